@@ -76,6 +76,21 @@ fn a_flash_drive_keeps_its_bytes() {
     );
 }
 
+#[test]
+fn a_flash_drive_with_zones_keeps_its_bytes() {
+    flash(11, 0, "buffer = \"4 KiB\"\nzones = { active = 2 }");
+    flash(
+        12,
+        0,
+        "buffer = \"8 KiB\"\nzones = { superblocks = 2, active = 3, open = 1 }\nbuffer_places = \"pool\"",
+    );
+    flash(
+        11,
+        0,
+        "planes = 2\nbuffer = \"4 KiB\"\nsuspend = \"20 us\"\nerases_at_once = 1\nzones = { active = 1 }",
+    );
+}
+
 /// Whatever it loses it tells: that is all it promises of pages that share a word line.
 #[test]
 fn a_flash_drive_that_loses_paired_pages_tells_of_them() {

@@ -78,7 +78,28 @@ impl Drawer {
             Some(6) => Action::Abort,
             _ => Action::Restart,
         };
-        Step { pause, advances, action }
+        Step { pause, advances, action: self.in_zone(action, life) }
+    }
+
+    /// `action`, but most of the time one that a device with zones takes: it is written at write pointers, and zones are
+    /// reset and finished.
+    fn in_zone(&mut self, action: Action, life: &Life<'_>) -> Action {
+        let size = life.auditor.block_bytes() as u64;
+        let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
+        let Some(zone) = life.device.zone(first * size).filter(|_| self.random.chance(0.9)) else {
+            return action;
+        };
+        let [start, end, pointer] = [zone.start, zone.end, zone.write_pointer].map(|address| address / size);
+        match action {
+            Action::Write(..) if pointer == end => Action::Trim(start, end - start),
+            Action::Write(_, count) => {
+                let blocks = count.next_multiple_of((u64::from(life.capabilities.atomic_unit) / size).max(1));
+                Action::Write(pointer, blocks.min(end - pointer))
+            }
+            _ if self.random.chance(0.5) => Action::Trim(start, end - start),
+            _ if pointer < end => Action::Trim(pointer, end - pointer),
+            _ => action,
+        }
     }
 
     /// A loss of power of `life`, which has just been asked for something.

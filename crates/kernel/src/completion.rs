@@ -9,7 +9,9 @@ pub enum Status {
     Done,
     /// The device could not return the data. Misbehaviour of a device is data, not an error.
     MediaError,
-    /// The device takes no writes any more: its medium is worn out. Of a write of several units it may have taken some.
+    /// The device takes no writes any more, since its medium is worn out: of a write of several units it may have taken
+    /// some. Or it has zones, and takes this write nowhere: its zone is full or is written elsewhere, or too many are
+    /// active.
     WriteRefused,
 }
 

@@ -19,6 +19,7 @@ use crate::state::State;
 use crate::time::Time;
 use crate::transactions::Transactions;
 use crate::units::Bytes;
+use crate::zone::Zone;
 
 /// A storage component under simulation.
 ///
@@ -51,6 +52,12 @@ pub trait Device: State + Send {
 
     /// The bytes it can hold, or `None` where the model sets no limit.
     fn capacity(&self) -> Option<Bytes>;
+
+    /// The zone that `address` lies in, as it is now; `None` of a device that is written anywhere. A write that does not
+    /// begin at the write pointer of its zone is refused.
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
+    }
 
     /// What it can do and what it promises, as it was built; the same over its whole life.
     fn capabilities(&self) -> Capabilities;

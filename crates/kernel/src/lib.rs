@@ -24,6 +24,7 @@
 //! | [`capabilities`] | what a device can do, and what it promises |
 //! | [`power`] | what becomes of a device when its power comes back |
 //! | [`transactions`] | several writes that last as one |
+//! | [`zone`] | parts of a device that are written in order |
 //! | [`identity`] | which device it is, compared setting by setting |
 //! | [`state`] | a device's state as bytes, for an image that outlives the process |
 //!
@@ -57,6 +58,7 @@ pub mod timeline;
 pub mod transactions;
 pub mod under_way;
 pub mod units;
+pub mod zone;
 
 pub use activity::Activity;
 pub use breakdown::{Breakdown, ComponentId, Span};
@@ -78,3 +80,4 @@ pub use timeline::{Pool, Timeline};
 pub use transactions::{Refused, Transactions};
 pub use under_way::{Cancelled, Operations, UnderWay};
 pub use units::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};
+pub use zone::Zone;

@@ -1,6 +1,6 @@
 //! The suite every device passes, whatever it models.
 
-use crate::requests::{BLOCK, UNLIMITED_BYTES, any_request};
+use crate::requests::{BLOCK, UNLIMITED_BYTES, any_request, in_zone};
 use crate::restoring::a_restored_device_goes_on;
 use nacre_kernel::{
     Activity, Breakdown, ComponentId, ComponentReport, Data, Device, Op, Request, Resource, Streams, Time,
@@ -77,6 +77,7 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, (pause, advances): (Time,
             breakdown.clear();
         }
         let request = any_request(&mut random, size, now);
+        let request = in_zone(&mut random, request, device);
         let done = device.submit(now, &request, Data::None, &mut breakdown).done;
         assert!(done >= now, "{request:?} is done at {done}, before {now}");
         assert_eq!(breakdown.total_from(mark), done - now, "the breakdown of {request:?} does not add up");

@@ -1,6 +1,6 @@
 //! Requests that a test draws.
 
-use nacre_kernel::{Op, Random, Request, Time};
+use nacre_kernel::{Device, Op, Random, Request, Time};
 
 /// Addresses used of a device without a limit.
 pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
@@ -20,4 +20,22 @@ pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Requ
     let count = (1 + random.below(8)).min(blocks - first);
     let bytes = if op == Op::Flush { 0 } else { (count * BLOCK) as u32 };
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
+}
+
+/// `request`, but one that a device with zones takes, most of the time: writes go to write pointers, and zones are reset and
+/// finished.
+pub(crate) fn in_zone(random: &mut Random, request: Request, device: &dyn Device) -> Request {
+    let Some(zone) = device.zone(request.address) else { return request };
+    let to = |op, address, end: u64| Request { op, address, bytes: (end - address) as u32, ..request };
+    match request.op {
+        _ if random.below(10) == 0 => request,
+        Op::Write if zone.write_pointer == zone.end => to(Op::Trim, zone.start, zone.end),
+        Op::Write => {
+            let end = zone.write_pointer + u64::from(request.bytes);
+            to(Op::Write, zone.write_pointer, end.min(zone.end))
+        }
+        Op::Trim if random.chance(0.5) => to(Op::Trim, zone.start, zone.end),
+        Op::Trim if zone.write_pointer < zone.end => to(Op::Trim, zone.write_pointer, zone.end),
+        _ => request,
+    }
 }

@@ -1,6 +1,6 @@
 //! What is restored goes on as what was saved.
 
-use crate::requests::{UNLIMITED_BYTES, any_request};
+use crate::requests::{UNLIMITED_BYTES, any_request, in_zone};
 use nacre_kernel::state::{self, State};
 use nacre_kernel::{Breakdown, Data, Device, Random, Streams, Time};
 
@@ -69,6 +69,7 @@ fn step(devices: &mut [&mut dyn Device], random: &mut Random, now: &mut Time) {
     *now += Time::from_ns(random.below(100_000));
     let advances = random.chance(0.3);
     let request = any_request(random, size, *now);
+    let request = in_zone(random, request, devices[0]);
     let mut serve = |device: &mut &mut dyn Device| {
         if advances {
             device.advance(*now);

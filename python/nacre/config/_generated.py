@@ -1242,8 +1242,20 @@ class SsdDeviceSlcCache(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceZones(Table):
+    """Zones, as NVMe's zoned namespaces have them, in place of the page mapping. Absent means a drive that is written."""
+
+    superblocks: int | None = None
+    """Superblocks of a zone: a block of every plane of every die each. Default: 1."""
+    active: int | None = None
+    """Zones that may be written in part at one time. A write to another one is refused. Default: 14."""
+    open: int | None = None
+    """Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent means all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
-    """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
+    """A flash SSD: channels and dies, page mapping or zones, write buffer, cleaning, wear to its end."""
 
     channels: int
     """Channels, each a bus of its own."""
@@ -1365,6 +1377,8 @@ class SsdDevice(Table):
     """Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills superblocks of its own. The tenants of a workload take them in their order, round and round. Default: 1."""
     isolation: Literal["initial", "persistent"] | None = None
     """Whose data fills a superblock together when cleaning moves it. Default: initial."""
+    zones: SsdDeviceZones | None = None
+    """Zones, as NVMe's zoned namespaces have them, in place of the page mapping. Absent means a drive that is written anywhere."""
     price: str | None = None
     """Price of what the host sees."""
     price_basis: str | None = None
@@ -2359,6 +2373,7 @@ __all__ = [
     "SpecwebWorkload",
     "SsdDevice",
     "SsdDeviceSlcCache",
+    "SsdDeviceZones",
     "StartGapWearLevelling",
     "StaticOptimalPlacement",
     "TenantsWorkload",

@@ -2,6 +2,7 @@
 
 use super::config::{Arbitration, Config, Isolation, Streams};
 use super::idle::OPEN;
+use super::zoned;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -51,6 +52,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     check_buffer(config, reader);
+    zoned::check(config, reader);
     let kept = config.reserve + config.superblocks_of_handles() + 2;
     if config.spare_blocks + kept > config.blocks {
         let most = config.blocks.saturating_sub(kept);
@@ -59,7 +61,9 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("spare_blocks", &given, "no blocks are left for data", &remedy);
         return;
     }
-    check_space(config, reader);
+    if config.zones.is_none() {
+        check_space(config, reader);
+    }
     check_idle_cleaning(config, reader);
 }
 
@@ -135,10 +139,13 @@ fn check_cache(config: &Config, reader: &mut Reader<'_>) {
 
 /// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.
 fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
-    let least = (1 + u64::from(config.placement_handles)) * config.operation_bytes();
+    let least = (1 + u64::from(config.filling())) * config.operation_bytes();
     let given = config.buffer.to_string();
     if config.buffer.0 < least {
         let problem = match config.placement_handles {
+            _ if config.zones.is_some() => {
+                "it does not hold one program under way and one being filled for each active zone"
+            }
             1 => "it does not hold one program under way and one being filled",
             _ => "it does not hold one program under way and one being filled for each placement handle",
         };

@@ -89,7 +89,22 @@ pub struct SlcCacheConfig {
     pub program: Time,
 }
 
-/// A page-mapped flash SSD.
+/// Zones that the host writes in order and resets as a whole.
+#[derive(Clone, Debug, Configuration)]
+pub struct ZonesConfig {
+    /// Superblocks of a zone: a block of every plane of every die each.
+    #[config(default = 1, min = 1, max = 65536, source = "assumed: what is erased as a whole")]
+    pub superblocks: u32,
+    /// Zones that may be written in part at one time. A write to another one is refused.
+    #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
+    pub active: u32,
+    /// Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent
+    /// means all of them.
+    #[config(min = 1, max = 65536)]
+    pub open: Option<u32>,
+}
+
+/// A flash SSD.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "super::checks::check")]
 pub struct Config {
@@ -279,6 +294,9 @@ pub struct Config {
         source = "assumed: the lesser promise, which every drive with handles keeps"
     )]
     pub isolation: Isolation,
+    /// Zones, as NVMe's zoned namespaces have them, in place of the page mapping. Absent means a drive that is written
+    /// anywhere.
+    pub zones: Option<ZonesConfig>,
     /// Price of what the host sees.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
@@ -302,9 +320,20 @@ impl Config {
         pages * u64::from(self.blocks) * self.page.0
     }
 
-    /// Units the host sees.
+    /// Units the host sees: whole zones, where there are zones.
     pub(super) fn logical_units(&self) -> u64 {
-        (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0
+        let units = (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0;
+        units - units % self.zone_units().unwrap_or(1)
+    }
+
+    /// Units of a zone.
+    pub(super) fn zone_units(&self) -> Option<u64> {
+        self.zones.as_ref().map(|zones| u64::from(zones.superblocks) * self.units_per_superblock())
+    }
+
+    /// Operations that are being filled at one time, each of which has a place in the buffer.
+    pub(super) fn filling(&self) -> u32 {
+        self.zones.as_ref().map_or(self.placement_handles, |zones| zones.active)
     }
 
     /// Whether a loss of power damages pages that were programmed before.

@@ -1,6 +1,7 @@
 //! The drive as the contract of devices has it.
 
-use super::model::{Book, Ssd};
+use super::book::Book;
+use super::model::Ssd;
 use super::report;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,

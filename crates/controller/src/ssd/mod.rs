@@ -1,4 +1,4 @@
-//! An SSD: flash behind a page-mapped flash translation layer.
+//! An SSD: flash behind a page-mapped flash translation layer, or behind zones.
 //!
 //! # Models
 //! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data
@@ -43,6 +43,16 @@
 //! each, what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more,
 //! or one more for each: so much less of the spare space is free.
 //!
+//! *Zones* (`zones`; NVMe's zoned namespaces, ZNS) stand in place of the page mapping: the host writes each zone in order and
+//! resets it as a whole. A zone is so many superblocks, taken from the erased ones when it is first written, the youngest
+//! first. A write elsewhere than at the write pointer, to a full zone, beyond the end of its zone, to an empty zone while
+//! `active` others are written in part, or not of whole units is refused, and counted by its reason. A trim of a
+//! whole zone resets it: its superblocks are erased at once. A trim from the write pointer to the end finishes it: what is
+//! left of its last operation is padded. Other trims do nothing. Beyond `open` zones the one written longest ago
+//! is closed, and opened again when it is written. The drive cleans nothing and programs every unit once. Its table has a mapping for each
+//! superblock of a zone. Writes of one zone are taken in one after the other. In preconditioning, which
+//! has no trims, a write to the first unit of a zone that holds something resets it.
+//!
 //! *Shares* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time (`queue_depth`),
 //! and one that sends more waits for its own.
 //!
@@ -63,10 +73,13 @@
 //! recovery counts its bytes as lost. The mapping is found again: spare areas name the unit of each page, with
 //! a sequence number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last
 //! checkpoint of the mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and
-//! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint.
+//! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint. With zones it reads the table
+//! of zones instead, and finds the write pointer of each active zone by halves among its operations.
 //!
 //! # Leaves out
-//! Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
+//! Zone append, since a request cannot be told an address; zones that are opened and closed by command, whose resources nothing else
+//! tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own. Capacitors
+//! save operations that are not full to flash that is not modelled; a drive with zones has them. Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
 //! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; bit errors and retries of reads; read disturb; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
@@ -88,7 +101,7 @@
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority);
-//! tseng-2011 (losses of power); nvme-2.1 (flexible data placement).
+//! tseng-2011 (losses of power); nvme-2.1 (flexible data placement); nvme-zns-1.1 and bjorling-2021 (zones).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
@@ -97,12 +110,14 @@
 //! channel and dies that are stepped; the law of suspension; the longest write while dies erase;
 //! bursts after cleaning in quiet; end of life where endurance, blocks and
 //! write amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one
-//! where they share a handle; tenants with shares of the queue get requests done by their places; programs, erases and live units conserved; every unit after losses of power at
+//! where they share a handle; zones are written at the speed of their dies, every unit once, and wear all superblocks alike;
+//! tenants with shares of the queue get requests done by their places; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
 mod arbiter;
 mod array;
 mod blocks;
+mod book;
 mod bytes;
 mod cancelling;
 mod checks;
@@ -138,12 +153,13 @@ mod state;
 mod versions;
 mod wear;
 mod word_lines;
+mod zoned;
 
 #[cfg(test)]
 mod tests;
 
 pub use config::{
-    Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten,
+    Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten, ZonesConfig,
 };
 
 use crate::{cleaning, host_interface};
@@ -156,14 +172,16 @@ use mapping_cache::MappingCache;
 use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
+use nacre_kernel::{ComponentId, Device};
 use nacre_media::store::{Layout, Nothing, Store};
 use slc_cache::SlcCache;
+use zoned::{ZoneTable, Zoned};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "ssd",
-        "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
+        "a flash SSD: channels and dies, page mapping or zones, write buffer, cleaning, wear to its end",
         &[
             "gupta-2009",
             "desnoyers-2012",
@@ -172,6 +190,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "cobham-1954",
             "tseng-2011",
             "nvme-2.1",
+            "nvme-zns-1.1",
+            "bjorling-2021",
         ],
         7,
         include_str!("mod.rs"),
@@ -185,37 +205,63 @@ pub const ROOM: Room<DeviceFamily> = Room {
             pages: geometry.numbers() as u64,
         };
         Ok(match builder.store(slot.path(), layout) {
-            Some(store) => Box::new(build(slot, builder, store)?),
-            None => Box::new(build(slot, builder, Nothing)?),
+            Some(store) => build(slot, builder, store)?,
+            None => build(slot, builder, Nothing)?,
         })
     },
 };
 
 /// The drive in `slot`, over `store`.
-fn build<S: Store>(
+fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
     store: S,
-) -> Result<Ssd<S>, Problems> {
+) -> Result<Box<dyn Device>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
+    match config.zones.clone() {
+        Some(zones) => Ok(Box::new(build_zoned(slot, builder, store, id, config, &zones)?)),
+        None => Ok(Box::new(build_mapped(slot, builder, store, id, config)?)),
+    }
+}
+
+/// The drive with `zones` that `config` describes.
+fn build_zoned<S: Store>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+    id: ComponentId,
+    config: Config,
+    zones: &ZonesConfig,
+) -> Result<Zoned<S>, Problems> {
+    let geometry = Geometry::of(&config);
+    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(&config));
+    builder.take_memory_as_touched(slot.path(), at_once, at_once)?;
+    let table = ZoneTable::new(&config, zones, geometry, store, blocks(&config, &geometry, slot, builder));
+    if !table.has_space() {
+        return Err(too_many_bad(slot));
+    }
+    let interface = host_interface(&config, id, builder)?;
+    Ok(Zoned::new(id, slot.path().to_string(), config, table, interface))
+}
+
+/// The page-mapped drive that `config` describes.
+fn build_mapped<S: Store>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+    id: ComponentId,
+    config: Config,
+) -> Result<Ssd<S>, Problems> {
     let geometry = Geometry::of(&config);
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
-    let blocks_differ =
-        config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
-    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ);
+    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(&config));
     let of_handles = if config.placement_handles > 1 { u64::from(geometry.logical_units) } else { 0 };
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
     check_cleaner(&config, slot.path(), cleaner.partition_segments().is_some())?;
-    let durability = Durability {
-        endurance: config.nand.endurance,
-        spread: config.nand.endurance_spread.0,
-        bad: config.factory_bad.0,
-    };
-    let random = builder.random(&format!("{}.blocks", slot.path()));
-    let blocks = Blocks::new(&geometry, config.blocks, durability, random);
+    let blocks = blocks(&config, &geometry, slot, builder);
     let cached = config.mapping_cache.map(|cache| (cache.0 / config.unit.0).min(u64::from(u32::MAX)) as u32);
     let mapping = cached.map(|cached| MappingCache::new(geometry.mapping_units, cached));
     let kept = config.buffer.0 as f64 * config.buffer_kept.0 / config.unit.0 as f64;
@@ -231,14 +277,48 @@ fn build<S: Store>(
     let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping, handles);
     array.slc = SlcCache::new(&config, &geometry);
     if !array.has_space() {
-        let problem = "too many blocks are bad from the start for the data and the reserve";
-        let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);
-        return Err(problem.remedy("lower it, or give more spare_blocks or over_provisioning").into());
+        return Err(too_many_bad(slot));
     }
+    let interface = host_interface(&config, id, builder)?;
+    Ok(Ssd::new(id, slot.path().to_string(), config, array, interface))
+}
+
+/// Whether blocks do not all last as long, or stand elsewhere than in their order.
+fn blocks_differ(config: &Config) -> bool {
+    config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0
+}
+
+/// The blocks of the drive in `slot`.
+fn blocks(
+    config: &Config,
+    geometry: &Geometry,
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+) -> Blocks {
+    let durability = Durability {
+        endurance: config.nand.endurance,
+        spread: config.nand.endurance_spread.0,
+        bad: config.factory_bad.0,
+    };
+    let random = builder.random(&format!("{}.blocks", slot.path()));
+    Blocks::new(geometry, config.blocks, durability, random)
+}
+
+/// How the host reaches the drive.
+fn host_interface(
+    config: &Config,
+    id: ComponentId,
+    builder: &mut dyn Builder,
+) -> Result<HostInterface, Problems> {
     let front =
         config.host.as_ref().map(|host| host_interface::build(host, builder.families())).transpose()?;
-    let interface = HostInterface::new(id, &config, front);
-    Ok(Ssd::new(id, slot.path().to_string(), config, array, interface))
+    Ok(HostInterface::new(id, config, front))
+}
+
+fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
+    let problem = "too many blocks are bad from the start for the data and the reserve";
+    let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);
+    problem.remedy("lower it, or give more spare_blocks or over_provisioning").into()
 }
 
 /// Errors: the drive at `path` has a setting that a policy with partitions, or one stream of data, does not go with.

@@ -1,6 +1,7 @@
 //! The device: what a request does to the array, and what it waits for.
 
-use super::array::{Array, Programs};
+use super::array::Array;
+use super::book::Book;
 use super::config::Config;
 use super::flash_ops::Untimed;
 use super::host::HostInterface;
@@ -9,10 +10,8 @@ use super::outage::Outage;
 use super::pace::Pace;
 use super::schedule::Schedule;
 use super::versions::Versions;
-use nacre_kernel::state::{State, Value};
-use nacre_kernel::{
-    Activity, Breakdown, Completion, ComponentId, Data, HostCounts, Op, Request, Status, Time,
-};
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, Breakdown, Completion, ComponentId, Data, Op, Request, Status, Time};
 use nacre_media::store::Store;
 
 /// A page-mapped SSD.
@@ -46,27 +45,6 @@ pub(super) struct Ssd<S> {
     /// The bytes of a unit, while it is written.
     #[state(skip = "of no meaning between two requests")]
     pub(super) page: Vec<u8>,
-}
-
-/// What was done since measuring began.
-#[derive(Clone, Debug, Default, Value)]
-pub(super) struct Book {
-    pub(super) host: HostCounts,
-    pub(super) buffer_hits: u64,
-    pub(super) unwritten_reads: u64,
-    /// Units that trims emptied.
-    pub(super) trimmed: u64,
-    pub(super) partial_writes: u64,
-    pub(super) refused_writes: u64,
-    pub(super) lookups: u64,
-    pub(super) misses: u64,
-    pub(super) recoveries: u64,
-    /// Time from the return of the power until the drive was ready.
-    pub(super) recovering: Time,
-    pub(super) pages_scanned: u64,
-    /// Programs and erases before.
-    pub(super) programs_before: Programs,
-    pub(super) erases_before: u64,
 }
 
 impl<S: Store> Ssd<S> {

@@ -1,5 +1,7 @@
 //! What is known of losses of power.
 
+use super::book::Book;
+use super::schedule::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Recovery, Time};
 
@@ -23,4 +25,35 @@ pub(super) struct Outage {
 pub(super) struct Erases {
     pub(super) all: u64,
     pub(super) most: u64,
+}
+
+impl Outage {
+    /// The power fails at `at`, with so much `unfinished`: what that did is `interrupted`.
+    pub(super) fn interrupt(
+        &mut self,
+        at: Time,
+        unfinished: &Unfinished,
+        interrupted: Recovery,
+        book: &mut Book,
+    ) {
+        if at < self.ready {
+            // A recovery is interrupted: its erases begin anew, and its checkpoint was not made.
+            book.recovering = book.recovering - (self.ready - at);
+        } else {
+            self.checkpoint = self.next_checkpoint;
+            self.erases = Erases::default();
+        }
+        self.erases.all += unfinished.erases;
+        self.erases.most += unfinished.most_erases;
+        self.interrupted = interrupted;
+        self.ready = Time::ZERO;
+    }
+
+    /// The power is back at `at`, and `recovery` says when the drive is ready.
+    pub(super) fn recovered(&mut self, at: Time, recovery: &Recovery, book: &mut Book) {
+        self.ready = recovery.done;
+        book.recoveries += 1;
+        book.recovering += recovery.done - at;
+        book.pages_scanned += recovery.pages_scanned;
+    }
 }

@@ -8,7 +8,6 @@
 use super::array::Array;
 use super::config::Config;
 use super::model::Ssd;
-use super::outage::Erases;
 use nacre_kernel::{Activity, Breakdown, Recovery, Time};
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
@@ -65,18 +64,7 @@ impl<S: Store> Ssd<S> {
             // Zeros that are not touched, as at the beginning.
             self.array.table = vec![0; self.array.table.len()];
         }
-        let outage = &mut self.outage;
-        if at < outage.ready {
-            // A recovery is interrupted: its erases begin anew, and its checkpoint was not made.
-            self.book.recovering = self.book.recovering - (outage.ready - at);
-        } else {
-            outage.checkpoint = outage.next_checkpoint;
-            outage.erases = Erases::default();
-        }
-        outage.erases.all += unfinished.erases;
-        outage.erases.most += unfinished.most_erases;
-        outage.interrupted = interrupted;
-        outage.ready = Time::ZERO;
+        self.outage.interrupt(at, &unfinished, interrupted, &mut self.book);
         self.schedule.clear();
         self.interface.power_fail(at);
     }
@@ -104,23 +92,20 @@ impl<S: Store> Ssd<S> {
         let scanning = reading_spare(&self.config, recovery.pages_scanned);
         recovery.done = at.max(recovery.done) + erasing + reading + scanning;
         self.outage.next_checkpoint = programs;
-        self.outage.ready = recovery.done;
-        self.book.recoveries += 1;
-        self.book.recovering += recovery.done - at;
-        self.book.pages_scanned += recovery.pages_scanned;
+        self.outage.recovered(at, &recovery, &mut self.book);
         recovery
     }
 }
 
 /// What reading so many `pages` of a fresh checkpoint takes, spread over all dies, with `bytes` of each crossing
 /// its channel: dies sense side by side, those of a channel transfer in turn.
-fn reading(config: &Config, pages: u64, bytes: u64) -> Time {
+pub(super) fn reading(config: &Config, pages: u64, bytes: u64) -> Time {
     let crossing = config.command + config.bus.time_for(bytes);
     let (sensing, ways) = (config.nand.longest_read(), u64::from(config.ways));
     (sensing + crossing).max(crossing * ways) * pages.div_ceil(config.dies_in_all())
 }
 
 /// The same of spare areas alone, which are as short as a command.
-fn reading_spare(config: &Config, pages: u64) -> Time {
+pub(super) fn reading_spare(config: &Config, pages: u64) -> Time {
     reading(config, pages, 0)
 }

@@ -3,8 +3,9 @@
 use super::config::Unwritten;
 use super::fetching::Fetch;
 use super::geometry::Spot;
+use super::host::Crossing;
 use super::model::Ssd;
-use nacre_kernel::{Activity, Breakdown, Completion, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Completion, ComponentId, Request, Status, Time};
 use nacre_media::store::Store;
 
 /// Where a unit is.
@@ -19,10 +20,44 @@ struct Found {
 }
 
 /// The part of a read that is done last, and where its time went.
-struct Last {
-    translated: Time,
-    fetch: Option<Fetch>,
-    done: Time,
+pub(super) struct Last {
+    pub(super) translated: Time,
+    pub(super) fetch: Option<Fetch>,
+    pub(super) done: Time,
+}
+
+impl Last {
+    /// Adds to `breakdown` where the time went of a read that the drive began at `at`.
+    #[inline(always)]
+    pub(super) fn tell(&self, id: ComponentId, at: Time, crossing: &Crossing, breakdown: &mut Breakdown) {
+        let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
+        let Last { translated, fetch, .. } = *self;
+        if let Some(Fetch { turn, sensed, transfer, done }) = fetch {
+            let mut waits = turn.start - translated;
+            // Apart, because there is hardly ever something of them.
+            if translated != at || !turn.suspending.is_zero() {
+                waits = waits - turn.suspending;
+                breakdown.add_all(id, [(Activity::Translate, translated - at), (Activity::Queue, waits)]);
+                waits = Time::ZERO;
+                breakdown.add(id, Activity::Suspend, turn.suspending);
+            }
+            let spans = [
+                (Activity::Queue, waits),
+                (Activity::Read, sensed - turn.start),
+                (Activity::Queue, transfer - sensed),
+                (Activity::Transfer, done - transfer),
+                link[0],
+                link[1],
+            ];
+            breakdown.add_all(id, spans);
+        } else {
+            breakdown.add(id, Activity::Translate, translated - at);
+            breakdown.add_all(id, link);
+        }
+        if !crossing.software.is_zero() {
+            breakdown.add(id, Activity::Software, crossing.software);
+        }
+    }
 }
 
 impl<S: Store> Ssd<S> {
@@ -41,34 +76,7 @@ impl<S: Store> Ssd<S> {
             false => self.read_units::<PLAIN>(at, first, last),
         };
         let crossing = self.interface.answer(read.done, u64::from(request.bytes));
-        let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
-        let Last { translated, fetch, .. } = read;
-        if let Some(Fetch { turn, sensed, transfer, done }) = fetch {
-            let mut waits = turn.start - translated;
-            // Apart, because there is hardly ever something of them.
-            if translated != at || !turn.suspending.is_zero() {
-                waits = waits - turn.suspending;
-                breakdown
-                    .add_all(self.id, [(Activity::Translate, translated - at), (Activity::Queue, waits)]);
-                waits = Time::ZERO;
-                breakdown.add(self.id, Activity::Suspend, turn.suspending);
-            }
-            let spans = [
-                (Activity::Queue, waits),
-                (Activity::Read, sensed - turn.start),
-                (Activity::Queue, transfer - sensed),
-                (Activity::Transfer, done - transfer),
-                link[0],
-                link[1],
-            ];
-            breakdown.add_all(self.id, spans);
-        } else {
-            breakdown.add(self.id, Activity::Translate, translated - at);
-            breakdown.add_all(self.id, link);
-        }
-        if !crossing.software.is_zero() {
-            breakdown.add(self.id, Activity::Software, crossing.software);
-        }
+        read.tell(self.id, at, &crossing, breakdown);
         let done = self.interface.leave(crossing.there, breakdown);
         Completion { done, status: Status::Done }
     }

@@ -1,61 +1,106 @@
 //! What the drive did, as its report.
 
+use super::array::Programs;
+use super::blocks::Blocks;
+use super::book::Book;
+use super::config::Config;
 use super::frontier::NOBODY;
+use super::geometry::Geometry;
+use super::host::HostInterface;
 use super::model::Ssd;
-use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
-use nacre_media::flash::Operation;
+use super::schedule::Schedule;
+use nacre_kernel::{Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear};
+use nacre_media::flash::{Flash, Operation};
 use nacre_media::store::Store;
+
+/// What the reports of a drive with a page mapping and of one with zones have in common.
+pub(super) struct Parts<'a> {
+    pub(super) id: ComponentId,
+    pub(super) path: &'a str,
+    pub(super) config: &'a Config,
+    pub(super) geometry: &'a Geometry,
+    pub(super) schedule: &'a Schedule,
+    pub(super) interface: &'a HostInterface,
+}
 
 /// The report over `elapsed`.
 pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
-    let config = &ssd.config;
-    let wear = wear(ssd);
-    let capacity = Bytes(ssd.array.geometry.capacity());
-    ComponentReport {
+    let array = &ssd.array;
+    let wear = wear(&ssd.book, &array.programs, &array.flash, &array.blocks, &array.geometry, &ssd.config);
+    let parts = Parts {
         id: ssd.id,
+        path: &ssd.path,
+        config: &ssd.config,
+        geometry: &array.geometry,
+        schedule: &ssd.schedule,
+        interface: &ssd.interface,
+    };
+    component(&parts, wear, counters(ssd), columns(ssd), elapsed)
+}
+
+/// The report of a drive that has these.
+pub(super) fn component(
+    parts: &Parts<'_>,
+    wear: Wear,
+    counters: Vec<(&'static str, u64)>,
+    columns: Vec<Column>,
+    elapsed: Time,
+) -> ComponentReport {
+    let config = parts.config;
+    ComponentReport {
+        id: parts.id,
         kind: "ssd",
-        path: ssd.path.clone(),
-        resources: resources(ssd, &wear),
+        path: parts.path.to_string(),
+        resources: resources(parts, &wear),
         is_energy_modelled: config.nand.energies().is_known(),
         idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
-        counters: counters(ssd),
-        cost: config.price.map(|price| price.of(capacity)),
+        counters,
+        cost: config.price.map(|price| price.of(Bytes(parts.geometry.capacity()))),
         area_mm2: None,
-        lifetime_days: lifetime_days(ssd, &wear, elapsed),
-        columns: columns(ssd),
+        lifetime_days: lifetime_days(config, &wear, elapsed),
+        columns,
         wear: Some(wear),
         children: Vec::new(),
     }
 }
 
-fn wear<S: Store>(ssd: &Ssd<S>) -> Wear {
-    let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
+/// What was programmed and erased since measuring began.
+pub(super) fn wear<S: Store>(
+    book: &Book,
+    now: &Programs,
+    flash: &Flash<S>,
+    blocks: &Blocks,
+    geometry: &Geometry,
+    config: &Config,
+) -> Wear {
+    let before = &book.programs_before;
     Wear {
         host: now.host - before.host,
         cleaned: now.cleaned - before.cleaned,
         levelled: now.levelled - before.levelled,
         metadata: now.mapping - before.mapping,
         padding: now.padding - before.padding,
-        erases: (ssd.array.flash.erases() - ssd.book.erases_before) * u64::from(ssd.array.geometry.lanes()),
-        block_erases: ssd.array.blocks.erases().to_vec(),
-        endurance: ssd.config.nand.endurance,
+        erases: (flash.erases() - book.erases_before) * u64::from(geometry.lanes()),
+        block_erases: blocks.erases().to_vec(),
+        endurance: config.nand.endurance,
         worn_out_at: None,
         row_programs: None,
     }
 }
 
 /// Units that can be programmed in its life over units programmed a day.
-fn lifetime_days<S: Store>(ssd: &Ssd<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
-    let endurance = ssd.config.nand.endurance? as f64;
+fn lifetime_days(config: &Config, wear: &Wear, elapsed: Time) -> Option<f64> {
+    let endurance = config.nand.endurance? as f64;
     let programs = wear.programs();
-    let units = ssd.config.raw_bytes() as f64 / ssd.config.unit.0 as f64;
-    let life = units * (1.0 - ssd.config.factory_bad.0) * endurance;
+    let units = config.raw_bytes() as f64 / config.unit.0 as f64;
+    let life = units * (1.0 - config.factory_bad.0) * endurance;
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-fn resources<S: Store>(ssd: &Ssd<S>, wear: &Wear) -> Vec<Resource> {
-    let (geometry, energies) = (&ssd.array.geometry, ssd.config.nand.energies());
-    let mut dies = ssd.schedule.die_charges.clone();
+fn resources(parts: &Parts<'_>, wear: &Wear) -> Vec<Resource> {
+    let Parts { geometry, schedule, .. } = *parts;
+    let energies = parts.config.nand.energies();
+    let mut dies = schedule.die_charges.clone();
     for (activity, units) in [
         (Activity::Drain, wear.host + wear.padding),
         (Activity::Clean, wear.cleaned),
@@ -63,14 +108,36 @@ fn resources<S: Store>(ssd: &Ssd<S>, wear: &Wear) -> Vec<Resource> {
         (Activity::Translate, wear.metadata),
     ] {
         let pages = units / u64::from(geometry.units_per_page);
-        let programmed = pages.saturating_sub(ssd.schedule.counts.unprogrammed[activity as usize]);
+        let programmed = pages.saturating_sub(schedule.counts.unprogrammed[activity as usize]);
         dies.count(Operation::Program as usize, activity, programmed);
     }
-    let channels = ssd.schedule.channel_charges.ledger(&energies);
-    let mut resources = ssd.interface.resources();
+    let channels = schedule.channel_charges.ledger(&energies);
+    let mut resources = parts.interface.resources();
     resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
     resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
     resources
+}
+
+impl Schedule {
+    /// What reads, programs and erases were, since measuring began.
+    pub(super) fn flash_counters(&self) -> [(&'static str, u64); 4] {
+        let did = |operation: Operation, activity| self.die_charges.counted(operation as usize, activity);
+        [
+            ("flash_reads", did(Operation::Read, Activity::Read)),
+            ("flash_programs", self.counts.programs),
+            ("flash_erases", did(Operation::Erase, Activity::Erase)),
+            ("suspensions", self.counts.suspensions),
+        ]
+    }
+}
+
+/// When a drive could be written no more, and how many bytes it had taken in by then.
+pub(super) fn end_of_life(end: Option<(Time, u64)>) -> Vec<Column> {
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let columns = |(time, bytes): (Time, u64)| {
+        [column("end_of_life.time_s", time.as_secs_f64()), column("end_of_life.host_bytes", bytes as f64)]
+    };
+    end.into_iter().flat_map(columns).collect()
 }
 
 fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
@@ -100,10 +167,8 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
         ("mapping_lookups", ssd.book.lookups),
         ("mapping_misses", ssd.book.misses),
         ("refused_writes", ssd.book.refused_writes),
-        ("recoveries", ssd.book.recoveries),
-        ("recovery_ns", ssd.book.recovering.as_ps() / 1000),
-        ("pages_scanned", ssd.book.pages_scanned),
     ]);
+    counters.extend(ssd.book.recovery_counters());
     counters
 }
 
@@ -133,9 +198,6 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
     let live: u64 = array.places.iter().map(|place| u64::from(place.live)).sum();
     columns.push(column("space.live_units", live as f64));
-    if let Some((time, bytes)) = ssd.end_of_life {
-        columns.push(column("end_of_life.time_s", time.as_secs_f64()));
-        columns.push(column("end_of_life.host_bytes", bytes as f64));
-    }
+    columns.extend(end_of_life(ssd.end_of_life));
     columns
 }

@@ -96,7 +96,7 @@ impl Schedule {
         let (nand, erase) = (&config.nand, config.nand.erase());
         let times = nand.read().iter().chain(nand.program()).chain([&erase]).chain(single);
         let shortest = times.min().copied().unwrap_or_default();
-        let places = config.buffer.0 / config.operation_bytes() - u64::from(config.placement_handles);
+        let places = config.buffer.0 / config.operation_bytes() - u64::from(config.filling());
         let arbiters = if config.arbitration == Arbitration::FirstFit { 0 } else { geometry.channels };
         let counts_registers = pace.registers.is_some_and(|registers| registers > 1);
         Schedule {

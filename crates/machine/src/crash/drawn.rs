@@ -112,9 +112,16 @@ impl Draw<'_> {
         let descriptor = self.rooms.descriptor(family, kind).expect("the kind is of this family");
         let mut lines = vec![format!("kind = \"{kind}\"")];
         lines.extend(self.table(kind, &(descriptor.fields)())?);
-        if lines.iter().any(|line| is_blind(line)) {
-            lines
-                .retain(|line| !hints::WRONG_BITS.iter().any(|name| line.starts_with(&format!("{name} = "))));
+        let [is_blind, has_zones] =
+            [is_blind, |line: &str| line.starts_with("zones = ")].map(|is| lines.iter().any(|line| is(line)));
+        let mut leave_out = |names: &[&str]| {
+            lines.retain(|line| !names.iter().any(|name| line.starts_with(&format!("{name} = "))));
+        };
+        if is_blind {
+            leave_out(hints::WRONG_BITS);
+        }
+        if has_zones {
+            leave_out(hints::NOT_WITH_ZONES);
         }
         Some(lines)
     }

@@ -28,6 +28,20 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
 pub(super) const WRONG_BITS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
+/// Settings that a drive with zones does not have. A room with zones is drawn without.
+pub(super) const NOT_WITH_ZONES: &[&str] = &[
+    "mapping_cache",
+    "slc_cache",
+    "idle_cleaning",
+    "cleaning",
+    "streams",
+    "wear_spread",
+    "placement_handles",
+    "isolation",
+    "buffer_kept",
+    "power_protected",
+];
+
 /// Values of a quantity.
 pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
@@ -94,6 +108,10 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd", "placement_handles", &["1", "1", "2", "3"]),
     ("ssd", "queue_shares", &[LEFT_OUT, LEFT_OUT, "[1]", "[2, 1]"]),
     ("ssd", "isolation", &[LEFT_OUT, LEFT_OUT, "\"persistent\""]),
+    ("ssd", "zones", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, ANY]),
+    ("ssd.zones", "superblocks", &["1", "1", "2"]),
+    ("ssd.zones", "active", &["1", "2", "3"]),
+    ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),

@@ -84,6 +84,17 @@ impl<S: Store> Flash<S> {
         page
     }
 
+    /// The last `count` pages of `block` that were taken are not programmed after all: they are taken again.
+    ///
+    /// # Panics
+    /// If fewer were taken.
+    pub fn take_back(&mut self, block: u32, count: u32) {
+        let state = &mut self.blocks[block as usize];
+        assert!(count <= state.programmed, "block {block} has no such pages");
+        state.programmed -= count;
+        self.programs -= u64::from(count);
+    }
+
     /// The page just programmed holds `bytes`.
     #[inline]
     pub fn fill(&mut self, page: u32, bytes: &[u8]) {

@@ -17,6 +17,7 @@ mod recovery;
 mod slc_cache;
 mod suspension;
 mod wear;
+mod zones;
 
 use crate::workbench::workbench;
 use nacre_kernel::{ComponentReport, Device, Op, Random, Request, Streams, Time};

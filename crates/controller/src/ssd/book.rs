@@ -1,0 +1,37 @@
+//! What a drive counts for its report.
+
+use super::array::Programs;
+use nacre_kernel::state::Value;
+use nacre_kernel::{HostCounts, Time};
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Book {
+    pub(super) host: HostCounts,
+    pub(super) buffer_hits: u64,
+    pub(super) unwritten_reads: u64,
+    /// Units that trims emptied.
+    pub(super) trimmed: u64,
+    pub(super) partial_writes: u64,
+    pub(super) refused_writes: u64,
+    pub(super) lookups: u64,
+    pub(super) misses: u64,
+    pub(super) recoveries: u64,
+    /// Time from the return of the power until the drive was ready.
+    pub(super) recovering: Time,
+    pub(super) pages_scanned: u64,
+    /// Programs and erases before.
+    pub(super) programs_before: Programs,
+    pub(super) erases_before: u64,
+}
+
+impl Book {
+    /// What losses of power took.
+    pub(super) fn recovery_counters(&self) -> [(&'static str, u64); 3] {
+        [
+            ("recoveries", self.recoveries),
+            ("recovery_ns", self.recovering.as_ps() / 1000),
+            ("pages_scanned", self.pages_scanned),
+        ]
+    }
+}

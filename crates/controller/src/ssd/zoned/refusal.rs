@@ -1,0 +1,29 @@
+//! Why a write is refused.
+
+/// Why a drive with zones refuses a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It does not begin at the write pointer, or with a unit, or does not end with one.
+    NotAtWritePointer,
+    /// Its zone is full.
+    Full,
+    /// It goes beyond the end of its zone.
+    Boundary,
+    /// As many zones are active as may be.
+    TooManyActive,
+    /// Too many blocks are worn out.
+    WornOut,
+}
+
+impl Refusal {
+    /// How many there are.
+    pub(super) const COUNT: usize = 5;
+    /// The counters of each.
+    pub(super) const COUNTERS: [&'static str; Refusal::COUNT] = [
+        "refused_not_at_write_pointer",
+        "refused_zone_full",
+        "refused_zone_boundary",
+        "refused_too_many_active",
+        "refused_worn_out",
+    ];
+}
