@@ -40,7 +40,7 @@ pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 use nacre_config::{Families, Family, Problems, Slot, Table};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Op, Random, Request, Time};
-use synthetic::{birthday, exponential, hammer, hot_cold, mix, sequential, shaped, uniform, zipf};
+use synthetic::{birthday, exponential, hammer, hot_cold, log, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
 pub trait Workload: State + Send {
@@ -219,6 +219,7 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     exponential::WORKLOAD,
     hot_cold::WORKLOAD,
     sequential::WORKLOAD,
+    log::WORKLOAD,
     hammer::WORKLOAD,
     birthday::WORKLOAD,
     mix::WORKLOAD,

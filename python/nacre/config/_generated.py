@@ -142,6 +142,28 @@ class SequentialWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LogWorkload(Table):
+    """Zones that are written in order, each trimmed before it is written again."""
+
+    requests: int
+    """How many requests there are in all."""
+    footprint: str
+    """Bytes of address space used; a whole number of zones, at least two."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    zone: str
+    """Bytes of a zone; a whole number of requests. A device with zones has to have zones of this size."""
+    request: str | None = None
+    """Bytes of one read or write. Default: 4 KiB."""
+    read_share: str | float | None = None
+    """Share of requests that read what the log holds; there are none before the first write. Default: 0 %."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["log"] = "log"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HammerWorkload(Table):
     """An attack: one address is written again and again."""
 
@@ -546,6 +568,24 @@ class SequentialPattern(Table):
     wrap: Literal["restart", "shift"] | None = None
     """Where a stream goes on that has come to the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogPattern(Table):
+    """Zones that are written in order, each trimmed before it is written again."""
+
+    footprint: str
+    """Bytes of address space used; a whole number of zones, at least two."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    zone: str
+    """Bytes of a zone; a whole number of requests. A device with zones has to have zones of this size."""
+    request: str | None = None
+    """Bytes of one read or write. Default: 4 KiB."""
+    read_share: str | float | None = None
+    """Share of requests that read what the log holds; there are none before the first write. Default: 0 %."""
+    kind: Literal["log"] = "log"
     """Which room this is."""
 
 
@@ -2154,6 +2194,7 @@ Workload: TypeAlias = (
     | ExponentialWorkload
     | HotColdWorkload
     | SequentialWorkload
+    | LogWorkload
     | HammerWorkload
     | BirthdayWorkload
     | MixWorkload
@@ -2173,6 +2214,7 @@ Pattern: TypeAlias = (
     | ExponentialPattern
     | HotColdPattern
     | SequentialPattern
+    | LogPattern
     | HammerPattern
     | BirthdayPattern
     | MixPattern
@@ -2329,6 +2371,8 @@ __all__ = [
     "LdpcEcc",
     "LirsReplacement",
     "LocalityGatheringCleaning",
+    "LogPattern",
+    "LogWorkload",
     "LognormalLatency",
     "LruReplacement",
     "MeasuredDevice",

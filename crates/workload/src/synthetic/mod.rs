@@ -7,6 +7,7 @@ pub mod birthday;
 pub mod exponential;
 pub mod hammer;
 pub mod hot_cold;
+pub mod log;
 pub mod mix;
 pub mod ranks;
 pub mod sequential;
@@ -62,6 +63,7 @@ pub static PATTERNS: &Table<PatternFamily> = &[
     exponential::ROOM,
     hot_cold::ROOM,
     sequential::ROOM,
+    log::ROOM,
     hammer::ROOM,
     birthday::ROOM,
     mix::ROOM,

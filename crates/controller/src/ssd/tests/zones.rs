@@ -215,6 +215,22 @@ fn it_wears_out_when_no_superblock_is_left_for_a_zone() {
 }
 
 #[test]
+fn a_drive_is_filled_over_the_ends_of_zones_in_no_time() {
+    let mut device = zoned("");
+    let (count, step) = (unit_count(&*device), 48);
+    for round in 1..=2 {
+        let requests: Vec<Request> = (0..count.div_ceil(step))
+            .map(|part| units(Op::Write, part * step, step.min(count - part * step) as u32))
+            .collect();
+        device.precondition(&requests);
+        device.check_invariants();
+        let wear = report(&*device).wear.unwrap();
+        assert_eq!((wear.host, wear.padding), (round * count, 0));
+        assert_eq!(column(&report(&*device), "zones.full"), (count / UNITS) as f64);
+    }
+}
+
+#[test]
 fn settings_that_zones_do_not_go_with_are_refused() {
     for (settings, problem) in [
         ("power_protected = false", "a flush would have to program operations that are not full"),
@@ -233,6 +249,12 @@ fn settings_that_zones_do_not_go_with_are_refused() {
         let text = refused.downcast_ref::<String>().expect("a message");
         assert!(text.contains(problem), "{settings}: {text}");
     }
+    let settings = "channels = 32\nways = 16\npages = 4096\nblocks = 64\nbuffer = \"64 MiB\"\nover_provisioning = \"7 %\"\nzones = {}";
+    let problems = workbench(1).build(&text(settings)).err().unwrap().to_string();
+    assert!(
+        problems.contains("a zone has 8 GiB, and a request that resets one less than 4 GiB"),
+        "{problems}"
+    );
     let settings = "blocks = 64\nover_provisioning = \"7 %\"\nzones = { superblocks = 100 }";
     let problems = workbench(1).build(&text(settings)).err().unwrap().to_string();
     assert!(problems.contains("is larger than what the host sees"), "{problems}");

@@ -21,6 +21,16 @@ pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("zones.superblocks", &given, &problem, "use smaller zones, or give more blocks");
         return;
     }
+    if bytes > u64::from(u32::MAX) {
+        let problem = format!("a zone has {}, and a request that resets one less than 4 GiB", Bytes(bytes));
+        reader.conflict(
+            "zones.superblocks",
+            &given,
+            &problem,
+            "use smaller zones, or less of channels and ways",
+        );
+        return;
+    }
     let count = config.logical_units() * config.unit.0 / bytes;
     if count * size > usable {
         let most = (usable / size + 1) * bytes;
@@ -36,25 +46,32 @@ pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
 fn check_others(config: &Config, reader: &mut Reader<'_>) {
     const MAPPING: &str = "a drive with zones maps no pages";
     const CLEANING: &str = "a drive with zones cleans nothing";
+    const APART: &str = "zones keep data apart already";
     const ORDER: &str = "what is written in order is not changed in the buffer";
     let text = |value: Option<&dyn std::fmt::Display>| value.map(ToString::to_string);
     let cache = config.mapping_cache.as_ref();
     let single = config.slc_cache.as_ref().map(|cache| &cache.size);
     let cleaning = config.cleaning.kind();
     let (handles, kept) = (config.placement_handles, config.buffer_kept.0);
+    let left_out = "leave it out, or leave zones out";
     let given = [
-        ("mapping_cache", text(cache.map(|cache| cache as _)), MAPPING),
-        ("slc_cache", text(single.map(|size| size as _)), CLEANING),
-        ("idle_cleaning", text(config.idle_cleaning.as_ref().map(|erased| erased as _)), CLEANING),
-        ("cleaning", (cleaning != "greedy").then(|| cleaning.to_string()), CLEANING),
-        ("streams", (config.streams == Streams::Mixed).then(|| "mixed".to_string()), CLEANING),
-        ("wear_spread", (config.wear_spread > 0).then(|| config.wear_spread.to_string()), CLEANING),
-        ("placement_handles", (handles > 1).then(|| handles.to_string()), "zones keep data apart already"),
-        ("buffer_kept", (kept > 0.0).then(|| format!("{} %", kept * 100.0)), ORDER),
+        ("mapping_cache", text(cache.map(|cache| cache as _)), MAPPING, left_out),
+        ("slc_cache", text(single.map(|size| size as _)), CLEANING, left_out),
+        ("idle_cleaning", text(config.idle_cleaning.as_ref().map(|erased| erased as _)), CLEANING, left_out),
+        ("cleaning", (cleaning != "greedy").then(|| cleaning.to_string()), CLEANING, left_out),
+        ("streams", (config.streams == Streams::Mixed).then(|| "mixed".to_string()), CLEANING, left_out),
+        (
+            "wear_spread",
+            (config.wear_spread > 0).then(|| config.wear_spread.to_string()),
+            CLEANING,
+            "set it to 0",
+        ),
+        ("placement_handles", (handles > 1).then(|| handles.to_string()), APART, "set it to 1"),
+        ("buffer_kept", (kept > 0.0).then(|| format!("{} %", kept * 100.0)), ORDER, "set it to 0 %"),
     ];
-    for (setting, given, problem) in given {
+    for (setting, given, problem, remedy) in given {
         if let Some(given) = given {
-            reader.conflict(setting, &given, problem, "leave it out, or leave zones out");
+            reader.conflict(setting, &given, problem, remedy);
         }
     }
     if !config.power_protected {

@@ -210,29 +210,39 @@ impl<S: Store> Zoned<S> {
         Completion { done: self.interface.leave(done, breakdown), status: Status::Done }
     }
 
-    /// Does the write `request` in no time. One to the beginning of a zone that holds something resets it first: trims are
-    /// not among what brings a drive into its state.
+    /// Does the write `request` in no time, as far as it has whole units; over the end of a zone it goes on in the next. At the
+    /// beginning of a zone that holds something it resets that first: trims are not among what brings a drive into
+    /// its state.
     pub(super) fn put_untimed(&mut self, request: &Request) {
-        let (first, last) = self.units(request);
-        let (zone, index) = self.table.zone_of(first);
-        if index == 0 && self.table.zones[zone as usize].phase != Phase::Empty {
-            self.table.reset(zone, &mut Untimed);
-        }
-        match self.zone_for(request) {
-            Err(refusal) => self.refuse(Time::ZERO, refusal),
-            Ok(zone) => {
-                self.table.begin_write(zone);
-                let mut left = last - first + 1;
-                while left > 0 {
-                    let run = self.table.until_complete(zone).min(left);
-                    let page = self.table.take(zone, run);
-                    if S::CARRIES_BYTES {
-                        self.fill(page, run, 0, &Data::None);
-                    }
-                    self.table.issue_complete(zone, &mut Untimed);
-                    left -= run;
-                }
+        let whole = request.bytes - request.bytes % self.table.geometry.unit_bytes;
+        let end = request.address + u64::from(whole);
+        let mut address = request.address;
+        while address < end {
+            let (zone, index) = self.table.zone_of((address >> self.unit_shift) as u32);
+            if index == 0 && self.table.zones[zone as usize].phase != Phase::Empty {
+                self.table.reset(zone, &mut Untimed);
             }
+            let to = end.min(self.table.describe(zone).end);
+            let part = Request { address, bytes: (to - address) as u32, ..*request };
+            match self.zone_for(&part) {
+                Ok(zone) => self.put_in_zone(zone, part.bytes >> self.unit_shift),
+                Err(refusal) => self.refuse(Time::ZERO, refusal),
+            }
+            address = to;
+        }
+    }
+
+    fn put_in_zone(&mut self, zone: u32, units: u32) {
+        self.table.begin_write(zone);
+        let mut left = units;
+        while left > 0 {
+            let run = self.table.until_complete(zone).min(left);
+            let page = self.table.take(zone, run);
+            if S::CARRIES_BYTES {
+                self.fill(page, run, 0, &Data::None);
+            }
+            self.table.issue_complete(zone, &mut Untimed);
+            left -= run;
         }
     }
 

@@ -1,0 +1,167 @@
+//! A log: zones that are written in order, one after the other, each trimmed before it is written again.
+//!
+//! # Models
+//! The footprint is a ring of zones. Each is trimmed as a whole, which resets it on a device with zones, and then written
+//! from its beginning to its end, one request after the other; behind the last zone comes the first again. Reads go
+//! to requests that the log holds, each as likely as another. So write the logs of databases,
+//! log-structured file systems, and key-value stores that drop their segments in the order in which they were written. Several logs at
+//! different speeds are `tenants`.
+//!
+//! # Leaves out
+//! Live data that is copied out of a zone before that is reset: the log is as long as its data lives. Several zones
+//! that one log writes side by side. A zone is not finished before its end.
+//!
+//! # Sources
+//! rosenblum-1992 (segments that are written as a whole); fio: its `zonemode=zbd` writes zones in order and resets them.
+//!
+//! # Checks
+//! Every address and operation exactly, over the seam too; reads lie in what the log holds, and all of it is read.
+
+use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bytes, Op, Random, Ratio, Request};
+
+/// Zones that are written in order.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of address space used; a whole number of zones, at least two.
+    #[config(min = "2 B", max = "4096 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "4096 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of a zone; a whole number of requests. A device with zones has to have zones of this size.
+    #[config(min = "1 B", max = "4095 MiB")]
+    pub zone: Bytes,
+    /// Bytes of one read or write.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+    /// Share of requests that read what the log holds; there are none before the first write.
+    #[config(default = "0 %", max = "99 %", source = "assumed: a log that is only written")]
+    pub read_share: Ratio,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let Config { footprint, zone, request, .. } = config;
+    if !zone.0.is_multiple_of(request.0) {
+        let remedy = "use a multiple of request";
+        let problem = format!("it is not a whole number of requests of {request}");
+        reader.conflict("zone", &zone.to_string(), &problem, remedy);
+    }
+    if !footprint.0.is_multiple_of(zone.0) || footprint.0 < 2 * zone.0 {
+        let zones = (footprint.0 / zone.0).max(2);
+        let problem = format!("it is not a whole number of zones of {zone}, at least two");
+        let remedy = format!("use {}, or another size of zone", Bytes(zones.saturating_mul(zone.0)));
+        reader.conflict("footprint", &footprint.to_string(), &problem, &remedy);
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    descriptor: Descriptor::of::<Config>("log", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    descriptor: Descriptor::of::<timed::Timed<Config>>("log", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str = "zones that are written in order, each trimmed before it is written again";
+const SOURCES: &[&str] = &["rosenblum-1992", "fio"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let random = builder.random(&format!("{path}.operations"));
+    Ok(Box::new(Log {
+        zone: config.zone.0 / config.request.0,
+        zone_bytes: u32::try_from(config.zone.0).expect("a zone is smaller than 4 GiB"),
+        area: Area::new(config.start, config.footprint, config.request),
+        operations: Operations::new(config.read_share, Ratio(0.0), random),
+        random: builder.random(path),
+        position: 0,
+        is_reset: false,
+        has_wrapped: false,
+    }))
+}
+
+/// Positions count in requests.
+#[derive(State)]
+#[state(after = "Log::check_restored")]
+struct Log {
+    #[state(skip = "from the configuration")]
+    area: Area,
+    /// Requests that fill a zone.
+    #[state(same)]
+    zone: u64,
+    #[state(skip = "from the configuration")]
+    zone_bytes: u32,
+    operations: Operations,
+    random: Random,
+    /// Where the next write goes.
+    position: u64,
+    /// Whether the zone that the next write begins was trimmed.
+    is_reset: bool,
+    /// Whether the last zone was written.
+    has_wrapped: bool,
+}
+
+impl Log {
+    fn check_restored(&mut self) -> Result<(), String> {
+        match self.position < self.area.blocks() {
+            true => Ok(()),
+            false => Err(format!("the log is at request {} of {}", self.position, self.area.blocks())),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Request {
+        if self.operations.next() == Op::Read
+            && let Some(block) = self.held()
+        {
+            return self.area.request(block, Op::Read);
+        }
+        if self.position.is_multiple_of(self.zone) && !self.is_reset {
+            self.is_reset = true;
+            return Request { bytes: self.zone_bytes, ..self.area.request(self.position, Op::Trim) };
+        }
+        let request = self.area.request(self.position, Op::Write);
+        self.is_reset = false;
+        self.position += 1;
+        if self.position == self.area.blocks() {
+            (self.position, self.has_wrapped) = (0, true);
+        }
+        request
+    }
+
+    /// One of the requests that the log holds: what was written in this round, and the zones behind the one that is written.
+    fn held(&mut self) -> Option<u64> {
+        let is_begun = self.is_reset || !self.position.is_multiple_of(self.zone);
+        // Up to here the last round's are gone.
+        let gone = if is_begun { self.position / self.zone * self.zone + self.zone } else { self.position };
+        let older = if self.has_wrapped { self.area.blocks() - gone } else { 0 };
+        let held = self.position + older;
+        let drawn = if held > 0 { self.random.below(held) } else { return None };
+        Some(if drawn < self.position { drawn } else { gone + drawn - self.position })
+    }
+}
+
+impl Pattern for Log {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        batch.extend((0..count).map(|_| self.next()));
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+use crate::testing::{check_repeatable, problems, requests};
+use nacre_kernel::{Op, Request};
+
+fn log(count: u32, settings: &str) -> Vec<Request> {
+    requests(&format!(
+        "kind = \"log\"\nrequests = {count}\nrequest = \"1 KiB\"\nstart = \"1 MiB\"\n{settings}"
+    ))
+}
+
+fn told(requests: &[Request]) -> Vec<(Op, u64, u32)> {
+    let kib = |request: &Request| (request.op, (request.address - (1 << 20)) / 1024, request.bytes / 1024);
+    requests.iter().map(kib).collect()
+}
+
+#[test]
+fn zones_are_trimmed_and_written_one_after_the_other_for_ever() {
+    let (trim, write) = (Op::Trim, Op::Write);
+    let round = [(trim, 0, 2), (write, 0, 1), (write, 1, 1), (trim, 2, 2), (write, 2, 1), (write, 3, 1)];
+    assert_eq!(told(&log(12, "footprint = \"4 KiB\"\nzone = \"2 KiB\"")), [round, round].concat());
+}
+
+#[test]
+fn reads_go_to_all_that_the_log_holds_and_nowhere_else() {
+    let settings = "footprint = \"12 KiB\"\nzone = \"4 KiB\"\nread_share = \"90 %\"";
+    let mut held = [false; 12];
+    let mut read = [0; 12];
+    for (op, block, count) in told(&log(20_000, settings)) {
+        let blocks = block as usize..(block + u64::from(count)) as usize;
+        match op {
+            Op::Read => {
+                assert!(held[blocks.start], "block {block} was read, which the log does not hold");
+                read[blocks.start] += 1;
+            }
+            op => held[blocks].fill(op == Op::Write),
+        }
+    }
+    let all: u32 = read.iter().sum();
+    assert!((17_800..18_200).contains(&all), "{all} reads");
+    // A zone's round has five states: 8 blocks held behind its trim, then one more with every write. A block of it is not
+    // held in those before its own write. Each state sees as many reads.
+    let states = [8.0, 9.0, 10.0, 11.0, 12.0].map(|held| 1.0 / held);
+    let others = 2.0 * states.iter().sum::<f64>();
+    for (block, &of) in read.iter().enumerate() {
+        let own: f64 = states[block % 4 + 1..].iter().sum();
+        let law = f64::from(all) / 15.0 * (others + own);
+        assert!(
+            (f64::from(of) - law).abs() < 4.0 * law.sqrt(),
+            "block {block} was read {of} times, not {law}"
+        );
+    }
+}
+
+#[test]
+fn the_log_follows_its_seed() {
+    check_repeatable(
+        "kind = \"log\"\nrequests = 5_000\nfootprint = \"1 MiB\"\nzone = \"64 KiB\"\nread_share = \"50 %\"",
+    );
+}
+
+#[test]
+fn zones_that_do_not_fit_are_refused() {
+    let settings = "kind = \"log\"\nrequests = 9\nfootprint = \"40 KiB\"\nzone = \"6 KiB\"";
+    assert_eq!(
+        problems(settings),
+        [
+            "workload.zone (test.toml:5): it is not a whole number of requests of 4 KiB, given 6 KiB; use a multiple of \
+             request",
+            "workload.footprint (test.toml:4): it is not a whole number of zones of 6 KiB, at least two, given 40 KiB; \
+             use 36 KiB, or another size of zone",
+        ]
+    );
+    let settings = "kind = \"log\"\nrequests = 9\nfootprint = \"40 KiB\"\nzone = \"40 KiB\"";
+    assert!(problems(settings)[0].contains("use 80 KiB"));
+}
