@@ -55,9 +55,7 @@ pub trait Device: State + Send {
 
     /// The zone that `address` lies in, as it is now; `None` of a device that is written anywhere. A write that does not
     /// begin at the write pointer of its zone is refused.
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
-    }
+    fn zone(&self, address: u64) -> Option<Zone>;
 
     /// What it can do and what it promises, as it was built; the same over its whole life.
     fn capabilities(&self) -> Capabilities;

@@ -159,6 +159,13 @@ pub fn build_with_bytes(
     }
 }
 
+/// A device with zones lies below another one.
+fn in_order(path: &str) -> Problems {
+    let problem = "a device with zones is written in order, and what lies over it here writes anywhere";
+    let remedy = "leave zones out, or make this device the stack";
+    Problem::new(&format!("{path}.zones"), None, problem).remedy(remedy).into()
+}
+
 /// The bytes of a stack's media.
 enum Stores {
     /// The stack is simulated without bytes.
@@ -251,6 +258,9 @@ impl Builder for StackBuilder<'_, '_> {
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
         let room = rooms::device(slot.kind());
         let device = (room.build)(slot, self)?;
+        if device.zone(0).is_some() && slot.path() != self.checked.scenario.stack.path() {
+            return Err(in_order(slot.path()));
+        }
         if !device.capabilities().carries_bytes {
             self.without_bytes.push((slot.path().to_string(), room.descriptor.kind));
         }

@@ -3,7 +3,7 @@
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Refused, Request, Status, Time, Transactions, Wear,
+    Persistence, Random, Recovery, Refused, Request, Status, Time, Transactions, Wear, Zone,
 };
 use std::cell::RefCell;
 
@@ -185,6 +185,10 @@ impl Device for Planted {
 
     fn capacity(&self) -> Option<Bytes> {
         self.inner.capacity()
+    }
+
+    fn zone(&self, address: u64) -> Option<Zone> {
+        self.inner.zone(address)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -5,7 +5,7 @@ use super::page_table::Location;
 use super::write_buffer::SlotState;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Status, Time, Transactions,
+    Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
 };
 use nacre_media::store::Store;
 
@@ -53,6 +53,10 @@ impl<S: Store> Device for Envy<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.array.geometry.capacity()))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

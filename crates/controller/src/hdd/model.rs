@@ -7,7 +7,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
     Endured, Energy, HostCounts, Ledger, Link, Op, Operations, Persistence, Random, Recovery, Request,
-    Resource, Status, Time, Timeline, Transactions, UnderWay,
+    Resource, Status, Time, Timeline, Transactions, UnderWay, Zone,
 };
 use nacre_media::disk::{Access, Disk};
 use nacre_media::persistence::{Landing, Linear};
@@ -303,6 +303,10 @@ impl<S: Store> Device for Hdd<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(self.config.mechanics.capacity)
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -6,7 +6,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Cancelled, Capabilities, Completion, ComponentId, ComponentReport,
     Data, Device, Endured, HostCounts, Ledger, Link, Op, Operations, Persistence, Pool, Random, Recovery,
-    Request, Resource, Status, Time, Transactions, UnderWay,
+    Request, Resource, Status, Time, Transactions, UnderWay, Zone,
 };
 use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
@@ -243,6 +243,10 @@ impl<S: Store> Device for Measured<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         self.config.capacity
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -5,7 +5,7 @@ use super::model::{Book, NvramCard};
 use super::report;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Pool, Random, Recovery, Request, Status, Time, Transactions,
+    Persistence, Pool, Random, Recovery, Request, Status, Time, Transactions, Zone,
 };
 use nacre_media::store::Store;
 
@@ -51,6 +51,10 @@ impl<S: Store> Device for NvramCard<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.capacity))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

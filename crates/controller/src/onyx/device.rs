@@ -6,7 +6,7 @@ use super::model::{Book, Onyx};
 use super::report;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Time, Transactions,
+    Persistence, Random, Recovery, Request, Time, Transactions, Zone,
 };
 use nacre_media::store::Store;
 
@@ -59,6 +59,10 @@ impl<S: Store> Device for Onyx<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.capacity))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

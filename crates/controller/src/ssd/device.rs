@@ -5,7 +5,7 @@ use super::model::Ssd;
 use super::report;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Time, Transactions,
+    Persistence, Random, Recovery, Request, Time, Transactions, Zone,
 };
 use nacre_media::store::Store;
 
@@ -42,6 +42,10 @@ impl<S: Store> Device for Ssd<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.array.geometry.capacity()))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn busy_until(&self) -> Time {

@@ -7,7 +7,7 @@ use super::report;
 use super::tables::NONE;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured,
-    HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
+    HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
 };
 use nacre_media::store::Store;
 
@@ -48,6 +48,10 @@ impl<S: Store> Device for FlashCache<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         self.backing.capacity().map(|capacity| Bytes(capacity.0 / FLASH_PAGE * FLASH_PAGE))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

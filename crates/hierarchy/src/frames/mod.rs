@@ -17,6 +17,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
     Endured, HostCounts, Op, Persistence, Random, Recovery, Request, Resource, Time, Transactions, Wear,
+    Zone,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -304,6 +305,10 @@ impl<M: Memory> Device for FrameCache<M> {
 
     fn capacity(&self) -> Option<Bytes> {
         self.backing.capacity().map(|capacity| Bytes(capacity.0 >> self.shift << self.shift))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -6,7 +6,7 @@ use super::report;
 use super::transit::Transit;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Time, Transactions,
+    Persistence, Random, Recovery, Request, Time, Transactions, Zone,
 };
 
 /// Blocks that are prefetched at once, and the most of one request.
@@ -50,6 +50,10 @@ impl Device for ServerCache {
 
     fn capacity(&self) -> Option<Bytes> {
         self.backing.capacity()
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

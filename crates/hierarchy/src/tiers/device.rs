@@ -5,7 +5,7 @@ use super::report;
 use crate::parts::Parts;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op, Random,
-    Recovery, Request, Time, Transactions,
+    Recovery, Request, Time, Transactions, Zone,
 };
 
 impl Device for Tiers {
@@ -47,6 +47,10 @@ impl Device for Tiers {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes((self.places.len() as u64) << self.shift))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -5,7 +5,7 @@ use crate::{Checked, Document, Files, check, run};
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
-    Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
+    Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
 };
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Cursor};
@@ -58,6 +58,10 @@ impl Device for Memory {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(1 << 40))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn busy_until(&self) -> Time {

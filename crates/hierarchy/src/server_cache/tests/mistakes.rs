@@ -8,7 +8,7 @@ use crate::workbench;
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
+    Endured, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
 };
 
 fn problems(level: &str, settings: &str) -> String {
@@ -77,6 +77,10 @@ impl Device for Faulty {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(1 << 20))
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn busy_until(&self) -> Time {

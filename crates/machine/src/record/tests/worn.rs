@@ -8,7 +8,7 @@ use crate::{Document, check};
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Column, Completion, ComponentId, ComponentReport, Data,
-    Device, Endured, Persistence, Random, Recovery, Request, Status, Time, Transactions, Wear,
+    Device, Endured, Persistence, Random, Recovery, Request, Status, Time, Transactions, Wear, Zone,
 };
 
 #[derive(State)]
@@ -29,6 +29,10 @@ impl Device for Worn {
     fn advance(&mut self, _to: Time) {}
 
     fn capacity(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
         None
     }
 

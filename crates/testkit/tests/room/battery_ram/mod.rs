@@ -18,7 +18,7 @@ use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
     Endured, HostCounts, Ledger, Op, Persistence, Random, Recovery, Request, Resource, Status, Time,
-    Timeline, Transactions,
+    Timeline, Transactions, Zone,
 };
 use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::{Nothing, Store};
@@ -110,6 +110,10 @@ impl<S: Store> Device for BatteryRam<S> {
 
     fn capacity(&self) -> Option<Bytes> {
         Some(self.config.capacity)
+    }
+
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
     }
 
     fn capabilities(&self) -> Capabilities {
