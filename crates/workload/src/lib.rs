@@ -82,6 +82,12 @@ pub trait Workload: State + Send {
     /// says so of every request before it asks for the next; a request it does not hear of is done at once.
     fn complete(&mut self, _done: Time) {}
 
+    /// How long the request it gave last waited for its turn among those of other askers, before its arrival: part of its
+    /// latency.
+    fn waited(&self) -> Time {
+        Time::ZERO
+    }
+
     /// Who decides when a request is issued.
     fn pacing(&self) -> Pacing;
 

@@ -447,6 +447,8 @@ class TenantsWorkloadTenant(Table):
     """Its part of the address space. Absent means as much as its workload reaches; a trace has to be given it."""
     weight: int | None = None
     """Writes it gives in its turn when a device is preconditioned. Default: 1."""
+    priority: Literal["urgent", "high", "medium", "low"] | None = None
+    """Whose requests its own go before, where they wait for `places`. Default: medium."""
     workload: Workload
     """Its requests and their times."""
 
@@ -457,6 +459,8 @@ class TenantsWorkload(Table):
 
     tenant: list[TenantsWorkloadTenant]
     """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
+    places: int | None = None
+    """Requests of all tenants that are under way at one time; a device with a `queue_depth` of its own should have no smaller one. Absent means that none waits before the stack."""
     kind: Literal["tenants"] = "tenants"
     """Which room this is."""
 

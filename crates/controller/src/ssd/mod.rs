@@ -54,7 +54,8 @@
 //! has no trims, a write to the first unit of a zone that holds something resets it.
 //!
 //! *Shares* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time (`queue_depth`),
-//! and one that sends more waits for its own.
+//! and one that sends more waits for its own. Classes of priority among tenants are `places` of the workload: a drive says when a
+//! request is done as soon as it comes, so that nothing that comes later could go before it.
 //!
 //! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
 //! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed

@@ -6,7 +6,7 @@ use crate::record::{Ending, Findings, Steadiness, WornOut};
 use crate::scenario::Checked;
 use crate::stack::Built;
 use nacre_config::{Problem, Problems};
-use nacre_kernel::{Breakdown, Data, Device, Request, Time};
+use nacre_kernel::{Activity, Breakdown, ComponentId, Data, Device, Request, Time};
 use nacre_workload::{Clock, Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
@@ -17,6 +17,8 @@ const LOOKS: u64 = 8;
 const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
 const PREFETCHED: usize = 32;
+/// The component whose queues hold what waits before the stack: its top.
+const TOP: ComponentId = ComponentId(0);
 /// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
 
@@ -163,7 +165,8 @@ impl<'a> Driver<'a> {
             self.fill(batch, 1)?;
             let [request] = &batch[..] else { return Ok(ControlFlow::Break(())) };
             self.check_reach(batch, "request", self.issued)?;
-            let Some(done) = self.serve_one(request)? else {
+            let waited = self.workload.waited();
+            let Some(done) = self.serve_one(request, waited)? else {
                 self.rest.clone_from(batch);
                 return Ok(ControlFlow::Break(()));
             };
@@ -179,7 +182,7 @@ impl<'a> Driver<'a> {
         for group in group.chunks(PREFETCHED) {
             self.device.prefetch(group);
             for request in group {
-                if self.serve_one(request)?.is_none() {
+                if self.serve_one(request, Time::ZERO)?.is_none() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -188,9 +191,9 @@ impl<'a> Driver<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Serves a request and says when it is done; none if the duration is over.
+    /// Serves a request that waited so long for its turn, and says when it is done; none if the duration is over.
     #[inline]
-    fn serve_one(&mut self, request: &Request) -> Result<Option<Time>, Problems> {
+    fn serve_one(&mut self, request: &Request, waited: Time) -> Result<Option<Time>, Problems> {
         let now = self.clock.issue(request);
         if now >= self.over_at {
             self.clock.take_back(now);
@@ -207,7 +210,8 @@ impl<'a> Driver<'a> {
         }
         debug_assert_eq!(self.breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
         self.clock.complete(completion.done);
-        self.meter.record(request, now, completion, &self.breakdown);
+        self.breakdown.add(TOP, Activity::Queue, waited);
+        self.meter.record(request, now - waited, completion, &self.breakdown);
         self.issued += 1;
         self.measured += 1;
         Ok(Some(completion.done))

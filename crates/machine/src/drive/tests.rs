@@ -201,3 +201,41 @@ fn tenants_at_one_server_share_it_by_their_queue_depths() {
         assert!((record.fairness.unwrap() - jain).abs() < 1e-3, "{:?} {jain}", record.fairness);
     }
 }
+
+#[test]
+fn what_waits_for_a_place_counts_it_as_part_of_its_latency() {
+    // One place before a device that serves one request at a time: those wait there, or here, for as long.
+    let text = "[workload]\nkind = \"tenants\"\n[[workload.tenant]]\nname = \"one\"\n\
+        workload = { kind = \"uniform\", requests = 5_000, footprint = \"1 MiB\", arrival = { kind = \"poisson\", rate = \"8 kHz\" } }\n\
+        [stack]\nkind = \"measured\"\nread = \"100 us\"\nwrite = \"100 us\"\n";
+    let record = |overrides: &[(String, String)]| {
+        let checked = check(&Document { text, name: "test.toml", overrides, seed: None }).expect("legal");
+        let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
+        outcome.unwrap_or_else(|problems| panic!("{problems}")).record
+    };
+    let (there, here) = (record(&[]), record(&[("workload.places".into(), "1".into())]));
+    let [there_reads, here_reads] =
+        [&there, &here].map(|record| record.latency.read.as_ref().expect("reads"));
+    assert!(there_reads.mean_ns > 250_000.0, "a load of 0.8 waits");
+    assert_eq!(there_reads.mean_ns, here_reads.mean_ns);
+    assert_eq!(there_reads.max_ns, here_reads.max_ns);
+    assert_eq!(
+        format!("{:?}", there.time_spent),
+        format!("{:?}", here.time_spent),
+        "it is time in the queue"
+    );
+    assert_eq!(there.tenants[0].latency.read.as_ref().map(|read| read.mean_ns), Some(here_reads.mean_ns));
+}
+
+#[test]
+fn what_writes_anywhere_is_refused_over_zones() {
+    let text = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\nkind = \"dram_disk_cache\"\n\
+        capacity = \"8 MiB\"\nbacking = { preset = \"tlc_nvme\", wear_spread = 0, zones = { active = 4 } }\n";
+    let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
+    let Err(problems) = crate::stack::build(&checked, &NoFiles) else { panic!("it is built") };
+    assert_eq!(
+        problems.to_string(),
+        "stack.backing.zones: a device with zones is written in order, and what lies over it here writes anywhere; \
+         leave zones out, or make this device the stack"
+    );
+}

@@ -8,21 +8,31 @@
 //! drive with `placement_handles` tells them apart. The writes that precondition a device are given in turns,
 //! `weight` of each tenant.
 //!
+//! With `places`, so many requests of all tenants are under way at one time, as a controller that fetches from the submission
+//! queues of its hosts has them. The others wait, each in the queue of its tenant. A place that falls free goes to a request of
+//! the highest `priority` (NVMe's classes: urgent, high, medium, low); among tenants of one class to the one whose turn is
+//! longest ago. What is under way is not interrupted. The wait is part of the latency, in the queue of the
+//! top of the stack.
+//!
 //! # Leaves out
-//! Queues with priorities: the stack serves requests as they come. Units of a tenant's workload, such as
+//! Weights of NVMe's weighted round robin: a class goes before all lower ones, as its urgent class does. What is under way
+//! has no priority: behind its place a request is served as it comes. Units of a tenant's workload, such as
 //! transactions. A cache passes on what it fetches and evicts without the tenant. Tenants within tenants.
 //!
 //! # Sources
-//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces).
+//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces, classes of priority); cobham-1954 (waits under priority).
 //!
 //! # Checks
 //! One tenant alone asks for what its workload asks for, at the same times; closed loops keep so many requests
-//! outstanding; times never decrease; every request lies within its tenant's addresses.
+//! outstanding; times never decrease; every request lies within its tenant's addresses; waits of each class under priority
+//! without preemption, and with several places that all requests together wait no longer and no shorter.
 
+mod arbitration;
 mod tenant;
 
 use crate::{Asker, Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
-use nacre_config::{Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, both};
+use arbitration::Arbitration;
+use nacre_config::{Choice, Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, both};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Request, Time};
 use tenant::Tenant;
@@ -33,6 +43,23 @@ use tenant::Tenant;
 pub struct Config {
     /// The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay.
     pub tenant: Vec<TenantConfig>,
+    /// Requests of all tenants that are under way at one time; a device with a `queue_depth` of its own should have no smaller one.
+    /// Absent means that none waits before the stack.
+    #[config(min = 1, max = 1048576)]
+    pub places: Option<u32>,
+}
+
+/// Whose requests go before whose, where they wait for `places`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Choice)]
+pub enum Priority {
+    /// Before all others.
+    Urgent,
+    /// Before medium and low ones.
+    High,
+    /// Before low ones.
+    Medium,
+    /// When nobody else waits.
+    Low,
 }
 
 /// One host.
@@ -46,6 +73,9 @@ pub struct TenantConfig {
     /// Writes it gives in its turn when a device is preconditioned.
     #[config(default = 1, max = 65536, source = "assumed: as many of each tenant")]
     pub weight: u32,
+    /// Whose requests its own go before, where they wait for `places`.
+    #[config(default = "medium", source = "assumed: all alike unless told otherwise")]
+    pub priority: Priority,
     /// Its requests and their times.
     pub workload: Slot<WorkloadFamily>,
 }
@@ -64,6 +94,14 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let problem = "no tenant gives any write of preconditioning";
         reader.conflict("tenant[0].weight", "0", problem, "give one of them a weight of at least 1");
     }
+    if let Some(place) = config.tenant.iter().position(|tenant| tenant.priority != Priority::Medium)
+        && config.places.is_none()
+    {
+        let given = format!("{:?}", config.tenant[place].priority).to_lowercase();
+        let remedy = "give places, such as the queue depth of the drive, or leave it out";
+        let problem = "without places nothing waits that it could go before";
+        reader.conflict(&format!("tenant[{place}].priority"), &given, problem, remedy);
+    }
     for (place, tenant) in config.tenant.iter().enumerate() {
         if config.tenant[..place].iter().any(|other| other.name == tenant.name) {
             let (path, given) = (format!("tenant[{place}].name"), format!("{:?}", tenant.name));
@@ -77,7 +115,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tenants",
         "several hosts on one stack, each with its own addresses, workload and times",
-        &["tavakkol-2018", "nvme-1.1"],
+        &["tavakkol-2018", "nvme-1.1", "cobham-1954"],
         1,
         include_str!("mod.rs"),
     ),
@@ -96,7 +134,12 @@ pub const ROOM: Room<WorkloadFamily> = Room {
                 tenants
             });
         }
-        Ok(Box::new(Tenants { tenants: tenants?, waits: None, turn: 0, turn_left: 0 }))
+        let arbitration = config.places.map(|places| {
+            let priorities = config.tenant.iter().map(|tenant| tenant.priority);
+            Arbitration::new(places, priorities.collect())
+        });
+        let tenants = tenants?;
+        Ok(Box::new(Tenants { tenants, arbitration, waited: Time::ZERO, waits: None, turn: 0, turn_left: 0 }))
     },
 };
 
@@ -131,6 +174,10 @@ fn build(
 #[derive(State)]
 struct Tenants {
     tenants: Vec<Tenant>,
+    /// Who goes first, where requests wait for places.
+    arbitration: Option<Arbitration>,
+    /// How long the request given last waited for its place.
+    waited: Time,
     /// The tenant whose request was given last, and when, until it is said when that was done.
     #[state(varies)]
     waits: Option<(usize, Time)>,
@@ -140,8 +187,22 @@ struct Tenants {
 }
 
 impl Tenants {
-    /// Whose request comes next, and when.
-    fn next(&mut self) -> Result<Option<(usize, Time)>, WorkloadError> {
+    /// The place of the request given last falls free at `done`.
+    fn free_at(&mut self, done: Time) {
+        if let Some(arbitration) = &mut self.arbitration {
+            arbitration.hold(done);
+        }
+    }
+
+    /// Whose request comes next, when, and how long it waited for that.
+    fn next(&mut self) -> Result<Option<(usize, Time, Time)>, WorkloadError> {
+        let Some(arbitration) = &mut self.arbitration else { return self.first() };
+        let dues: Result<Vec<_>, _> = self.tenants.iter_mut().map(Tenant::due).collect();
+        Ok(arbitration.choose(&dues?))
+    }
+
+    /// The same where nothing waits for a place.
+    fn first(&mut self) -> Result<Option<(usize, Time, Time)>, WorkloadError> {
         let mut next: Option<(usize, Time)> = None;
         for (place, tenant) in self.tenants.iter_mut().enumerate() {
             let due = tenant.due()?;
@@ -149,7 +210,7 @@ impl Tenants {
                 next = Some((place, due));
             }
         }
-        Ok(next)
+        Ok(next.map(|(place, due)| (place, due, Time::ZERO)))
     }
 }
 
@@ -158,10 +219,11 @@ impl Workload for Tenants {
         for _ in 0..limit {
             if let Some((place, at)) = self.waits.take() {
                 self.tenants[place].done_unheard(at);
+                self.free_at(at);
             }
-            let Some((place, at)) = self.next()? else { return Ok(()) };
-            batch.push(Request { volume: place as u32, ..self.tenants[place].issue()? });
-            self.waits = Some((place, at));
+            let Some((place, at, waited)) = self.next()? else { return Ok(()) };
+            batch.push(Request { volume: place as u32, arrival: at, ..self.tenants[place].issue()? });
+            (self.waits, self.waited) = (Some((place, at)), waited);
         }
         Ok(())
     }
@@ -196,7 +258,12 @@ impl Workload for Tenants {
     fn complete(&mut self, done: Time) {
         if let Some((place, _)) = self.waits.take() {
             self.tenants[place].complete(done);
+            self.free_at(done);
         }
+    }
+
+    fn waited(&self) -> Time {
+        self.waited
     }
 
     fn pacing(&self) -> Pacing {

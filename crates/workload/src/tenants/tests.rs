@@ -1,3 +1,5 @@
+mod priority;
+
 use crate::testing::{drain, problems, requests, workload, workload_over};
 use nacre_kernel::state;
 use nacre_kernel::{Request, Time};

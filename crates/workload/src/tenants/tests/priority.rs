@@ -1,0 +1,163 @@
+//! Classes of tenants that wait for places: the law of priority without preemption.
+
+use super::*;
+use nacre_kernel::Streams;
+
+/// What a tenant waited, on average, and how many requests of it there were.
+#[derive(Clone, Copy, Default)]
+struct Waited {
+    requests: f64,
+    seconds: f64,
+}
+
+impl Waited {
+    fn mean(self) -> f64 {
+        self.seconds / self.requests
+    }
+}
+
+/// Tenants with these arrivals and priorities, `requests` of each, that share so many places.
+fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
+    let tenant = |(number, (arrival, priority)): (usize, &(&str, &str))| {
+        format!(
+            "[[workload.tenant]]\nname = \"tenant {number}\"\npriority = \"{priority}\"\n\
+             workload = {{ kind = \"uniform\", requests = {requests}, footprint = \"1 MiB\", arrival = {{ {arrival} }} }}\n"
+        )
+    };
+    let tenants: String = of.iter().enumerate().map(tenant).collect();
+    format!("kind = \"tenants\"\nplaces = {places}\n{tenants}")
+}
+
+/// What each of so many tenants waited until the first one has no more, where a request of each takes `service`.
+fn waits(settings: &str, count: usize, mut service: impl FnMut(usize) -> Time) -> Vec<Waited> {
+    let mut asked = workload(settings, 1).unwrap();
+    let (mut batch, mut all) = (Vec::new(), vec![Waited::default(); count]);
+    let each = asked.expected().unwrap() as f64 / count as f64;
+    while all.iter().all(|of| of.requests < each) {
+        batch.clear();
+        asked.fill(&mut batch, 1).unwrap();
+        let request: &Request = &batch[0];
+        let tenant = request.volume as usize;
+        all[tenant].requests += 1.0;
+        all[tenant].seconds += asked.waited().as_secs_f64();
+        asked.complete(request.arrival + service(tenant));
+    }
+    all
+}
+
+fn close(what: &str, measured: f64, law: f64, tolerance: f64) {
+    assert!((measured / law - 1.0).abs() < tolerance, "{what}: {measured}, by the law {law}");
+}
+
+/// Cobham 1954: class k waits R / ((1 - s_(k-1)) (1 - s_k)), where s_k is the load of it and all before it, and R half the sum
+/// of rates times mean squares of services.
+#[test]
+fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
+    let services = [50e-6, 100e-6, 200e-6];
+    for load in [0.3, 0.6, 0.85] {
+        let loads = [0.2 * load, 0.3 * load, 0.5 * load];
+        let rates = [0, 1, 2].map(|class| loads[class] / services[class]);
+        let arrivals = rates.map(|rate| format!("kind = \"poisson\", rate = \"{rate} Hz\""));
+        let of: Vec<(&str, &str)> = arrivals
+            .iter()
+            .zip(["urgent", "high", "low"])
+            .map(|(arrival, class)| (&arrival[..], class))
+            .collect();
+        let found =
+            waits(&tenants(1, 900_000, &of), 3, |class| Time::from_ns((services[class] * 1e9 + 0.5) as u64));
+        let residual: f64 = (0..3).map(|class| loads[class] * services[class] / 2.0).sum();
+        let mut before = 0.0;
+        for class in 0..3 {
+            let with = before + loads[class];
+            let law = residual / ((1.0 - before) * (1.0 - with));
+            close(&format!("class {class} at load {load}"), found[class].mean(), law, 0.03);
+            before = with;
+        }
+    }
+}
+
+#[test]
+fn with_several_places_all_together_wait_as_long_as_without_classes() {
+    let service = Time::from_us(100);
+    // 4 places at a load of 0.9.
+    let of = |high, low| {
+        [("kind = \"poisson\", rate = \"9 kHz\"", high), ("kind = \"poisson\", rate = \"27 kHz\"", low)]
+    };
+    let sum = |settings: &str| {
+        let found = waits(settings, 2, |_| service);
+        (found[0].seconds + found[1].seconds, found[0].mean(), found[1].mean())
+    };
+    let (alike, ..) = sum(&tenants(4, 100_000, &of("medium", "medium")));
+    let (apart, urgent, low) = sum(&tenants(4, 100_000, &of("urgent", "low")));
+    // The last few requests may be others.
+    close("all waits", apart, alike, 1e-3);
+    assert!(urgent < 0.3 * low, "urgent requests wait {urgent} s, low ones {low} s");
+}
+
+#[test]
+fn of_one_class_each_tenant_gets_its_turn_however_much_it_asks_for() {
+    let of =
+        [("kind = \"closed\", queue_depth = 64", "high"), ("kind = \"closed\", queue_depth = 4", "high")];
+    let found = waits(&tenants(4, 10_000, &of), 2, |_| Time::from_us(100));
+    close("requests done", found[0].requests, found[1].requests, 0.001);
+    // A third one that is lower gets nothing as long as these ask.
+    let of = [of[0], of[1], ("kind = \"closed\", queue_depth = 4", "medium")];
+    let found = waits(&tenants(4, 10_000, &of), 3, |_| Time::from_us(100));
+    assert_eq!(found[2].requests, 0.0);
+}
+
+#[test]
+fn no_more_requests_are_under_way_than_there_are_places() {
+    let of =
+        [("kind = \"closed\", queue_depth = 9", "low"), ("kind = \"poisson\", rate = \"50 kHz\"", "urgent")];
+    let mut asked = workload(&tenants(3, 5_000, &of), 1).unwrap();
+    let (mut batch, mut under_way, mut random) = (Vec::new(), Vec::new(), Streams::new(1).stream("services"));
+    let mut last = Time::ZERO;
+    loop {
+        batch.clear();
+        asked.fill(&mut batch, 1).unwrap();
+        let [request] = batch[..] else { break };
+        assert!(request.arrival >= last, "times never decrease");
+        last = request.arrival;
+        under_way.retain(|&done| done > last);
+        assert!(under_way.len() < 3, "{request:?} is the fourth of {under_way:?}");
+        let done = last + Time::from_ns(random.below(100_000));
+        under_way.push(done);
+        asked.complete(done);
+    }
+}
+
+#[test]
+fn waiting_requests_go_on_from_their_state() {
+    let of =
+        [("kind = \"closed\", queue_depth = 9", "low"), ("kind = \"poisson\", rate = \"50 kHz\"", "urgent")];
+    let settings = tenants(2, 500, &of);
+    let mut asked = workload(&settings, 1).unwrap();
+    let step = |asked: &mut dyn crate::Workload| {
+        let mut batch = Vec::new();
+        asked.fill(&mut batch, 1).unwrap();
+        asked.complete(batch[0].arrival + Time::from_us(30));
+        (batch[0], asked.waited())
+    };
+    for _ in 0..137 {
+        step(&mut *asked);
+    }
+    let bytes = state::saved(&*asked).unwrap();
+    let mut restored = workload(&settings, 1).unwrap();
+    state::restored(&mut *restored, &bytes).unwrap();
+    for _ in 0..200 {
+        assert_eq!(step(&mut *restored), step(&mut *asked));
+    }
+}
+
+#[test]
+fn a_class_without_places_is_refused() {
+    let refused = problems(&TWO.replace("weight = 3", "priority = \"high\""));
+    assert_eq!(
+        refused,
+        [
+            "workload.tenant[1].priority (test.toml:9): without places nothing waits that it could go before, given high; \
+          give places, such as the queue depth of the drive, or leave it out"
+        ]
+    );
+}
