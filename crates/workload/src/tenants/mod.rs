@@ -116,7 +116,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         "tenants",
         "several hosts on one stack, each with its own addresses, workload and times",
         &["tavakkol-2018", "nvme-1.1", "cobham-1954"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

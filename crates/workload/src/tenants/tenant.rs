@@ -30,6 +30,8 @@ pub(super) struct Tenant {
     ready: Vec<Request>,
     /// Whether the workload has no more.
     has_ended: bool,
+    /// Whether the workload has no more writes for preconditioning. It may draw millions of reads to find out.
+    is_writeless: bool,
     /// Requests given.
     pub(super) given: u64,
 }
@@ -52,6 +54,7 @@ impl Tenant {
             workload,
             ready: Vec::new(),
             has_ended: false,
+            is_writeless: false,
             given: 0,
         }
     }
@@ -95,7 +98,10 @@ impl Tenant {
         limit: usize,
     ) -> Result<(), WorkloadError> {
         let from = batch.len();
-        self.workload.fill_writes(batch, limit)?;
+        if !self.is_writeless {
+            self.workload.fill_writes(batch, limit)?;
+            self.is_writeless = batch.len() == from;
+        }
         for request in &mut batch[from..] {
             self.given += 1;
             *request = self.place(*request)?;

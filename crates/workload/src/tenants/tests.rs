@@ -72,6 +72,16 @@ fn a_request_nobody_says_the_end_of_is_done_at_once_however_many_are_asked_for()
     assert_eq!(asked.notes().records, 100);
 }
 
+/// To ask a workload that only reads for a write takes millions of its requests: once, and not for every write of the others.
+#[test]
+fn a_tenant_that_only_reads_is_asked_for_writes_once() {
+    let reads = TWO.replace("requests = 60", "requests = 1000000000").replace("50 %", "100 %");
+    let mut asked = workload(&reads, 1).unwrap();
+    let mut batch = Vec::new();
+    asked.fill_writes(&mut batch, 20_000).unwrap();
+    assert_eq!(batch.iter().filter(|request| request.volume == 0).count(), 20_000);
+}
+
 #[test]
 fn writes_of_preconditioning_come_by_weight() {
     let mut asked = workload(TWO, 1).unwrap();
