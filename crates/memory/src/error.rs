@@ -6,7 +6,7 @@ use nacre_kernel::{Refused, Time};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
-/// What was asked could not be done. Except after a failure of the image, nothing has changed.
+/// What was asked could not be done. Except after a failure of the image or of the medium, nothing has changed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The scenario has mistakes, or its stack carries no bytes.
@@ -38,7 +38,7 @@ pub enum MemoryError {
         /// Bytes of the memory.
         capacity: u64,
     },
-    /// A server was told to let it fail, and it was not written since.
+    /// The device has lost it, or a server was told to let it fail, and it was not written since.
     #[error(
         "address {address}, size {size}: a part of the medium fails here; write it as a whole, or heal it"
     )]
@@ -48,6 +48,23 @@ pub enum MemoryError {
         /// Bytes asked for.
         size: u64,
     },
+    /// The medium is worn out. A part of what was to be written may have been taken.
+    #[error(
+        "address {address}, size {size}: the medium is worn out and takes no writes any more; copy what can \
+         be read into a new memory"
+    )]
+    WriteRefused {
+        /// The first byte asked for.
+        address: u64,
+        /// Bytes asked for.
+        size: u64,
+    },
+    /// What the device had taken is gone: a flush says so once.
+    #[error(
+        "the device has lost data that it had taken since the last flush; reads of it fail until it is \
+         written as a whole"
+    )]
+    LostData,
     /// More pages than the device keeps old versions of.
     #[error(
         "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since old \

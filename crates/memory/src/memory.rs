@@ -7,7 +7,7 @@ use crate::opening::Access;
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::Image;
-use nacre_kernel::{Recovery, Time};
+use nacre_kernel::{Recovery, Status, Time};
 use nacre_machine::record::{self, Component};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
@@ -100,19 +100,20 @@ impl Memory {
 
     /// Reads `size` bytes from `address` on. What was never written is zero.
     ///
-    /// Errors: it does not lie within the memory, the power is off, the image fails.
+    /// Errors: it does not lie within the memory, the device has lost a part of it, the power is off, the image fails.
     pub fn read(&mut self, address: u64, size: u64) -> Result<Vec<u8>, MemoryError> {
         self.check_range(address, size)?;
         self.check_usable()?;
         let mut bytes = vec![0; size as usize];
-        let (began, mut at) = (self.now, address);
+        let (began, mut at, mut is_whole) = (self.now, address, true);
         for part in bytes.chunks_mut(REQUEST_MAX) {
             let completion = self.kept.read(self.now, at, part);
             self.now = completion.done;
+            is_whole &= completion.status == Status::Done;
             at += part.len() as u64;
         }
         self.latency = self.now - began;
-        if self.kept.harmed().fails_reads(&(address..address + size)) {
+        if !is_whole || self.kept.harmed().fails_reads(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
         // A page that could not be read was read as something else.
@@ -122,8 +123,8 @@ impl Memory {
 
     /// Writes `bytes` from `address` on.
     ///
-    /// Errors: it does not lie within the memory, the open transaction is too large, the power is off, the
-    /// image fails.
+    /// Errors: it does not lie within the memory, the open transaction is too large, the device takes no writes or needs
+    /// what it has lost for this one, the power is off, the image fails.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.check_range(address, bytes.len() as u64)?;
         if bytes.is_empty() {
@@ -191,12 +192,12 @@ impl Memory {
     }
 
     /// Everything so far survives a power failure, of the device, and with an image of this machine, when it
-    /// returns. Errors: the power is off, the image fails.
+    /// returns. Errors: the device has lost what it had taken, the power is off, the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
-        if self.kept.device().capabilities().persistence.needs_flush() {
-            self.change(Step::Flush)?;
-        }
-        Ok(self.kept.sync()?)
+        let needs_flush = self.kept.device().capabilities().persistence.needs_flush();
+        let flushed = if needs_flush { self.change(Step::Flush).map(|_| ()) } else { Ok(()) };
+        self.kept.sync()?;
+        flushed
     }
 
     /// Takes an open transaction back and brings the image to its shortest form. Errors: the image fails;
@@ -260,7 +261,17 @@ impl Memory {
         let Done { completion, recovery } = done;
         self.latency = completion.done - self.now;
         self.now = completion.done;
-        Ok(recovery)
+        match (step, completion.status) {
+            (_, Status::Done) => Ok(recovery),
+            (Step::Write { address, bytes }, status) => {
+                let size = bytes.len() as u64;
+                Err(match status {
+                    Status::WriteRefused => MemoryError::WriteRefused { address, size },
+                    _ => MemoryError::MediaError { address, size },
+                })
+            }
+            _ => Err(MemoryError::LostData),
+        }
     }
 
     fn check_range(&self, address: u64, size: u64) -> Result<(), MemoryError> {

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 mod full;
+mod lost_data;
 mod pcm;
 mod small_disk;
 mod stacks;

@@ -1,0 +1,57 @@
+//! What a device loses is told, and never returned as if it were good.
+
+use super::{NoFiles, check};
+use crate::MemoryError;
+use crate::memory::Memory;
+use nacre_kernel::Streams;
+use nacre_machine::Document;
+
+/// Pages that are written and read.
+const PAGES: u64 = 200;
+const PAGE: u64 = 2048;
+
+/// A disk cache in flash with cells that are worn after some erases, and a controller that follows none of it.
+const WORN_CACHE: &str = "[stack]\nkind = \"flash_disk_cache\"\nblocks = 16\nslots = 8\nwrite_region = \"25 %\"\n\
+    mlc_endurance = 20\nwear_gap = 4\nraises_strength = false\nlowers_density = false\npromotes = false\n\
+    ecc = { kind = \"bch\", t = 2, crc32 = true }\n\
+    [stack.backing]\nkind = \"measured\"\nread = \"1 ms\"\nwrite = \"1 ms\"\ncapacity = \"1 MiB\"\n";
+
+fn open(scenario: &str) -> Memory {
+    let document = Document { text: scenario, name: "worn.toml", overrides: &[], seed: None };
+    let checked = check(&document).unwrap_or_else(|problems| panic!("{problems}"));
+    Memory::open(&checked, &NoFiles).unwrap()
+}
+
+#[test]
+fn lost_data_is_told_and_never_returned() {
+    let mut memory = open(WORN_CACHE);
+    let mut random = Streams::new(1).stream("pages");
+    let mut written = vec![Some(0_u8); PAGES as usize];
+    let (mut failed_reads, mut failed_writes) = (0, 0);
+    for number in 0..20_000_u64 {
+        let page = random.below(PAGES);
+        let (address, now) = (page * PAGE, &mut written[page as usize]);
+        let stamp = number as u8 | 1;
+        match random.below(4) {
+            0 => match memory.write(address, &[stamp; PAGE as usize]) {
+                Ok(()) => *now = Some(stamp),
+                Err(why) => panic!("all of a page is written: {why}"),
+            },
+            1 => match memory.write(address, &[now.unwrap_or(0)]) {
+                Ok(()) => assert!(now.is_some(), "page {page} is lost, and a byte of it is written"),
+                Err(MemoryError::MediaError { address: at, size: 1 }) if at == address => {
+                    (*now, failed_writes) = (None, failed_writes + 1);
+                }
+                Err(why) => panic!("{why}"),
+            },
+            _ => match memory.read(address, PAGE) {
+                Ok(bytes) => assert_eq!(Some(bytes), now.map(|byte| vec![byte; PAGE as usize]), "page {page}"),
+                Err(MemoryError::MediaError { address: at, size: PAGE }) if at == address => {
+                    (*now, failed_reads) = (None, failed_reads + 1);
+                }
+                Err(why) => panic!("{why}"),
+            },
+        }
+    }
+    assert!(failed_reads > 20 && failed_writes > 5, "{failed_reads} reads, {failed_writes} writes");
+}
