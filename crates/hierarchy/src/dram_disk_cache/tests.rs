@@ -82,3 +82,27 @@ fn energy_is_the_power_of_each_state_by_its_time() {
     let expected = (0.08 * awake + 0.02 * (1.0 - awake)) * chips;
     assert_close("resting", idle, expected, 0.02);
 }
+
+/// In every millisecond a page comes in at 100 us, and while it is awaited another one is read every 10 us. Of the ten
+/// rests all but 1 us is powered down, though the page that comes in was given its time first.
+#[test]
+fn rest_that_is_used_after_all_is_not_powered_down() {
+    let mut device = build(&format!("chip = \"1 MiB\"\nrank = 1\n{POWERS}"));
+    submit(&mut *device, Time::ZERO, Op::Read, 0);
+    device.restart_ledger();
+    let rounds = 1_000;
+    for round in 1..=rounds {
+        submit(&mut *device, Time::from_ms(round), Op::Read, round);
+        for read in 1..10 {
+            submit(&mut *device, Time::from_ms(round) + Time::from_us(10 * read), Op::Read, 0);
+        }
+        device.advance(Time::from_ms(round));
+    }
+    let report = device.report(Time::from_ms(rounds));
+    let (chips, transfer) = (1.0 / 16.0, 512e-9);
+    let working = 10.0 * rounds as f64 * transfer;
+    assert_close("working", report.resources[0].ledger.total_busy_s(), working, 1e-9);
+    let awake = working + 10.0 * rounds as f64 * 1e-6;
+    let expected = (0.08 * awake + 0.02 * (1.0 - awake)) * chips;
+    assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.005);
+}
