@@ -145,7 +145,19 @@ impl<S: Store> Array<S> {
         if self.codes[code].codec().is_none() && matches!(expected, Verdict::Clean | Verdict::Corrected(_)) {
             self.flash.invert(page, stored);
         }
-        bytes::decode(&*self.codes[code], &mut self.buffer, expected)
+        let found = bytes::decode(&*self.codes[code], &mut self.buffer, expected);
+        let is_beyond = expected == Verdict::Uncorrectable && found != Verdict::Uncorrectable;
+        if is_beyond && !self.is_as_stored(page) { expected } else { found }
+    }
+
+    /// Whether the data in the buffer is that of `page`, and not that of another codeword which the decoder took it for.
+    #[cold]
+    fn is_as_stored(&self, page: u32) -> bool {
+        let data = FLASH_PAGE as usize;
+        let mut stored = vec![0; data + self.cells.spare.0 as usize];
+        self.flash.read(page, &mut stored);
+        self.flash.invert(page, &mut stored);
+        stored[..data] == self.buffer[..data]
     }
 
     /// How the time of a read that began at `now` was spent.

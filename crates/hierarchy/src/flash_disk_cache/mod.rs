@@ -30,8 +30,8 @@
 //! slot is retired, and with its last slot the block. A page that is hit `promotes_at` times moves to a slot
 //! in SLC.
 //!
-//! A page with more wrong bits than its code puts right is never returned. If it is clean it comes from the backing
-//! again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
+//! A page with more wrong bits than its code puts right is never returned, also where a code without a checksum takes it
+//! for another codeword. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
 //! dirty page that has to leave and that the backing refuses or cannot save.
 //! Where all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
 //!

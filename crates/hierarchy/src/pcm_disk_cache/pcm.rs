@@ -111,7 +111,16 @@ impl<S: Store> Pcm<S> {
             None => expected,
         };
         into.copy_from_slice(data);
-        verdict
+        let is_beyond = expected == Verdict::Uncorrectable && verdict != Verdict::Uncorrectable;
+        if is_beyond && !self.is_as_stored(row, into) { expected } else { verdict }
+    }
+
+    /// Whether `found` is the data of `row`, and not that of another codeword which the decoder took it for.
+    #[cold]
+    fn is_as_stored(&self, row: u32, found: &[u8]) -> bool {
+        let mut stored = vec![0; found.len()];
+        self.store.read(u64::from(row), 0, &mut stored);
+        stored == found
     }
 
     /// A row is read and written elsewhere: how long that takes.
