@@ -17,6 +17,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     check_slc_cache(config, reader);
     check_handles(config, reader);
     check_shares(config, reader);
+    super::errors::check(config, reader);
     if config.suspend.is_some() && !config.read_priority {
         let remedy = "set read_priority = true, or leave suspend out";
         let given = config.suspend.unwrap_or_default().to_string();

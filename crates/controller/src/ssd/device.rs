@@ -71,8 +71,9 @@ impl<S: Store> Device for Ssd<S> {
                 self.array.handles.choose(request.volume);
                 for unit in first..=last {
                     self.translate(Time::ZERO, unit, true, false);
-                    if !self.put_untimed(unit) {
-                        self.refuse(Time::ZERO);
+                    match self.put_untimed(unit) {
+                        true => self.replace(unit),
+                        false => _ = self.refuse(Time::ZERO),
                     }
                 }
             }

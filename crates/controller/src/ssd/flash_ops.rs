@@ -2,6 +2,7 @@
 
 use super::geometry::Cells;
 use nacre_kernel::state::Value;
+use nacre_media::flash::Block;
 
 /// Why a page is programmed or read by the drive itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -24,6 +25,11 @@ pub(super) trait FlashOps {
 
     /// So many units of one operation are read, to be copied or looked into.
     fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause);
+
+    /// Unit `page`, which is `owner`'s, is among those that the next read of an operation is for; `blocks` are the
+    /// superblocks.
+    #[inline]
+    fn copied(&mut self, _page: u32, _owner: u32, _cells: Cells, _blocks: &[Block]) {}
 
     /// Every block of `superblock` is erased.
     fn erase(&mut self, superblock: u32);

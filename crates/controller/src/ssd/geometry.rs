@@ -158,6 +158,15 @@ impl Geometry {
         self.by_operation.divide(index).0
     }
 
+    /// The block of its superblock that the unit with this number lies in.
+    pub(super) fn lane_of(&self, index: u32) -> u32 {
+        let (operation, within) = self.by_operation.divide(index);
+        let (row, die) = self.by_die.divide(operation);
+        // Planes that are programmed together lie in one operation, and others follow each other.
+        let plane = self.by_page.divide(within).0 + self.by_row.divide(row).1;
+        die * self.planes + plane
+    }
+
     /// Operations of all superblocks on one die.
     pub(super) fn operations_per_die(&self) -> usize {
         self.superblocks as usize * self.rows() as usize

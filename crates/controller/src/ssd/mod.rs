@@ -66,6 +66,14 @@
 //! A worn block is replaced by a spare one of its plane; without one its superblock is given up and its other
 //! blocks become spares. When what is left does not hold the data and the reserve, the drive is read-only.
 //!
+//! *Wrong bits* (`errors`): a share of the bits of each page is wrong, `bit_error_rate (erases / cycles)^error_exponent
+//! (1 + retention days)`, and for every read of its block `read_disturb (erases / cycles)^disturb_exponent` more. How many of
+//! a codeword are wrong is the quantile of the Poisson distribution with that mean at a place that is drawn once for each
+//! codeword and program: what is wrong stays wrong, and becomes more. The code (`ecc`) says how often the page is sensed
+//! again, each time behind the one before: it takes the die and the channel like any read, then the decoder its time. Copies are
+//! decoded too. Of a unit with more wrong bits than are put right the data is lost: reads of it fail until it is written or
+//! trimmed, also after it was copied, and a flush of an unprotected drive fails once after a loss.
+//!
 //! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last.
 //! *A loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of
 //! what was acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn,
@@ -82,13 +90,19 @@
 //! tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own. Capacitors
 //! save operations that are not full to flash that is not modelled; a drive with zones has them. Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
-//! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; bit errors and retries of reads; read disturb; programs of worn cells that take another time. Programs of all pages of a word line
+//! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
 //! reads delay its die later, and so does a write that waits for its place in the buffer. Where a channel chooses, a read
 //! keeps the time it was given though a later one goes first, while the channel itself is as late as that makes it: rates are
 //! kept, and reads in a closed loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase is told when the others are
 //! expected to end. The processors take
 //! requests in the order of their submission where a composite device submits a later one first.
+//!
+//! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells with one
+//! bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes none; decoders
+//! are not waited for. Every read begins with the first sense, whatever the page needed last. Copies disturb nothing.
+//! What the drive was filled with before the run was copied without wrong bits. With bytes, a lost unit that is written
+//! and falls back to before that in a loss of power may be found again.
 //!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase
@@ -102,7 +116,7 @@
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority);
-//! tseng-2011 (losses of power); nvme-2.1 (flexible data placement); nvme-zns-1.1 and bjorling-2021 (zones).
+//! tseng-2011 (losses of power); mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads); nvme-2.1 (flexible data placement); nvme-zns-1.1 and bjorling-2021 (zones).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
@@ -112,6 +126,8 @@
 //! bursts after cleaning in quiet; end of life where endurance, blocks and
 //! write amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one
 //! where they share a handle; zones are written at the speed of their dies, every unit once, and wear all superblocks alike;
+//! reads that are sensed again, their latency, and units that are lost, against binomial tails; wrong bits against their law,
+//! and no lost unit is given as good;
 //! tenants with shares of the queue get requests done by their places; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
@@ -127,6 +143,7 @@ mod device;
 mod die;
 mod emptying;
 mod erasing;
+mod errors;
 mod falling_back;
 mod fetching;
 mod filling;
@@ -162,10 +179,12 @@ mod tests;
 pub use config::{
     Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten, ZonesConfig,
 };
+pub use errors::ErrorsConfig;
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};
 use blocks::{Blocks, Durability};
+use errors::MaybeErrors;
 use geometry::Geometry;
 use handles::Handles;
 use host::HostInterface;
@@ -190,6 +209,9 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "wu-he-2012",
             "cobham-1954",
             "tseng-2011",
+            "mielke-2008",
+            "hetzler-2012",
+            "cai-2015",
             "nvme-2.1",
             "nvme-zns-1.1",
             "bjorling-2021",
@@ -281,7 +303,10 @@ fn build_mapped<S: Store>(
         return Err(too_many_bad(slot));
     }
     let interface = host_interface(&config, id, builder)?;
-    Ok(Ssd::new(id, slot.path().to_string(), config, array, interface))
+    let errors = errors::build(&config, &geometry, slot.path(), builder)?;
+    let mut drive = Ssd::new(id, slot.path().to_string(), config, array, interface);
+    drive.schedule.errors = MaybeErrors(errors);
+    Ok(drive)
 }
 
 /// Whether blocks do not all last as long, or stand elsewhere than in their order.

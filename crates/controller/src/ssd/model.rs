@@ -63,7 +63,9 @@ impl<S: Store> Ssd<S> {
             book: Book::default(),
             end_of_life: None,
             versions: Versions::default(),
-            is_plain: config.idle_cleaning.is_none() && Pace::of(&config, &array.geometry).is_plain,
+            is_plain: config.idle_cleaning.is_none()
+                && config.errors.is_none()
+                && Pace::of(&config, &array.geometry).is_plain,
             outage: Outage::default(),
             quiet_from: Time::ZERO,
             page: vec![0; array.flash.store().page_bytes()],
@@ -84,6 +86,9 @@ impl<S: Store> Ssd<S> {
     ) -> Completion {
         match request.op {
             Op::Read => {
+                if !PLAIN && self.schedule.errors.0.is_some() {
+                    return self.read_and_give_decoded(now, request, data, breakdown);
+                }
                 let completion = self.read::<PLAIN>(now, request, breakdown);
                 self.give(request.address, data);
                 completion
@@ -165,6 +170,9 @@ impl<S: Store> Ssd<S> {
                 status = self.refuse(at);
                 break;
             }
+            if is_whole {
+                self.replace(unit);
+            }
         }
         breakdown.add(self.id, Activity::Translate, known - at);
         breakdown.add(self.id, Activity::Queue, buffered.saturating_sub(known));
@@ -195,6 +203,7 @@ impl<S: Store> Ssd<S> {
             if self.array.table[unit as usize] != 0 {
                 done = done.max(self.translate(at, unit as u32, true, true));
                 self.array.trim(unit as u32);
+                self.replace(unit as u32);
                 self.book.trimmed += 1;
                 if S::CARRIES_BYTES {
                     self.versions.trim(unit as u32, at);
@@ -221,6 +230,10 @@ impl<S: Store> Ssd<S> {
             done = at.max(self.schedule.programmed(at));
             if S::CARRIES_BYTES {
                 self.versions.flush(done, &mut self.schedule);
+            }
+            // What was lost was not saved.
+            if self.schedule.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {
+                status = Status::MediaError;
             }
         }
         breakdown.add(self.id, Activity::Drain, done - at);

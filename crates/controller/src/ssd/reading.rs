@@ -10,13 +10,13 @@ use nacre_media::store::Store;
 
 /// Where a unit is.
 #[derive(Clone, Copy)]
-struct Found {
+pub(super) struct Found {
     /// `u32::MAX` where it was never written.
-    superblock: u32,
+    pub(super) superblock: u32,
     operation: u32,
-    spot: Spot,
+    pub(super) spot: Spot,
     /// Whether the write buffer has it.
-    is_buffered: bool,
+    pub(super) is_buffered: bool,
 }
 
 /// The part of a read that is done last, and where its time went.
@@ -116,7 +116,13 @@ impl<S: Store> Ssd<S> {
 
     /// Has units of one operation read, unless the write buffer has them or they need not be read.
     #[inline(always)]
-    fn fetch<const PLAIN: bool>(&mut self, now: Time, at: Time, found: &Found, units: u32) -> Option<Fetch> {
+    pub(super) fn fetch<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        at: Time,
+        found: &Found,
+        units: u32,
+    ) -> Option<Fetch> {
         if found.is_buffered {
             self.book.buffer_hits += 1;
             return None;
@@ -134,7 +140,7 @@ impl<S: Store> Ssd<S> {
     /// Where `unit` is. What was never written has the operation that would hold it had the drive been filled
     /// in order.
     #[inline(always)]
-    fn find(&mut self, unit: u32, at: Time) -> Found {
+    pub(super) fn find(&mut self, unit: u32, at: Time) -> Found {
         let geometry = &self.array.geometry;
         let entry = self.array.table[unit as usize];
         if entry == 0 {
@@ -152,7 +158,7 @@ impl<S: Store> Ssd<S> {
 
     /// Whether `unit` is in the operation that was `found`.
     #[inline]
-    fn is_beside(&self, unit: u32, found: &Found) -> bool {
+    pub(super) fn is_beside(&self, unit: u32, found: &Found) -> bool {
         let entry = self.array.table[unit as usize];
         if entry == 0 {
             let index = unit % self.array.geometry.units_per_superblock;
@@ -170,6 +176,9 @@ impl<S: Store> Ssd<S> {
         if found.superblock != u32::MAX && !found.is_buffered {
             self.schedule.fetch(at, at, found.spot, 1, Activity::Read);
             self.schedule.count_read(Activity::Read, 1);
+        }
+        if self.schedule.errors.0.is_some() {
+            self.decode_rest(unit, &found, at);
         }
     }
 }

@@ -251,6 +251,7 @@ impl<S: Store> Array<S> {
                 let owner = self.owners[from];
                 debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
                 relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
+                work.copied(from as u32, owner, relocation.reading.cells, self.flash.blocks());
                 self.own(page, owner);
                 self.flash.fill_from(page, from as u32);
                 if is_followed {
@@ -379,6 +380,7 @@ impl<S: Store> Array<S> {
                     self.partitions[target].moved_in += 1;
                 }
                 let owner = self.owners[from];
+                work.copied(from as u32, owner, reading.cells, self.flash.blocks());
                 let to = self.append(target, owner, cause, work);
                 self.flash.fill_from(to, from as u32);
                 number += 1;

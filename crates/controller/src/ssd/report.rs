@@ -115,6 +115,7 @@ fn resources(parts: &Parts<'_>, wear: &Wear) -> Vec<Resource> {
     let mut resources = parts.interface.resources();
     resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
     resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
+    resources.extend(schedule.errors.0.as_ref().map(|errors| errors.resource()));
     resources
 }
 
@@ -169,6 +170,7 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
         ("refused_writes", ssd.book.refused_writes),
     ]);
     counters.extend(ssd.book.recovery_counters());
+    counters.extend(ssd.schedule.errors.0.iter().flat_map(|errors| errors.counters()));
     counters
 }
 

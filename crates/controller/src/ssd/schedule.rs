@@ -4,6 +4,7 @@ use super::arbiter::Arbiter;
 use super::config::{Arbitration, Config};
 use super::die::Die;
 use super::erasing::EraseTurns;
+use super::errors::MaybeErrors;
 use super::flash_ops::{Cause, FlashOps};
 use super::geometry::{Cells, Geometry, Spot};
 use super::line::Task;
@@ -12,7 +13,7 @@ use super::places::Places;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time, Timeline, UnderWay};
 use nacre_media::charge::Charges;
-use nacre_media::flash::Operation;
+use nacre_media::flash::{Block, Operation};
 use std::collections::VecDeque;
 
 /// What was done since measuring began, beside what the medium counts.
@@ -82,6 +83,8 @@ pub(super) struct Schedule {
     pub(super) die_charges: FlashCharges,
     pub(super) channel_charges: FlashCharges,
     pub(super) counts: Counts,
+    /// Wrong bits of what is read.
+    pub(super) errors: MaybeErrors,
     /// How often time before a moment was forgotten.
     forgettings: u32,
 }
@@ -120,6 +123,7 @@ impl Schedule {
             die_charges: FlashCharges::default(),
             channel_charges: FlashCharges::default(),
             counts: Counts::default(),
+            errors: MaybeErrors::default(),
             forgettings: 0,
             geometry,
             pace,
@@ -242,6 +246,9 @@ impl Schedule {
         self.die_charges = FlashCharges::default();
         self.channel_charges = FlashCharges::default();
         self.counts = Counts::default();
+        if let Some(errors) = &mut self.errors.0 {
+            errors.restart_ledger();
+        }
         self.under_way.clear();
     }
 
@@ -339,6 +346,11 @@ impl FlashOps for Working<'_> {
         if schedule.erase_turns.are_kept() {
             schedule.erase_in_turn(now, superblock, operation, spot.die);
         }
+        if operation == 0
+            && let Some(errors) = &mut schedule.errors.0
+        {
+            errors.begin_filling(superblock, at);
+        }
         let pages = schedule.geometry.operation_units / schedule.geometry.units_per_page;
         let task = Task::program(number, activity(cause), pages);
         let ready = if cause == Cause::Host { at } else { schedule.copied.max(at) };
@@ -374,7 +386,15 @@ impl FlashOps for Working<'_> {
         let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
         let spot = Spot { cells, ..schedule.geometry.spot(operation) };
         let read = schedule.pace.reading(spot);
-        let (pages, time) = schedule.crossing(units);
+        let (mut pages, mut time) = schedule.crossing(units);
+        let (mut read, mut decoding) = (read, Time::ZERO);
+        if cause != Cause::Mapping
+            && let Some(errors) = &mut schedule.errors.0
+        {
+            let (again, takes) = errors.take_copied();
+            let senses = 1 + u64::from(again);
+            (pages, time, read, decoding) = (pages * (1 + again), time * senses, read * senses, takes);
+        }
         let die = &mut schedule.dies[spot.die as usize];
         let occupied = if schedule.pace.cached { read } else { read + time };
         let end = die.work(now, at, occupied, Task::read(activity(cause), pages));
@@ -383,7 +403,7 @@ impl FlashOps for Working<'_> {
             Some(arbiter) => arbiter.other(now, sensed, time),
             None => schedule.channels[die.channel as usize].reserve(sensed, time),
         };
-        schedule.copied = schedule.copied.max(begin + time);
+        schedule.copied = schedule.copied.max(begin + time + decoding);
         schedule.die_charges.charge(activity(cause), occupied);
         schedule.charge_crossing(time, pages);
         if schedule.carries_bytes {
@@ -396,6 +416,14 @@ impl FlashOps for Working<'_> {
                 schedule.counts.copy_reads += 1;
                 schedule.count_read(Activity::Clean, pages);
             }
+        }
+    }
+
+    #[inline]
+    fn copied(&mut self, page: u32, owner: u32, cells: Cells, blocks: &[Block]) {
+        if let Some(errors) = &mut self.schedule.errors.0 {
+            let superblock = page >> self.schedule.geometry.shift;
+            errors.copy(page, owner, blocks[superblock as usize].erases, cells, self.at);
         }
     }
 

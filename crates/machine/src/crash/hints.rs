@@ -40,6 +40,7 @@ pub(super) const NOT_WITH_ZONES: &[&str] = &[
     "isolation",
     "buffer_kept",
     "power_protected",
+    "errors",
 ];
 
 /// Values of a quantity.
@@ -112,6 +113,15 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd.zones", "superblocks", &["1", "1", "2"]),
     ("ssd.zones", "active", &["1", "2", "3"]),
     ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
+    ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, ANY]),
+    ("ssd.errors", "spare", &[LEFT_OUT]),
+    ("ssd.errors", "bit_error_rate", &["0.00001", "0.0001", "0.001"]),
+    ("ssd.errors", "cycles", &["1", "3", "1000"]),
+    ("ssd.errors", "error_exponent", &[LEFT_OUT, "0.0", "1.0"]),
+    ("ssd.errors", "erases_before", &["0", "1", "1000"]),
+    ("ssd.errors", "retention", &["\"0 %\"", "\"10000 %\""]),
+    ("ssd.errors", "read_disturb", &["0.0", "0.00001"]),
+    ("ssd.errors", "disturb_exponent", &[LEFT_OUT, "0.0"]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),

@@ -6,6 +6,7 @@ mod array;
 mod bandwidth;
 mod drive;
 mod erasing;
+mod errors;
 mod front;
 mod handles;
 mod idle;

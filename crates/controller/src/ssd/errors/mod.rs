@@ -1,0 +1,200 @@
+//! Wrong bits of what is read, and what the error-correcting code makes of them.
+//!
+//! No page has a memory of its own. How many bits of a codeword are wrong follows from its number, the erases of its
+//! superblock and the mean that the law gives at that moment.
+
+mod config;
+mod copying;
+mod law;
+mod quantile;
+mod reading;
+mod setup;
+
+pub use config::ErrorsConfig;
+pub(super) use setup::{build, check};
+
+use super::geometry::{Cells, Geometry};
+use crate::ecc::{Ecc, Verdict};
+use law::Law;
+use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
+use nacre_kernel::{Activity, Ledger, Resource, Time};
+use std::collections::BTreeSet;
+
+/// What was done since measuring began.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Counts {
+    /// Units that had wrong bits that were put right, and these bits.
+    corrected_units: u64,
+    corrected_bits: u64,
+    /// Reads of units by the host and by the drive for which a page was sensed again, and how often.
+    retried: u64,
+    retries: u64,
+    /// Times that a unit was read of which more bits were wrong than are put right.
+    uncorrectable: u64,
+}
+
+/// A superblock.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Row {
+    /// Its erases when its reads were last counted.
+    erases: u32,
+    /// When the first page of what it holds was programmed.
+    since: Time,
+}
+
+/// What reading units of one operation came to.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Sensing {
+    /// How often the page is sensed again.
+    senses: u32,
+    /// What the decoder takes.
+    decoding: Time,
+    is_lost: bool,
+}
+
+/// Wrong bits, and the code against them.
+#[derive(State)]
+pub(super) struct Errors {
+    #[state(skip = "from the configuration")]
+    law: Law,
+    #[state(skip = "from the configuration")]
+    code: Box<dyn Ecc>,
+    #[state(skip = "from the configuration")]
+    geometry: Geometry,
+    #[state(skip = "drawn from the seed")]
+    seed: u64,
+    /// By superblock.
+    rows: Vec<Row>,
+    /// Reads since its erase, by block of a superblock.
+    #[state(sparse)]
+    reads: Vec<u32>,
+    /// Units of the host whose data is lost: they were found uncorrectable, and nobody has written them since.
+    lost: BTreeSet<u32>,
+    /// Units that were lost since measuring began.
+    losses: u64,
+    /// Whether something was lost that no flush has told.
+    is_untold: bool,
+    /// The units that are copied next, which one read brings.
+    copying: Sensing,
+    counts: Counts,
+    ledger: Ledger,
+}
+
+/// Wrong bits, where the drive has them. One without leaves nothing in the state.
+#[derive(Default)]
+pub(super) struct MaybeErrors(pub(super) Option<Box<Errors>>);
+
+impl State for MaybeErrors {
+    fn save(&self, state: &mut StateWriter) {
+        if let Some(errors) = &self.0 {
+            errors.save(state);
+        }
+    }
+
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        self.0.as_mut().map_or(Ok(()), |errors| errors.restore(state))
+    }
+}
+
+impl Errors {
+    /// Reads of `superblock`, which has been erased so often, count from its last erase on.
+    fn count_from_erase(&mut self, superblock: u32, erases: u32) {
+        let row = &mut self.rows[superblock as usize];
+        if row.erases != erases {
+            row.erases = erases;
+            let lanes = self.geometry.lanes() as usize;
+            self.reads[superblock as usize * lanes..][..lanes].fill(0);
+        }
+    }
+
+    /// The first page of `superblock` is programmed at `at`.
+    pub(super) fn begin_filling(&mut self, superblock: u32, at: Time) {
+        self.rows[superblock as usize].since = at;
+    }
+
+    /// The block that holds `page`, by its number among all.
+    fn block_of(&self, page: u32) -> usize {
+        let (superblock, index) = (page >> self.geometry.shift, page & ((1 << self.geometry.shift) - 1));
+        (superblock * self.geometry.lanes() + self.geometry.lane_of(index)) as usize
+    }
+
+    /// The page of the flash that holds unit `page` is read so many times.
+    fn disturb(&mut self, page: u32, times: u32) {
+        let block = self.block_of(page);
+        self.reads[block] = self.reads[block].saturating_add(times);
+    }
+
+    /// What reading `page` comes to at `at`, of a superblock that was erased so often and whose `cells` hold so much. What
+    /// cells with one bit hold has no wrong bits.
+    fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
+        let superblock = page >> self.geometry.shift;
+        self.count_from_erase(superblock, erases);
+        let layout = self.code.layout();
+        let lying = at.saturating_sub(self.rows[superblock as usize].since);
+        let share = match cells {
+            Cells::Full => self.law.share(erases, lying, self.reads[self.block_of(page)]),
+            Cells::Single => 0.0,
+        };
+        let mean = share * layout.codeword_bits as f64;
+        let (mut sensing, mut bits) = (Sensing::default(), 0);
+        for codeword in 0..layout.codewords {
+            let wrong = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
+            let decoding = self.code.decoding(wrong);
+            sensing.senses = sensing.senses.max(decoding.senses);
+            sensing.decoding += decoding.work.time;
+            if let Some(energy) = decoding.work.energy {
+                self.ledger.charge_energy(Activity::Correct, energy);
+            }
+            match decoding.verdict {
+                Verdict::Clean => {}
+                Verdict::Corrected(right) => bits += u64::from(right),
+                Verdict::Uncorrectable | Verdict::Unnoticed => sensing.is_lost = true,
+            }
+        }
+        self.ledger.charge(Activity::Correct, sensing.decoding);
+        self.counts.corrected_units += u64::from(bits > 0 && !sensing.is_lost);
+        self.counts.corrected_bits += if sensing.is_lost { 0 } else { bits };
+        self.counts.retried += u64::from(sensing.senses > 0);
+        self.counts.uncorrectable += u64::from(sensing.is_lost);
+        sensing
+    }
+
+    /// The data of `unit` is lost.
+    fn lose(&mut self, unit: u32) {
+        if self.lost.insert(unit) {
+            (self.losses, self.is_untold) = (self.losses + 1, true);
+        }
+    }
+
+    /// A part of `unit` was written: where the rest of it is lost, so is that.
+    fn lose_again(&mut self, unit: u32) {
+        if self.lost.contains(&unit) {
+            (self.losses, self.is_untold) = (self.losses + 1, true);
+        }
+    }
+
+    /// Whether something was lost since this was asked.
+    pub(super) fn tell_loss(&mut self) -> bool {
+        std::mem::take(&mut self.is_untold)
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        (self.counts, self.losses, self.ledger) = (Counts::default(), 0, Ledger::default());
+    }
+
+    pub(super) fn counters(&self) -> [(&'static str, u64); 6] {
+        [
+            ("corrected_units", self.counts.corrected_units),
+            ("corrected_bits", self.counts.corrected_bits),
+            ("retried_units", self.counts.retried),
+            ("read_retries", self.counts.retries),
+            ("uncorrectable_units", self.counts.uncorrectable),
+            (nacre_kernel::ledger::LOST_PAGES, self.losses),
+        ]
+    }
+
+    /// The decoders: one for each channel, of which none is waited for.
+    pub(super) fn resource(&self) -> Resource {
+        Resource { name: "decoders", servers: self.geometry.channels, ledger: self.ledger.clone() }
+    }
+}

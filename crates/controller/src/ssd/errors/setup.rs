@@ -1,0 +1,55 @@
+//! What a configuration with wrong bits has to keep, and the code it asks for.
+
+use super::super::config::Config;
+use super::super::geometry::Geometry;
+use super::{Counts, Errors, Law, Row, Sensing};
+use crate::ecc::{self, Page, Verdict};
+use nacre_config::{Problem, Problems, Reader};
+use nacre_device::Builder;
+use nacre_kernel::Ledger;
+use std::collections::BTreeSet;
+
+/// Reports settings that a drive with wrong bits cannot have.
+pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.errors.is_some() && config.zones.is_some() {
+        let problem = "bits of zones do not go wrong";
+        reader.conflict("errors", "given", problem, "leave it out, or leave zones out");
+    }
+}
+
+/// Wrong bits of the drive at `path`, where `config` has them. Errors: the code does not fit.
+pub(in super::super) fn build(
+    config: &Config,
+    geometry: &Geometry,
+    path: &str,
+    builder: &mut dyn Builder,
+) -> Result<Option<Box<Errors>>, Problems> {
+    let Some(errors) = &config.errors else { return Ok(None) };
+    let code = ecc::build(&errors.ecc, Page { families: builder.families(), bytes: config.unit })?;
+    let wrong = |at: &str, text: String, remedy: &str| {
+        Err(Problem::new(&format!("{path}.errors.{at}"), None, text).remedy(remedy).into())
+    };
+    if code.decoding(1).verdict == Verdict::Unnoticed {
+        let text = "it does not notice wrong bits, and a drive would give them".to_string();
+        return wrong("ecc", text, "use kind = \"bch\", \"ldpc\" or \"crc32\"");
+    }
+    let needed = code.layout().spare_bytes * u64::from(geometry.units_per_page);
+    if let Some(spare) = errors.spare.filter(|spare| spare.0 < needed) {
+        let text = format!("the code needs {needed} B beside a page, and there are {spare}");
+        return wrong("spare", text, "give a larger spare, or a weaker code");
+    }
+    Ok(Some(Box::new(Errors {
+        law: Law::of(errors),
+        code,
+        geometry: *geometry,
+        seed: builder.random(&format!("{path}.errors")).bits(),
+        rows: vec![Row::default(); geometry.superblocks as usize],
+        reads: vec![0; geometry.superblocks as usize * geometry.lanes() as usize],
+        lost: BTreeSet::new(),
+        losses: 0,
+        is_untold: false,
+        copying: Sensing::default(),
+        counts: Counts::default(),
+        ledger: Ledger::default(),
+    })))
+}

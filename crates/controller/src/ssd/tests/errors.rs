@@ -1,0 +1,226 @@
+//! Wrong bits: shares of reads that are sensed again, their latencies, the law of ageing, and what is lost.
+
+use super::*;
+use crate::ecc::binomial_tail;
+use nacre_kernel::{Breakdown, Data, Status};
+use nacre_testkit::assert_close;
+
+/// A day in microseconds.
+const DAY: u64 = 86_400_000_000;
+/// Bits of a codeword of the default LDPC code: 2 KiB of data, and an eighth of it parity.
+const CODEWORD: u64 = 8 * (2048 + 256);
+
+/// Wrong bits at one rate whatever the age, unless `law` says otherwise.
+fn errors(rate: f64, law: &str) -> String {
+    format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
+}
+
+/// A drive with its first `count` units written in no time.
+fn filled(settings: &str, count: u64) -> Box<dyn Device> {
+    let mut device = drive(settings);
+    precondition(&mut *device, count, |number| number);
+    device
+}
+
+/// Reads units one by one, a millisecond apart from `at` on; gives their mean latency in seconds.
+fn mean_latency(device: &mut dyn Device, at: u64, units: std::ops::Range<u64>) -> f64 {
+    let count = units.end - units.start;
+    let mut sum = 0.0;
+    for (step, number) in (0..).zip(units) {
+        let now = Time::from_us(at + 1000 * step);
+        let mut breakdown = Breakdown::new();
+        let done = device.submit(now, &unit(Op::Read, number), Data::None, &mut breakdown).done;
+        assert_eq!(breakdown.total_from(0), done - now);
+        sum += (done - now).as_secs_f64();
+    }
+    sum / count as f64
+}
+
+fn corrected_bits(device: &mut dyn Device, at: u64, units: std::ops::Range<u64>) -> f64 {
+    let before = counter(&report(device), "corrected_bits");
+    let count = units.end - units.start;
+    mean_latency(device, at, units);
+    (counter(&report(device), "corrected_bits") - before) as f64 / (2 * count) as f64
+}
+
+#[test]
+fn reads_are_sensed_again_as_often_as_the_tail_of_the_binomial_says() {
+    const READS: u64 = 20_000;
+    for rate in [0.0036, 0.0045] {
+        let mut device = filled(&errors(rate, "error_exponent = 0"), READS);
+        let mean = mean_latency(&mut *device, 10_000, 0..READS);
+        // The limits rise from 0.4 to 1.1 % in six steps.
+        let limit = |senses: u32| (CODEWORD as f64 * (0.004 + 0.007 * f64::from(senses) / 6.0)) as u64;
+        let beyond: Vec<f64> = (0..6).map(|senses| binomial_tail(CODEWORD, rate, limit(senses))).collect();
+        let of_two = |p: f64| 1.0 - (1.0 - p) * (1.0 - p);
+        let senses: f64 = beyond.iter().map(|&p| of_two(p)).sum();
+        let decoding = 2.0 * (2e-6 + 10e-6 * beyond.iter().sum::<f64>());
+        let base = mean_latency(&mut *filled("", READS), 10_000, 0..1);
+        let again = 50e-6 + 300e-9 + 4096.0 / 400e6;
+        assert_close("latency", mean, base + decoding + senses * again, 0.01);
+        let found = report(&*device);
+        assert_close(
+            "sensed again",
+            counter(&found, "retried_units") as f64 / READS as f64,
+            of_two(beyond[0]),
+            0.02,
+        );
+        let retries = counter(&found, "read_retries");
+        assert_close("senses", retries as f64 / READS as f64, senses, 0.02);
+        // Every sense is one of the flash, and takes its energy.
+        assert_eq!(counter(&found, "flash_reads"), READS + retries);
+        assert_eq!(counter(&found, "uncorrectable_units"), 0);
+        device.check_invariants();
+    }
+}
+
+#[test]
+fn wrong_bits_grow_with_erases_and_days() {
+    let bits = |law: &str, at: u64| {
+        let mut device = filled(&errors(0.001, law), 4_000);
+        corrected_bits(&mut *device, at, 0..4_000)
+    };
+    let rated = 0.001 * CODEWORD as f64;
+    assert_close("at its cycles", bits("erases_before = 1000", 0), rated, 0.01);
+    assert_close("at half of them", bits("erases_before = 500", 0), rated / 8.0, 0.02);
+    assert_close("linear", bits("erases_before = 500, error_exponent = 1", 0), rated / 2.0, 0.01);
+    assert_eq!(bits("erases_before = 0", 0), 0.0, "a new drive has none");
+    let lying = "erases_before = 1000, retention = \"50 %\"";
+    assert_close("after three days", bits(lying, 3 * DAY), rated * 2.5, 0.01);
+}
+
+#[test]
+fn what_is_written_lies_from_then_on() {
+    let law = errors(0.001, "error_exponent = 0, retention = \"100 %\"");
+    let mut device = filled(&law, 2_048);
+    let count = 2_048;
+    let mut at = Time::from_us(3 * DAY);
+    for number in 0..count {
+        at = device.submit(at, &unit(Op::Write, number), Data::None, &mut Breakdown::new()).done;
+    }
+    let found = corrected_bits(&mut *device, 3 * DAY + 1_000_000_000, 0..1_024);
+    assert_close("fresh", found, 0.001 * CODEWORD as f64, 0.02);
+    let found = corrected_bits(&mut *device, 5 * DAY, 0..1_024);
+    assert_close("two days old", found, 0.003 * CODEWORD as f64, 0.02);
+}
+
+#[test]
+fn reads_disturb_their_block_and_no_other() {
+    let law = "erases_before = 1000, read_disturb = 1e-7";
+    let mut device = filled(&errors(0.0, law), 4 * 64 * 4);
+    // Die 0 has every fourth page of the superblock.
+    for step in 0..2_000 {
+        device.submit(Time::from_us(1000 * step), &unit(Op::Read, 0), Data::None, &mut Breakdown::new());
+    }
+    let bits = |device: &mut dyn Device, at: u64, die: u64| {
+        let before = counter(&report(device), "corrected_bits");
+        for page in 1..64 {
+            let read = unit(Op::Read, 4 * page + die);
+            device.submit(Time::from_us(at + 1000 * page), &read, Data::None, &mut Breakdown::new());
+        }
+        (counter(&report(device), "corrected_bits") - before) as f64 / (2.0 * 63.0)
+    };
+    let other = bits(&mut *device, 3_000_000, 1);
+    assert!(other < 0.2, "{other}");
+    let expected = 2_000.0 * 1e-7 * CODEWORD as f64;
+    assert_close("2,000 reads", bits(&mut *device, 4_000_000, 0), expected, 0.15);
+}
+
+#[test]
+fn what_is_uncorrectable_is_never_given_and_stays_lost_until_it_is_written() {
+    let settings = "blocks = 32\nover_provisioning = \"60 %\"\nerrors = { ecc = { kind = \"bch\", t = 4 }, \
+                    bit_error_rate = 0.00005, cycles = 1, error_exponent = 0 }";
+    let mut bench = workbench(1).with_bytes();
+    let mut device = bench.build(&text(settings)).unwrap();
+    let count = unit_count(&*device);
+    let (mut now, mut random) = (Time::ZERO, random("lost"));
+    let mut values = vec![0_u8; count as usize];
+    let mut lost = vec![false; count as usize];
+    let mut failures = 0;
+    for step in 0..6 * count {
+        let number = if step < count { step } else { random.below(count) };
+        let value = 1 + random.below(255) as u8;
+        let bytes = vec![value; 4096];
+        now = device.submit(now, &unit(Op::Write, number), Data::Write(&bytes), &mut Breakdown::new()).done;
+        (values[number as usize], lost[number as usize]) = (value, false);
+        let number = random.below(count.min(step + 1));
+        let mut bytes = vec![9; 4096];
+        let read = device.submit(now, &unit(Op::Read, number), Data::Read(&mut bytes), &mut Breakdown::new());
+        now = read.done;
+        let number = number as usize;
+        match read.status {
+            Status::Done => {
+                assert!(!lost[number], "unit {number} was lost");
+                assert!(bytes.iter().all(|&byte| byte == values[number]), "unit {number}");
+            }
+            _ => {
+                assert!(bytes.iter().all(|&byte| byte == 0), "unit {number} is given");
+                lost[number] = true;
+                failures += 1;
+            }
+        }
+    }
+    let found = report(&*device);
+    assert!(failures > 100 && counter(&found, "lost_pages") > 100, "{failures} reads failed");
+    assert!(counter(&found, "cleanings") > 10);
+    device.check_invariants();
+}
+
+#[test]
+fn the_share_of_units_that_are_lost_is_that_of_the_code() {
+    let settings = "errors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, bit_error_rate = 0.0001, \
+                    cycles = 1, error_exponent = 0 }";
+    let mut device = filled(settings, 40_000);
+    mean_latency(&mut *device, 0, 0..40_000);
+    let expected = crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).unwrap();
+    let found = counter(&report(&*device), "lost_pages") as f64 / 40_000.0;
+    assert_close("lost", found, expected.page_failure(1e-4), 0.05);
+    assert_eq!(counter(&report(&*device), "lost_pages"), counter(&report(&*device), "uncorrectable_units"));
+}
+
+#[test]
+fn a_flush_tells_what_was_lost_once() {
+    let settings = "power_protected = false\nerrors = { ecc = { kind = \"crc32\" }, bit_error_rate = 0.1, \
+                    cycles = 1, error_exponent = 0 }";
+    let mut device = drive(settings);
+    let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
+    let mut ask = |now: u64, request: &Request| {
+        device.submit(Time::from_us(now), request, Data::None, &mut Breakdown::new()).status
+    };
+    assert_eq!(ask(0, &unit(Op::Write, 0)), Status::Done);
+    assert_eq!(ask(100, &flush), Status::Done);
+    assert_eq!(ask(10_000, &unit(Op::Read, 0)), Status::MediaError);
+    assert_eq!(ask(20_000, &flush), Status::MediaError);
+    assert_eq!(ask(30_000, &flush), Status::Done);
+    // A part of a unit that is lost is lost with it.
+    assert_eq!(ask(40_000, &Request { bytes: 512, ..unit(Op::Write, 0) }), Status::Done);
+    assert_eq!(ask(50_000, &flush), Status::MediaError);
+    assert_eq!(ask(60_000, &unit(Op::Read, 0)), Status::MediaError);
+}
+
+#[test]
+fn contradictions_are_refused_in_words() {
+    for (settings, expected) in [
+        (
+            "errors = { ecc = { kind = \"none\" }, bit_error_rate = 0.001, cycles = 1 }",
+            "it does not notice wrong bits",
+        ),
+        (
+            "zones = {}\nerrors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0.001, cycles = 1 }",
+            "bits of zones do not go wrong",
+        ),
+        (
+            "errors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0.001, cycles = 1, spare = \"256 B\" }",
+            "the code needs 512 B beside a page",
+        ),
+        (
+            "errors = { ecc = { kind = \"ldpc\", codeword = \"8 KiB\" }, bit_error_rate = 0.001, cycles = 1 }",
+            "is not a whole number of codewords",
+        ),
+        ("errors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0.5, cycles = 1 }", "0.1"),
+    ] {
+        let found =
+            workbench(1).build(&text(settings)).err().unwrap_or_else(|| panic!("{settings} was taken"));
+        assert!(found.to_string().contains(expected), "{expected} is not in\n{found}");
+    }
+}
