@@ -1298,6 +1298,32 @@ class SsdDeviceZones(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceErrors(Table):
+    """Bits that go wrong, and what puts them right; absent means none do."""
+
+    ecc: Ecc
+    """The code beside each mapping unit, which is a whole number of its codewords."""
+    spare: str | None = None
+    """Bytes that a page has beside its data; a code that needs more is refused. Absent means as many as it needs."""
+    bit_error_rate: float
+    """Share of bits that are wrong in a page just programmed, in a block with as many erases as `cycles`."""
+    cycles: int
+    """The erases that `bit_error_rate` and `read_disturb` are given for."""
+    error_exponent: float | None = None
+    """The power of the erases with which that share grows; 0 is the same share at any age. Default: 3.0."""
+    erases_before: int | None = None
+    """Erases that every block has behind it when the drive is new to the simulation. They wear out nothing. Default: 0."""
+    retention: str | float | None = None
+    """By what share of itself the share of wrong bits grows in a day of lying. Default: 0 %."""
+    read_disturb: float | None = None
+    """Share of bits that one read of a block makes wrong in each of its pages. Default: 0.0."""
+    refresh_reads: int | None = None
+    """Reads of a block after which all data of its superblock is moved; absent means never."""
+    disturb_exponent: float | None = None
+    """The power of the erases with which `read_disturb` grows. Default: 1.5."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
     """A flash SSD: channels and dies, page mapping or zones, write buffer, cleaning, wear to its end."""
 
@@ -1427,6 +1453,8 @@ class SsdDevice(Table):
     """Price of what the host sees."""
     price_basis: str | None = None
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    errors: SsdDeviceErrors | None = None
+    """Bits that go wrong, and what puts them right; absent means none do."""
     kind: Literal["ssd"] = "ssd"
     """Which room this is."""
 
@@ -2420,6 +2448,7 @@ __all__ = [
     "SieveReplacement",
     "SpecwebWorkload",
     "SsdDevice",
+    "SsdDeviceErrors",
     "SsdDeviceSlcCache",
     "SsdDeviceZones",
     "StartGapWearLevelling",

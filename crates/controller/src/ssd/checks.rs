@@ -17,7 +17,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     check_slc_cache(config, reader);
     check_handles(config, reader);
     check_shares(config, reader);
-    super::errors::check(config, reader);
+    check_errors(config, reader);
     if config.suspend.is_some() && !config.read_priority {
         let remedy = "set read_priority = true, or leave suspend out";
         let given = config.suspend.unwrap_or_default().to_string();
@@ -96,6 +96,14 @@ fn check_handles(config: &Config, reader: &mut Reader<'_>) {
     if config.isolation == Isolation::Persistent && config.placement_handles == 1 {
         let remedy = "leave it out, or give placement_handles of at least 2";
         reader.conflict("isolation", "persistent", "there is one placement handle", remedy);
+    }
+}
+
+/// Zones have no wrong bits.
+fn check_errors(config: &Config, reader: &mut Reader<'_>) {
+    if let (Some(errors), Some(_)) = (&config.errors, &config.zones) {
+        let remedy = "leave it out, or leave zones out";
+        reader.conflict("errors.ecc", errors.ecc.kind(), "bits of zones do not go wrong", remedy);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The configuration of an SSD.
 
-use super::errors::ErrorsConfig;
+use super::ageing::ErrorsConfig;
 use crate::cleaning::CleaningFamily;
 use crate::host_interface::HostInterfaceFamily;
 use nacre_config::{Choice, Configuration, Slot};
@@ -298,12 +298,12 @@ pub struct Config {
     /// Zones, as NVMe's zoned namespaces have them, in place of the page mapping. Absent means a drive that is written
     /// anywhere.
     pub zones: Option<ZonesConfig>,
-    /// Bits that go wrong, and what puts them right; absent means none do.
-    pub errors: Option<ErrorsConfig>,
     /// Price of what the host sees.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
     pub price_basis: Option<String>,
+    /// Bits that go wrong, and what puts them right; absent means none do.
+    pub errors: Option<ErrorsConfig>,
 }
 
 impl Config {

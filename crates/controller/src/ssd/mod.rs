@@ -74,6 +74,8 @@
 //! decoded too. Of a unit with more wrong bits than are put right the data is lost: reads of it fail until it is written or
 //! trimmed, also after it was copied, and a flush of an unprotected drive fails once after a loss.
 //!
+//! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there.
+//!
 //! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last.
 //! *A loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of
 //! what was acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn,
@@ -127,10 +129,11 @@
 //! write amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one
 //! where they share a handle; zones are written at the speed of their dies, every unit once, and wear all superblocks alike;
 //! reads that are sensed again, their latency, and units that are lost, against binomial tails; wrong bits against their law,
-//! and no lost unit is given as good;
+//! and no lost unit is given as good; refreshes are reads over their limit;
 //! tenants with shares of the queue get requests done by their places; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
+mod ageing;
 mod arbiter;
 mod array;
 mod blocks;
@@ -139,6 +142,7 @@ mod bytes;
 mod cancelling;
 mod checks;
 mod config;
+mod decoding;
 mod device;
 mod die;
 mod emptying;
@@ -162,6 +166,7 @@ mod pace;
 mod places;
 mod power;
 mod reading;
+mod refreshing;
 mod relocation;
 mod report;
 mod schedule;
@@ -176,10 +181,10 @@ mod zoned;
 #[cfg(test)]
 mod tests;
 
+pub use ageing::ErrorsConfig;
 pub use config::{
     Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten, ZonesConfig,
 };
-pub use errors::ErrorsConfig;
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};

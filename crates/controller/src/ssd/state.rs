@@ -13,7 +13,7 @@ impl<S: Store> Ssd<S> {
             self.versions = Versions::default();
             self.schedule.issued.clear();
         }
-        Ok(())
+        self.schedule.errors.0.as_ref().map_or(Ok(()), |errors| errors.check_restored())
     }
 }
 

@@ -57,8 +57,18 @@ pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
+/// Bits of a flash drive that go wrong: with erases and reads, with erases and time, and at all times, where none is put
+/// right.
+const BCH_ERRORS: &str = "{ ecc = { kind = \"bch\", t = 8, crc32 = true }, bit_error_rate = 0.0001, cycles = 3, \
+                          error_exponent = 1.0, read_disturb = 0.00001, refresh_reads = 20 }";
+const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bit_error_rate = 0.001, cycles = 1, \
+                           erases_before = 1, error_exponent = 1.0, retention = \"10000 %\" }";
+const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.000001, cycles = 1, error_exponent = 0.0, \
+                          refresh_reads = 2 }";
+
 /// By room and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
+    ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
@@ -113,15 +123,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd.zones", "superblocks", &["1", "1", "2"]),
     ("ssd.zones", "active", &["1", "2", "3"]),
     ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
-    ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, ANY]),
-    ("ssd.errors", "spare", &[LEFT_OUT]),
-    ("ssd.errors", "bit_error_rate", &["0.00001", "0.0001", "0.001"]),
-    ("ssd.errors", "cycles", &["1", "3", "1000"]),
-    ("ssd.errors", "error_exponent", &[LEFT_OUT, "0.0", "1.0"]),
-    ("ssd.errors", "erases_before", &["0", "1", "1000"]),
-    ("ssd.errors", "retention", &["\"0 %\"", "\"10000 %\""]),
-    ("ssd.errors", "read_disturb", &["0.0", "0.00001"]),
-    ("ssd.errors", "disturb_exponent", &[LEFT_OUT, "0.0"]),
+    ("ssd", "errors", &[WEAR]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),

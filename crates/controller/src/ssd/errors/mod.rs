@@ -3,19 +3,15 @@
 //! No page has a memory of its own. How many bits of a codeword are wrong follows from its number, the erases of its
 //! superblock and the mean that the law gives at that moment.
 
-mod config;
 mod copying;
-mod law;
 mod quantile;
-mod reading;
 mod setup;
 
-pub use config::ErrorsConfig;
-pub(super) use setup::{build, check};
+pub(super) use setup::build;
 
+use super::ageing::Law;
 use super::geometry::{Cells, Geometry};
 use crate::ecc::{Ecc, Verdict};
-use law::Law;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
 use std::collections::BTreeSet;
@@ -31,6 +27,8 @@ struct Counts {
     retries: u64,
     /// Times that a unit was read of which more bits were wrong than are put right.
     uncorrectable: u64,
+    /// Superblocks whose data was moved since a block of theirs was read so often.
+    refreshes: u64,
 }
 
 /// A superblock.
@@ -44,12 +42,12 @@ struct Row {
 
 /// What reading units of one operation came to.
 #[derive(Clone, Copy, Debug, Default, Value)]
-struct Sensing {
+pub(super) struct Sensing {
     /// How often the page is sensed again.
-    senses: u32,
+    pub(super) senses: u32,
     /// What the decoder takes.
-    decoding: Time,
-    is_lost: bool,
+    pub(super) decoding: Time,
+    pub(super) is_lost: bool,
 }
 
 /// Wrong bits, and the code against them.
@@ -74,6 +72,12 @@ pub(super) struct Errors {
     losses: u64,
     /// Whether something was lost that no flush has told.
     is_untold: bool,
+    /// Reads of a block after which its superblock is refreshed.
+    #[state(skip = "from the configuration")]
+    refresh_reads: u32,
+    /// The superblock with a block that was read so often.
+    #[state(varies)]
+    due: Option<u32>,
     /// The units that are copied next, which one read brings.
     copying: Sensing,
     counts: Counts,
@@ -97,6 +101,18 @@ impl State for MaybeErrors {
 }
 
 impl Errors {
+    /// Whether what was restored is of this drive.
+    pub(super) fn check_restored(&self) -> Result<(), String> {
+        let units = self.geometry.logical_units;
+        match (self.due, self.lost.last()) {
+            (Some(due), _) if due >= self.geometry.superblocks => {
+                Err(format!("superblock {due} of {}", self.geometry.superblocks))
+            }
+            (_, Some(&unit)) if unit >= units => Err(format!("logical unit {unit} of {units}")),
+            _ => Ok(()),
+        }
+    }
+
     /// Reads of `superblock`, which has been erased so often, count from its last erase on.
     fn count_from_erase(&mut self, superblock: u32, erases: u32) {
         let row = &mut self.rows[superblock as usize];
@@ -122,11 +138,14 @@ impl Errors {
     fn disturb(&mut self, page: u32, times: u32) {
         let block = self.block_of(page);
         self.reads[block] = self.reads[block].saturating_add(times);
+        if self.reads[block] >= self.refresh_reads {
+            self.due = Some(page >> self.geometry.shift);
+        }
     }
 
     /// What reading `page` comes to at `at`, of a superblock that was erased so often and whose `cells` hold so much. What
     /// cells with one bit hold has no wrong bits.
-    fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
+    pub(super) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
         let superblock = page >> self.geometry.shift;
         self.count_from_erase(superblock, erases);
         let layout = self.code.layout();
@@ -160,17 +179,51 @@ impl Errors {
     }
 
     /// The data of `unit` is lost.
-    fn lose(&mut self, unit: u32) {
+    pub(super) fn lose(&mut self, unit: u32) {
         if self.lost.insert(unit) {
             (self.losses, self.is_untold) = (self.losses + 1, true);
         }
     }
 
     /// A part of `unit` was written: where the rest of it is lost, so is that.
-    fn lose_again(&mut self, unit: u32) {
+    pub(super) fn lose_again(&mut self, unit: u32) {
         if self.lost.contains(&unit) {
             (self.losses, self.is_untold) = (self.losses + 1, true);
         }
+    }
+
+    /// Whether one of these units is lost.
+    pub(super) fn is_lost(&self, (unit, units): (u32, u32)) -> bool {
+        self.lost.range(unit..unit + units).next().is_some()
+    }
+
+    /// These units, which one operation holds, were read, and so many times again: each page of the flash that they
+    /// lie on disturbs its block.
+    pub(super) fn count_reads(&mut self, entries: &[u32], again: u32) {
+        self.counts.retries += u64::from(again);
+        let mut before = None;
+        for &entry in entries {
+            let index = (entry - 1) & ((1 << self.geometry.shift) - 1);
+            let page = index / self.geometry.units_per_page;
+            if before.replace(page) != Some(page) {
+                self.disturb(entry - 1, 1 + again);
+            }
+        }
+    }
+
+    /// The host has written or trimmed all of `unit`, or it has no place: nothing of it is lost.
+    pub(super) fn replace(&mut self, unit: u32) {
+        self.lost.remove(&unit);
+    }
+
+    /// The superblock with a block that was read too often, once.
+    pub(super) fn take_due(&mut self) -> Option<u32> {
+        self.due.take()
+    }
+
+    /// The data of that superblock was moved, or could not be yet.
+    pub(super) fn count_refresh(&mut self, is_moved: bool) {
+        self.counts.refreshes += u64::from(is_moved);
     }
 
     /// Whether something was lost since this was asked.
@@ -182,13 +235,14 @@ impl Errors {
         (self.counts, self.losses, self.ledger) = (Counts::default(), 0, Ledger::default());
     }
 
-    pub(super) fn counters(&self) -> [(&'static str, u64); 6] {
+    pub(super) fn counters(&self) -> [(&'static str, u64); 7] {
         [
             ("corrected_units", self.counts.corrected_units),
             ("corrected_bits", self.counts.corrected_bits),
             ("retried_units", self.counts.retried),
             ("read_retries", self.counts.retries),
             ("uncorrectable_units", self.counts.uncorrectable),
+            ("refreshes", self.counts.refreshes),
             (nacre_kernel::ledger::LOST_PAGES, self.losses),
         ]
     }

@@ -1,21 +1,14 @@
-//! What a configuration with wrong bits has to keep, and the code it asks for.
+//! The wrong bits of a drive as its configuration has them.
 
+use super::super::ageing::Law;
 use super::super::config::Config;
 use super::super::geometry::Geometry;
-use super::{Counts, Errors, Law, Row, Sensing};
+use super::{Counts, Errors, Row, Sensing};
 use crate::ecc::{self, Page, Verdict};
-use nacre_config::{Problem, Problems, Reader};
+use nacre_config::{Problem, Problems};
 use nacre_device::Builder;
 use nacre_kernel::Ledger;
 use std::collections::BTreeSet;
-
-/// Reports settings that a drive with wrong bits cannot have.
-pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
-    if config.errors.is_some() && config.zones.is_some() {
-        let problem = "bits of zones do not go wrong";
-        reader.conflict("errors", "given", problem, "leave it out, or leave zones out");
-    }
-}
 
 /// Wrong bits of the drive at `path`, where `config` has them. Errors: the code does not fit.
 pub(in super::super) fn build(
@@ -48,6 +41,8 @@ pub(in super::super) fn build(
         lost: BTreeSet::new(),
         losses: 0,
         is_untold: false,
+        refresh_reads: errors.refresh_reads.unwrap_or(u32::MAX),
+        due: None,
         copying: Sensing::default(),
         counts: Counts::default(),
         ledger: Ledger::default(),

@@ -127,6 +127,31 @@ fn reads_disturb_their_block_and_no_other() {
 }
 
 #[test]
+fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
+    for (streams, at_once) in
+        [("separate", ""), ("mixed", ""), ("separate", "planes = 2\nmulti_plane = false\n")]
+    {
+        let law = "erases_before = 1000, read_disturb = 1e-6, refresh_reads = 100";
+        let settings = format!("streams = \"{streams}\"\n{at_once}{}", errors(0.0, law));
+        let mut device = filled(&settings, 4 * 64 * 5);
+        for step in 0..1_000 {
+            let at = Time::from_us(200_000 * step);
+            device.submit(at, &unit(Op::Read, 0), Data::None, &mut Breakdown::new());
+            device.advance(at);
+        }
+        device.check_invariants();
+        let found = report(&*device);
+        assert_eq!(counter(&found, "refreshes"), 10, "{streams} {at_once}");
+        assert_eq!(counter(&found, "flash_reads"), 1_000);
+        let lanes = if at_once.is_empty() { 4 } else { 8 };
+        assert_eq!(counter(&found, "flash_erases"), 10 * lanes);
+        // Reads find what 0 to 99 others made wrong, and copies of the 64 pages of the block what 100 did.
+        let expected = (2_000.0 * 49.5 + 10.0 * 128.0 * 100.0) * 1e-6 * CODEWORD as f64;
+        assert_close("wrong bits", counter(&found, "corrected_bits") as f64, expected, 0.2);
+    }
+}
+
+#[test]
 fn what_is_uncorrectable_is_never_given_and_stays_lost_until_it_is_written() {
     let settings = "blocks = 32\nover_provisioning = \"60 %\"\nerrors = { ecc = { kind = \"bch\", t = 4 }, \
                     bit_error_rate = 0.00005, cycles = 1, error_exponent = 0 }";

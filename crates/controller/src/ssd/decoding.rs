@@ -1,9 +1,9 @@
 //! Reads of the host from a drive whose bits go wrong.
 
-use super::super::fetching::Fetch;
-use super::super::model::Ssd;
-use super::super::reading::{Found, Last};
-use super::{Errors, Sensing};
+use super::errors::{Errors, Sensing};
+use super::fetching::Fetch;
+use super::model::Ssd;
+use super::reading::{Found, Last};
 use nacre_kernel::{Activity, Breakdown, Completion, ComponentId, Data, Request, Status, Time};
 use nacre_media::store::Store;
 
@@ -73,13 +73,14 @@ impl<S: Store> Ssd<S> {
         slowest.last.tell(self.id, at, &crossing, breakdown);
         slowest.again.tell(self.id, breakdown);
         let done = self.interface.leave(crossing.there, breakdown);
+        self.refresh_due(at);
         let status = if slowest.is_lost { Status::MediaError } else { Status::Done };
         Completion { done, status }
     }
 
     /// The same with the bytes. Of a read that fails none are given.
     #[inline(never)]
-    pub(in super::super) fn read_and_give_decoded(
+    pub(super) fn read_and_give_decoded(
         &mut self,
         now: Time,
         request: &Request,
@@ -97,9 +98,9 @@ impl<S: Store> Ssd<S> {
 
     /// The host has written or trimmed all of `unit`: if it was lost, it is not any more.
     #[inline]
-    pub(in super::super) fn replace(&mut self, unit: u32) {
+    pub(super) fn replace(&mut self, unit: u32) {
         if let Some(errors) = &mut self.schedule.errors.0 {
-            errors.lost.remove(&unit);
+            errors.replace(unit);
         }
     }
 
@@ -110,7 +111,8 @@ impl<S: Store> Ssd<S> {
         let mut part = Part {
             last: Last { translated, fetch, done },
             again: Again::default(),
-            is_lost: self.errors().is_lost(run),
+            // What a loss of power left without a place reads as zero.
+            is_lost: found.superblock != u32::MAX && self.errors().is_lost(run),
         };
         if fetch.is_some() && found.superblock != u32::MAX {
             let sensing = self.decode(found, (unit, units), done);
@@ -148,8 +150,11 @@ impl<S: Store> Ssd<S> {
     }
 
     /// The rest of `unit`, a part of which is written, is read from `found`. Where it is lost, so is what is written.
-    pub(in super::super) fn decode_rest(&mut self, unit: u32, found: &Found, at: Time) {
-        if found.superblock != u32::MAX && !found.is_buffered {
+    pub(super) fn decode_rest(&mut self, unit: u32, found: &Found, at: Time) {
+        if found.superblock == u32::MAX {
+            return self.replace(unit);
+        }
+        if !found.is_buffered {
             let sensing = self.decode(found, (unit, 1), at);
             let mut from = at;
             for _ in 0..sensing.senses {
@@ -162,26 +167,5 @@ impl<S: Store> Ssd<S> {
 
     fn errors(&mut self) -> &mut Errors {
         self.schedule.errors.0.as_mut().expect("its bits go wrong")
-    }
-}
-
-impl Errors {
-    /// Whether one of these units is lost.
-    fn is_lost(&self, (unit, units): (u32, u32)) -> bool {
-        self.lost.range(unit..unit + units).next().is_some()
-    }
-
-    /// These units, which one operation holds, were read, and so many times again: each page of the flash that they
-    /// lie on disturbs its block.
-    fn count_reads(&mut self, entries: &[u32], again: u32) {
-        self.counts.retries += u64::from(again);
-        let mut before = None;
-        for &entry in entries {
-            let index = (entry - 1) & ((1 << self.geometry.shift) - 1);
-            let page = index / self.geometry.units_per_page;
-            if before.replace(page) != Some(page) {
-                self.disturb(entry - 1, 1 + again);
-            }
-        }
     }
 }

@@ -1,0 +1,55 @@
+//! Data moves to fresh cells before reads of its block have disturbed it too much.
+
+use super::array::Array;
+use super::flash_ops::{Cause, FlashOps};
+use super::frontier::NOBODY;
+use super::model::Ssd;
+use super::relocation::LAST;
+use nacre_kernel::Time;
+use nacre_media::store::Store;
+
+impl<S: Store> Ssd<S> {
+    /// Moves what the superblock holds of which a block was read too often, for a read that came at `at`.
+    pub(super) fn refresh_due(&mut self, at: Time) {
+        let errors = self.schedule.errors.0.as_mut();
+        let Some(superblock) = errors.and_then(|errors| errors.take_due()) else { return };
+        let is_moved = self.array.refresh(superblock, &mut self.schedule.from(at, at));
+        if let Some(errors) = &mut self.schedule.errors.0 {
+            errors.count_refresh(is_moved);
+        }
+    }
+}
+
+impl<S: Store> Array<S> {
+    /// Moves the live data of `superblock` at once, and erases it. `false`: it cannot be yet, since it is being filled
+    /// together with data of others, or too little is erased.
+    fn refresh<W: FlashOps>(&mut self, superblock: u32, work: &mut W) -> bool {
+        if self.is_open[superblock as usize] && self.rules.separate {
+            let open = (0..self.frontiers.len()).find(|&at| self.frontiers[at].superblock == superblock);
+            self.close(open.expect("it is being filled"), work);
+        }
+        // What is being emptied is so to its end first: that may have been this one.
+        if self.rules.separate && self.has_spare() {
+            self.copy(u32::MAX, work);
+        }
+        let is_kept = self.place_of[superblock as usize] != NOBODY && !self.is_open[superblock as usize];
+        if !is_kept || !self.has_spare() || self.relocation.is_some() {
+            return self.place_of[superblock as usize] == NOBODY;
+        }
+        let place = self.place_of[superblock as usize] as usize;
+        if self.rules.separate {
+            self.begin(place, Cause::Cleaning);
+            self.copy(u32::MAX, work);
+        } else {
+            let frontier = self.frontiers.len() - 1;
+            self.exchange(place, frontier, Cause::Wear, (0, 0), work);
+            self.close(frontier, work);
+        }
+        true
+    }
+
+    /// Whether data may move into a superblock that is erased, and another one stays.
+    fn has_spare(&self) -> bool {
+        self.erased.len() > LAST && !self.is_worn_out
+    }
+}
