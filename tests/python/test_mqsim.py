@@ -160,6 +160,39 @@ def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
     assert nacre.run(tmp_path / "found.toml").requests.reads == 500
 
 
+def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
+    tmp_path: Path,
+) -> None:
+    large = DRIVE | {
+        "Page_No_Per_Block": "64",
+        "Plane_Allocation_Scheme": "PDWC",
+        "Use_Copyback_for_GC": "true",
+    }
+    writes = SYNTHETIC | {"Read_Percentage": "0"}
+    device, workload = files(tmp_path, large, writes)
+    drive = mqsim.read_drive(device)
+    flows = mqsim.read_flows(workload, drive)[0]
+    found = mqsim.translate(drive, flows)
+    stack = found.table["stack"]
+    assert isinstance(stack, dict)
+    assert (stack["allocation"], stack["allocation_order"]) == ("static", "PDWC")
+    # A chip is a die: each of its planes has the blocks of two dies' planes.
+    assert (stack["planes"], stack["blocks"], stack["reserve"]) == (2, 128, 7)
+    assert stack["copyback"] is True
+    assert not found.about("Plane_Allocation_Scheme") + found.about("Use_Copyback_for_GC")
+    (tmp_path / "found.toml").write_text(found.text)
+    assert nacre.run(tmp_path / "found.toml").requests.writes == 500
+    # A mapping table in flash, and writes in sequence, go to superblocks as before.
+    cached = DRIVE | {"Page_No_Per_Block": "64", "Ideal_Mapping_Table": "false"}
+    in_sequence = writes | {"Address_Distribution": "STREAMING"}
+    for settings, flow in [(cached, writes), (large, in_sequence)]:
+        device, workload = files(tmp_path, settings, flow)
+        drive = mqsim.read_drive(device)
+        found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+        assert "allocation" not in str(found.table["stack"])
+        assert found.about("Plane_Allocation_Scheme")
+
+
 def test_a_trace_of_mqsim_replays(tmp_path: Path) -> None:
     (tmp_path / "traces").mkdir()
     lines = [f"{number * 1000000} 0 {number * 16} 16 {number % 2}" for number in range(50)]

@@ -91,6 +91,29 @@ fn a_flash_drive_with_zones_keeps_its_bytes() {
     );
 }
 
+#[test]
+fn a_flash_drive_that_fills_each_plane_by_itself_keeps_its_bytes() {
+    let planes = "planes = 2\npages = 32\npage = \"1 KiB\"\nbuffer = \"8 KiB\"\npower_protected = false";
+    let drive = "kind = \"ssd\"\nblocks = 11\nchannels = 2\nways = 1\nunit = \"512 B\"\n\
+         read = [\"50 us\"]\nprogram = [\"500 us\", \"900 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\n\
+         link = \"1 GB/s\"\nover_provisioning = \"62 %\"";
+    for settings in [
+        "allocation = \"static\"",
+        "allocation = \"static\"\nallocation_order = \"PWDC\"\nwear_spread = 2\nsuspend = \"20 us\"",
+        "allocation = \"static\"\nallocation_order = \"PCWD\"\nregisters = 1\nbuffer_places = \"pool\"",
+        "allocation = \"dynamic\"\nbuffer_kept = \"50 %\"\nerases_at_once = 1",
+        "allocation = \"dynamic\"\npower_protected = true\nmulti_plane = false",
+        "allocation = \"static\"\npower_protected = true\nunit = \"1 KiB\"\npages = 64\ncopyback = true",
+    ] {
+        let kept = drive.lines().chain(planes.lines()).filter(|line| {
+            let name = line.split('=').next();
+            !settings.lines().any(|given| given.split('=').next() == name)
+        });
+        let text: Vec<&str> = kept.chain(settings.lines()).collect();
+        crash(&text.join("\n"));
+    }
+}
+
 /// Whatever it loses it tells: that is all it promises of pages that share a word line.
 #[test]
 fn a_flash_drive_that_loses_paired_pages_tells_of_them() {

@@ -1368,13 +1368,19 @@ class SsdDevice(Table):
     command: str | None = None
     """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
-    """Whether all planes of a die are programmed, erased, and read for copies, at once. Default: true."""
+    """Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are programmed at once whose pages wait with the same number. Default: true."""
     cached: bool | None = None
     """Whether a die works on one page while another crosses the channel. Default: true."""
     registers: int | None = None
     """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. Absent means as many as are asked for, with `cached`, or else one."""
     arbitration: Literal["first_fit", "first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """What crosses a channel next. Default: first_fit."""
+    allocation: Literal["superblock", "static", "dynamic"] | None = None
+    """Where a page of the host's data goes. By plane, what is said of superblocks holds for the blocks of each plane. Default: superblock."""
+    allocation_order: str | None = None
+    """What changes from one page to the next where the address says its plane, the fastest first: the letters of channel, way, die and plane, as in MQSim. A way has one die here, so that the place of D changes nothing. Absent means CWDP."""
+    copyback: bool | None = None
+    """Whether cleaning copies a page inside its die, so that commands alone cross the channel. By plane (`allocation`), with units of a page. Default: false."""
     over_provisioning: str | float | None = None
     """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
     spare_blocks: int | None = None

@@ -171,6 +171,6 @@ def _reason(flow: Flow, found: Translation) -> str:
     elif not flow.caches_writes:
         parts.append("a write is done when it is programmed there, and in a buffer here")
     else:
-        parts.append("planes are allocated statically there, so that some chips have nothing to do")
+        parts += found.about("Plane_Allocation_Scheme") or ["chips have a queue of their own there"]
         parts += found.about("Data_Cache_DRAM_*")
     return "; ".join(parts)

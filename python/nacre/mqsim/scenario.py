@@ -13,6 +13,7 @@ from nacre.mqsim.settings import Flow, Settings
 
 _SECTOR = 512
 _MIB = 1 << 20
+_UNITS_MIN = 64
 
 
 @dataclass(frozen=True)
@@ -124,20 +125,59 @@ def _capacity(drive: Settings) -> int:
     return int(_raw(drive) * (1 - drive["Overprovisioning_Ratio"]))
 
 
+def _in_sequence(flows: list[Flow]) -> bool:
+    return {flow.settings.get("Address_Distribution") for flow in flows} == {"STREAMING"}
+
+
+def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
+    """Whether pages go to the plane of their address here, too.
+
+    Writes in sequence go to all planes alike. A drive that fills each plane by itself has its
+    mapping in memory, and 64 mapped units or more in a block.
+    """
+    page = drive["Page_Capacity"]
+    units = drive["Page_No_Per_Block"] * page // (page & -page)
+    return not _in_sequence(flows) and bool(drive["Ideal_Mapping_Table"]) and units >= _UNITS_MIN
+
+
 def _planes(drive: Settings, flows: list[Flow], missing: list[str]) -> int:
-    """Planes that a chip programs at once.
+    """Planes of a die here, which is a chip there: of its dies one alone works at a time.
 
     MQSim begins a command on a chip that has none, and one command has several planes only where
-    their pages have the same number. Writes in sequence come like that to the planes of a die, and
-    those at random hardly ever do: of 38,000 programs of a saturated drive 839 had two planes.
+    their pages have the same number. Writes in sequence come like that to the planes of a die. Of
+    those at random few do: of 38,000 programs of a saturated drive 839 had two planes.
     """
-    kinds = {flow.settings.get("Address_Distribution") for flow in flows}
-    in_sequence = kinds == {"STREAMING"}
+    if _is_by_plane(drive, flows):
+        missing.append(
+            "chips do one command at a time in MQSim: a chip is a die here, and a plane has the "
+            "blocks of that plane of all dies of the chip"
+        )
+        return int(drive["Plane_No_Per_Die"])
+    in_sequence = _in_sequence(flows)
     programs = "the planes of a die at once" if in_sequence else "one page at a time"
     missing.append(
         f"chips do one command at a time in MQSim: a chip is a die here, and programs {programs}"
     )
     return int(drive["Plane_No_Per_Die"]) if in_sequence else 1
+
+
+def _allocation(
+    drive: Settings, flows: list[Flow], stack: dict[str, object], missing: list[str]
+) -> None:
+    scheme = drive["Plane_Allocation_Scheme"]
+    if not _is_by_plane(drive, flows):
+        missing.append(
+            "Plane_Allocation_Scheme: superblocks are striped over all dies, channels first, "
+            f"instead of {scheme}"
+        )
+        missing.append("GC_Exec_Threshold: the reserve of a plane is one of superblocks here")
+        return
+    stack["allocation"] = "static"
+    stack["allocation_order"] = scheme
+    # Places are free as soon as pages are programmed, whichever comes first.
+    stack["buffer_places"] = "pool"
+    if drive["Use_Copyback_for_GC"] and stack["unit"] == stack["page"]:
+        stack["copyback"] = True
 
 
 def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[str]) -> int:
@@ -195,6 +235,9 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, 
         "buffer": f"{_buffer(drive, flows[0], operation, missing)} B",
         "link": f"{_link(drive):.6g} GB/s",
     }
+    _allocation(drive, flows, stack, missing)
+    if drive["Use_Copyback_for_GC"] and "copyback" not in stack:
+        missing.append("Use_Copyback_for_GC: copies cross the channel here")
     if unit != page:
         missing.append(f"Page_Capacity: the mapping knows {unit} B here, the largest power of two")
     if drive["Static_Wearleveling_Enabled"]:
@@ -266,16 +309,11 @@ def _always(drive: Settings, flow: Flow, missing: list[str]) -> None:
         for name, most in whole.items()
         if len(set(flow.settings[name])) < drive[most]
     ]
-    scheme = drive["Plane_Allocation_Scheme"]
-    missing += [
-        f"Plane_Allocation_Scheme {scheme}: superblocks are striped over all dies, channels first",
-        "GC_Exec_Threshold: the reserve of a plane is one of superblocks here",
-        "Transaction_Scheduling_Policy: reads go before programs and erases on their die",
-    ]
+    missing.append(
+        "Transaction_Scheduling_Policy: reads go before programs and erases on their die"
+    )
     if flow.caches_writes and flow.settings.get("Read_Percentage") != 100:
         missing.append(_memory(drive))
-    if drive["Use_Copyback_for_GC"]:
-        missing.append("Use_Copyback_for_GC: copies cross the channel here")
     if flow.settings["Priority_Class"] != "HIGH":
         missing.append("Priority_Class: there is one class here")
     if drive["Address_Mapping"] == "HYBRID":

@@ -6,19 +6,19 @@
 //! are flat and zero until touched, so that memory follows what was written.
 
 use super::blocks::Blocks;
-use super::emptying::Relocation;
 use super::flash_ops::{Cause, FlashOps};
 use super::frontier::{Frontier, NOBODY};
 use super::geometry::{Cells, Geometry, Spot};
 use super::handles::Handles;
 use super::mapping_cache::MappingCache;
+use super::plane_allocation::PlaneAllocation;
+use super::regions::Region;
 use super::slc_cache::SlcCache;
 use super::spare_area::SpareArea;
 use crate::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
-use std::collections::BTreeSet;
 
 /// Units the host programs between two looks at what cleaning has to do.
 const PACE: u32 = 64;
@@ -48,7 +48,7 @@ pub(super) struct Rules {
     pub(super) youngest_first: bool,
     /// Difference of erases from which cold data moves; 0 is never.
     pub(super) wear_spread: u32,
-    /// Units of the host's data that stay in the write buffer to be changed there.
+    /// Units of the host's data that stay in the write buffer of each of its frontiers to be changed there.
     pub(super) held_units: u32,
     /// Erased superblocks up to which cleaning goes on while the host is quiet; 0 where it does not.
     pub(super) erased_while_idle: u32,
@@ -65,6 +65,9 @@ pub(super) struct Array<S> {
     pub(super) geometry: Geometry,
     #[state(skip = "from the configuration")]
     pub(super) rules: Rules,
+    /// Whether superblocks lie over all dies, and host data and live data that moves fill their own.
+    #[state(skip = "from the configuration")]
+    pub(super) is_striped: bool,
     pub(super) flash: Flash<S>,
     /// By logical unit, those of the mapping table behind the host's: 0 is nowhere, units count from 1.
     #[state(sparse)]
@@ -84,26 +87,20 @@ pub(super) struct Array<S> {
     pub(super) partitions: Vec<Partition>,
     #[state(skip = "from the configuration")]
     pub(super) partition_by_place: Vec<u32>,
-    /// Places where nothing stands.
-    #[state(varies)]
-    pub(super) empty: Vec<u32>,
-    /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
-    pub(super) erased: BTreeSet<(u64, u32)>,
+    pub(super) regions: Vec<Region>,
     /// Superblocks erased so far, those erased from the start included.
     pub(super) erasures: u64,
-    /// The superblock erased last.
-    pub(super) last_erased: u32,
-    /// Those of the host come first; the last is that of wear levelling.
+    /// Those of the host come first; the last are those of wear levelling, one in each region.
     pub(super) frontiers: Vec<Frontier>,
     #[state(skip = "from the configuration")]
     pub(super) host_frontiers: usize,
     pub(super) handles: Handles,
     /// By superblock: whether it is one of the frontiers.
     pub(super) is_open: Vec<bool>,
-    /// Units the host has programmed that cleaning has not kept pace with yet.
+    /// Units the host has programmed that cleaning has not kept pace with yet, where superblocks lie over all dies.
     unpaced: u32,
-    #[state(varies)]
-    pub(super) relocation: Option<Relocation>,
+    /// Where pages of the host go that no superblock over all dies takes.
+    pub(super) allocation: PlaneAllocation,
     pub(super) cleaner: Box<dyn Cleaner>,
     pub(super) blocks: Blocks,
     pub(super) slc: SlcCache,
@@ -122,25 +119,20 @@ impl<S: Store> Array<S> {
         cleaner: Box<dyn Cleaner>,
         blocks: Blocks,
         mapping: Option<MappingCache>,
-        handles: Handles,
+        (handles, allocation): (Handles, PlaneAllocation),
     ) -> Array<S> {
         let usable = blocks.usable();
         let divided = cleaner.partition_segments();
         let separate = rules.separate && divided.is_none();
         let spare = if separate { 0 } else { geometry.reserve as usize };
-        let count = usable.len() - spare;
-        let size = divided.map_or(count, |size| size as usize);
-        let partitions: Vec<Partition> = (0..count)
-            .step_by(size)
-            .map(|first| Partition {
-                first,
-                count: size.min(count - first),
-                active: first,
-                ..Partition::default()
-            })
-            .collect();
-        let host_frontiers = if separate { handles.host_frontiers() } else { partitions.len() };
-        let of_cleaning = if separate { handles.cleaning_frontiers() } else { 0 };
+        let partitions = match divided {
+            Some(size) => partitions_of(usable.len() - spare, size as usize),
+            None => partitions_by_region(&usable, spare, &geometry),
+        };
+        let count = partitions.iter().map(|partition| partition.count).sum();
+        let by_region = geometry.regions as usize;
+        let host_frontiers = if separate { handles.host_frontiers() * by_region } else { partitions.len() };
+        let of_cleaning = if separate { handles.cleaning_frontiers() * by_region } else { 0 };
         Array {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             table: vec![0; geometry.logical_units as usize + geometry.mapping_units as usize],
@@ -150,24 +142,26 @@ impl<S: Store> Array<S> {
             order: vec![NOBODY; count],
             place_of: vec![NOBODY; geometry.superblocks as usize],
             places: vec![Place::default(); count],
-            partition_by_place: (0..count).map(|place| (place / size) as u32).collect(),
+            partition_by_place: (0..).zip(&partitions).flat_map(|(it, of)| vec![it; of.count]).collect(),
+            regions: match geometry.is_by_plane() {
+                true => partitions.iter().map(|of| Region::new(of.first..of.first + of.count)).collect(),
+                false => vec![Region::new(0..count)],
+            },
             partitions,
-            empty: (0..count as u32).rev().collect(),
-            erased: BTreeSet::new(),
             erasures: 0,
-            last_erased: NOBODY,
-            frontiers: vec![Frontier::NONE; host_frontiers + of_cleaning + 1],
+            frontiers: vec![Frontier::NONE; host_frontiers + of_cleaning + by_region],
             host_frontiers,
             handles,
             is_open: vec![false; geometry.superblocks as usize],
             unpaced: 0,
-            relocation: None,
+            allocation,
             cleaner,
             blocks,
             slc: SlcCache::none(),
             mapping,
             programs: Programs::default(),
             is_worn_out: false,
+            is_striped: separate && !geometry.is_by_plane(),
             rules: Rules { separate, ..rules },
             geometry,
         }
@@ -184,7 +178,7 @@ impl<S: Store> Array<S> {
     pub(super) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.table[unit as usize];
         let mut frontier =
-            if self.rules.separate { self.handles.frontier() } else { self.frontier_of(unit, old) };
+            if self.is_striped { self.handles.frontier() } else { self.frontier_of(unit, old, work) };
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
             self.programs.coalesced += 1;
             self.flash.fill(old - 1, bytes);
@@ -205,18 +199,37 @@ impl<S: Store> Array<S> {
         self.flash.fill(page, bytes);
         self.programs.host += 1;
         self.handles.count_written(unit);
-        self.partitions[if self.rules.separate { 0 } else { frontier }].drained += 1;
-        self.count_pace(work);
+        if self.is_striped {
+            self.partitions[0].drained += 1;
+            self.count_pace(work);
+        } else {
+            self.count_by_partition(frontier, work);
+        }
         true
     }
 
-    /// The host has programmed one unit more.
+    /// The host has programmed one unit more, where superblocks lie over all dies.
     #[inline]
     fn count_pace<W: FlashOps>(&mut self, work: &mut W) {
         self.unpaced += 1;
         if self.unpaced == PACE {
             self.unpaced = 0;
-            self.keep_pace(PACE, work);
+            self.keep_pace(0, PACE, work);
+        }
+    }
+
+    /// The host has programmed one unit more in a partition that is a region by itself, or cleaned as a whole.
+    #[inline(never)]
+    fn count_by_partition<W: FlashOps>(&mut self, partition: usize, work: &mut W) {
+        self.partitions[partition].drained += 1;
+        if self.geometry.is_by_plane() {
+            let pace = self.geometry.pace_of_plane();
+            let region = &mut self.regions[partition];
+            region.unpaced += 1;
+            if region.unpaced == pace {
+                region.unpaced = 0;
+                self.keep_pace(partition, pace, work);
+            }
         }
     }
 
@@ -263,9 +276,12 @@ impl<S: Store> Array<S> {
         self.programs.mapping += 1;
     }
 
-    /// The frontier of the partition `unit` comes from, or of the one that holds the part of the address
-    /// space around it when units lie in order.
-    fn frontier_of(&self, unit: u32, old: u32) -> usize {
+    /// The frontier of the region that takes `unit`; or of the partition it comes from, or of the one that holds the part of
+    /// the address space around it when units lie in order.
+    fn frontier_of<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
+        if self.rules.separate {
+            return self.region_for(unit, old, work);
+        }
         let place = if old == 0 {
             u64::from(unit) * self.places.len() as u64 / self.table.len() as u64
         } else {
@@ -335,10 +351,13 @@ impl<S: Store> Array<S> {
 
     /// Whether the drive has room for all its data when the reserve is left alone.
     pub(super) fn has_space(&self) -> bool {
-        let usable =
-            self.blocks.usable_count().saturating_sub(self.geometry.reserve + self.geometry.open_for_handles);
-        let most = u64::from(usable) * u64::from(self.geometry.units_per_superblock);
-        self.table.len() as u64 + u64::from(usable) <= most
+        let kept = self.geometry.reserve + self.geometry.open_for_handles;
+        let units = self.geometry.units_of_region(self.table.len() as u32);
+        self.blocks.usable_counts().all(|usable| {
+            let usable = usable.saturating_sub(kept);
+            let most = u64::from(usable) * u64::from(self.geometry.units_per_superblock);
+            u64::from(units) + u64::from(usable) <= most
+        })
     }
 
     /// Panics unless the units that are mapped and the pages that are live, so many, belong to each other. Whose each
@@ -389,8 +408,16 @@ impl<S: Store> Array<S> {
             let sum: u64 = places.iter().map(|place| u64::from(place.live)).sum();
             assert_eq!(partition.live, sum, "live units in partition {index}");
         }
-        for &(_, superblock) in &self.erased {
-            assert_eq!(self.flash.blocks()[superblock as usize].programmed, 0, "{superblock} is erased");
+        for (number, region) in self.regions.iter().enumerate() {
+            for &(_, superblock) in &region.erased {
+                assert_eq!(self.flash.blocks()[superblock as usize].programmed, 0, "{superblock} is erased");
+                assert_eq!(self.geometry.region_of(superblock), number, "the region of {superblock}");
+            }
+        }
+        for (number, open) in self.frontiers.iter().enumerate().filter(|(_, open)| open.superblock != NOBODY)
+        {
+            let region = self.geometry.region_of(open.superblock);
+            assert_eq!(region, self.region_of_frontier(number), "the region of frontier {number}");
         }
         for (superblock, &is_open) in self.is_open.iter().enumerate() {
             let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
@@ -405,4 +432,29 @@ impl<S: Store> Array<S> {
         self.blocks.check_invariants(self.flash.erases());
         self.slc.check_invariants();
     }
+}
+
+/// So many places in partitions of one `size`.
+fn partitions_of(count: usize, size: usize) -> Vec<Partition> {
+    let of = |first: usize| Partition {
+        first,
+        count: size.min(count - first),
+        active: first,
+        ..Partition::default()
+    };
+    (0..count).step_by(size).map(of).collect()
+}
+
+/// A partition for each region, with places for its `usable` superblocks but so many.
+fn partitions_by_region(usable: &[u32], spare: usize, geometry: &Geometry) -> Vec<Partition> {
+    let mut counts = vec![0; geometry.regions as usize];
+    usable.iter().for_each(|&superblock| counts[geometry.region_of(superblock)] += 1);
+    let mut first = 0;
+    let of = |usable: usize| {
+        let count = usable - spare;
+        let partition = Partition { first, count, active: first, ..Partition::default() };
+        first += count;
+        partition
+    };
+    counts.into_iter().map(of).collect()
 }

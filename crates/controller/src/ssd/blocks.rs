@@ -21,14 +21,20 @@ pub(super) struct Durability {
     pub(super) bad: f64,
 }
 
-/// The blocks of all superblocks. A *lane* is a plane of a die.
+/// The blocks of all superblocks. A *lane* is a plane of a die. The superblocks of a region have a block in each of its
+/// lanes.
 #[derive(State)]
 pub(super) struct Blocks {
+    /// Of a region.
     #[state(same)]
     lanes: u32,
     #[state(same)]
     per_lane: u32,
-    /// By superblock and lane, the block in its lane, less the number of the superblock: zero until blocks are bad.
+    /// Superblocks of a region.
+    #[state(skip = "from the configuration")]
+    superblocks: u32,
+    /// By superblock and lane of its region, the block in its lane, less the number of the superblock in its region: zero
+    /// until blocks are bad.
     #[state(sparse)]
     members: Vec<u32>,
     /// Erases in the life of each block, by lane.
@@ -40,7 +46,8 @@ pub(super) struct Blocks {
     #[state(elements_vary)]
     spares: Vec<Vec<u32>>,
     given_up: Vec<bool>,
-    usable: u32,
+    /// By region.
+    usable: Vec<u32>,
     /// Blocks that were bad from the start, and that wore out.
     pub(super) bad: u32,
     pub(super) retired: u32,
@@ -55,17 +62,19 @@ impl Blocks {
         durability: Durability,
         mut random: Random,
     ) -> Blocks {
-        let lanes = geometry.lanes();
-        let all = lanes as usize * per_lane as usize;
+        let lanes = geometry.blocks_per_superblock();
+        let all_lanes = geometry.lanes() as usize;
+        let all = all_lanes * per_lane as usize;
         let mut blocks = Blocks {
             lanes,
             per_lane,
+            superblocks: geometry.superblocks_of_region,
             members: vec![0; geometry.superblocks as usize * lanes as usize],
             erases: vec![0; all],
             limits: Vec::new(),
-            spares: Vec::with_capacity(lanes as usize),
+            spares: Vec::with_capacity(all_lanes),
             given_up: vec![false; geometry.superblocks as usize],
-            usable: geometry.superblocks,
+            usable: vec![geometry.superblocks_of_region.min(per_lane); geometry.regions as usize],
             bad: 0,
             retired: 0,
             erased: 0,
@@ -76,41 +85,54 @@ impl Blocks {
         }
         if durability.bad == 0.0 {
             // Blocks stand in their order, as the members have it.
-            blocks.usable = blocks.usable.min(per_lane);
-            blocks.spares = vec![(blocks.usable..per_lane).collect(); lanes as usize];
+            blocks.spares = vec![(blocks.usable[0]..per_lane).collect(); all_lanes];
         } else {
             blocks.find_good(durability.bad, &mut random);
         }
-        blocks.given_up[blocks.usable as usize..].fill(true);
+        let of_region = blocks.given_up.chunks_mut(blocks.superblocks as usize);
+        of_region.zip(&blocks.usable).for_each(|(given_up, &usable)| given_up[usable as usize..].fill(true));
         blocks
     }
 
     /// Makes superblocks of blocks that are good; those left over are spares.
     fn find_good(&mut self, bad: f64, random: &mut Random) {
-        for _ in 0..self.lanes {
+        for lane in 0..self.erases.len() / self.per_lane as usize {
             let good: Vec<u32> = (0..self.per_lane).filter(|_| !random.chance(bad)).collect();
             self.bad += self.per_lane - good.len() as u32;
-            self.usable = self.usable.min(good.len() as u32);
+            let usable = &mut self.usable[lane / self.lanes as usize];
+            *usable = (*usable).min(good.len() as u32);
             self.spares.push(good);
         }
-        for superblock in 0..self.usable {
-            for lane in 0..self.lanes {
-                self.put(superblock, lane, self.spares[lane as usize][superblock as usize]);
+        for region in 0..self.usable.len() as u32 {
+            let usable = self.usable[region as usize];
+            for index in 0..usable {
+                for lane in 0..self.lanes {
+                    let block = self.spares[(region * self.lanes + lane) as usize][index as usize];
+                    self.put(region * self.superblocks + index, lane, block);
+                }
             }
-        }
-        for spares in &mut self.spares {
-            *spares = spares.split_off(self.usable as usize);
+            for lane in 0..self.lanes {
+                let spares = &mut self.spares[(region * self.lanes + lane) as usize];
+                *spares = spares.split_off(usable as usize);
+            }
         }
     }
 
-    /// The block of `superblock` in `lane`; [`NONE`] where it has none.
+    /// The block of `superblock` in `lane` of its region; [`NONE`] where it has none.
     #[inline]
     fn member(&self, superblock: u32, lane: u32) -> u32 {
-        superblock.wrapping_add(self.members[(superblock * self.lanes + lane) as usize])
+        let index = superblock % self.superblocks;
+        index.wrapping_add(self.members[(superblock * self.lanes + lane) as usize])
     }
 
     fn put(&mut self, superblock: u32, lane: u32, block: u32) {
-        self.members[(superblock * self.lanes + lane) as usize] = block.wrapping_sub(superblock);
+        let index = superblock % self.superblocks;
+        self.members[(superblock * self.lanes + lane) as usize] = block.wrapping_sub(index);
+    }
+
+    /// Of all lanes, the first of the region of `superblock`.
+    fn first_lane(&self, superblock: u32) -> u32 {
+        superblock / self.superblocks * self.lanes
     }
 
     /// The superblocks that can be used.
@@ -118,9 +140,14 @@ impl Blocks {
         (0..self.given_up.len() as u32).filter(|&superblock| !self.given_up[superblock as usize]).collect()
     }
 
-    /// How many superblocks can be used.
-    pub(super) fn usable_count(&self) -> u32 {
-        self.usable
+    /// How many superblocks of `region` can be used.
+    pub(super) fn usable_count(&self, region: usize) -> u32 {
+        self.usable[region]
+    }
+
+    /// How many superblocks can be used, by region.
+    pub(super) fn usable_counts(&self) -> impl Iterator<Item = u32> {
+        self.usable.iter().copied()
     }
 
     /// Blocks that stand in for others when they wear out.
@@ -143,12 +170,14 @@ impl Blocks {
     pub(super) fn erase(&mut self, superblock: u32) -> bool {
         self.erased += u64::from(self.lanes);
         let mut is_complete = true;
+        let first = self.first_lane(superblock);
         for lane in 0..self.lanes {
-            let at = lane as usize * self.per_lane as usize + self.member(superblock, lane) as usize;
+            let of_all = (first + lane) as usize;
+            let at = of_all * self.per_lane as usize + self.member(superblock, lane) as usize;
             self.erases[at] += 1;
             if self.limits.get(at).is_some_and(|&limit| self.erases[at] >= limit) {
                 self.retired += 1;
-                let spare = self.spares[lane as usize].pop();
+                let spare = self.spares[of_all].pop();
                 is_complete &= spare.is_some();
                 self.put(superblock, lane, spare.unwrap_or(NONE));
             }
@@ -161,18 +190,19 @@ impl Blocks {
 
     fn give_up(&mut self, superblock: u32) {
         self.given_up[superblock as usize] = true;
-        self.usable -= 1;
+        self.usable[(superblock / self.superblocks) as usize] -= 1;
+        let first = self.first_lane(superblock);
         for lane in 0..self.lanes {
             let block = self.member(superblock, lane);
             if block != NONE {
-                self.spares[lane as usize].push(block);
+                self.spares[(first + lane) as usize].push(block);
             }
         }
     }
 
     /// Panics unless every block is in a superblock, spare, bad or retired, and every erase was counted.
     pub(super) fn check_invariants(&self, superblock_erases: u64) {
-        let in_use = u64::from(self.usable) * u64::from(self.lanes);
+        let in_use: u64 = self.usable.iter().map(|&usable| u64::from(usable) * u64::from(self.lanes)).sum();
         let others = self.spare_count() as u64 + u64::from(self.bad) + u64::from(self.retired);
         assert_eq!(in_use + others, self.erases.len() as u64, "every block is somewhere");
         let sum: u64 = self.erases.iter().map(|&erases| u64::from(erases)).sum();

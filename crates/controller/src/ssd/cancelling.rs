@@ -52,7 +52,7 @@ impl Schedule {
         self.dies = dies;
         let waiting = self.erase_turns.waiting();
         self.die_charges.give_back(Activity::Erase, self.pace.erase * waiting);
-        let blocks = waiting * u64::from(self.geometry.planes);
+        let blocks = waiting * u64::from(self.geometry.blocks_per_die());
         self.die_charges.give_back_count(Operation::Erase as usize, Activity::Erase, blocks);
         let pages = held * u64::from(self.geometry.operation_units / self.geometry.units_per_page);
         if let Some(each) = finishing {
@@ -67,12 +67,12 @@ impl Schedule {
     /// Recovery erases again from `at` on: so many dies side by side, the one that has most `most` times.
     pub(super) fn erase_again(&mut self, at: Time, all: u64, most: u64) {
         self.die_charges.charge(Activity::Erase, self.pace.erase * all);
-        let planes = self.geometry.planes;
-        self.die_charges.count(Operation::Erase as usize, Activity::Erase, all * u64::from(planes));
+        let blocks = self.geometry.blocks_per_die();
+        self.die_charges.count(Operation::Erase as usize, Activity::Erase, all * u64::from(blocks));
         if !self.carries_bytes {
             return;
         }
-        let operations = Operations { kind: Operation::Erase as u32, count: planes };
+        let operations = Operations { kind: Operation::Erase as u32, count: blocks };
         let mut left = all;
         for round in 0..most {
             let begin = at + self.pace.erase * round;

@@ -1,6 +1,6 @@
 //! What a configuration has to keep so that it can be a drive.
 
-use super::config::{Arbitration, Config, Isolation, Streams};
+use super::config::{Allocation, Arbitration, Config, Isolation, LETTERS, Streams};
 use super::idle::OPEN;
 use super::zoned;
 use nacre_config::Reader;
@@ -16,6 +16,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     check_cache(config, reader);
     check_slc_cache(config, reader);
     check_handles(config, reader);
+    check_allocation(config, reader);
     check_shares(config, reader);
     check_errors(config, reader);
     if config.suspend.is_some() && !config.read_priority {
@@ -107,6 +108,56 @@ fn check_errors(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
+/// An order has each letter once, and what fills superblocks over all dies does not go with planes that fill their own.
+fn check_allocation(config: &Config, reader: &mut Reader<'_>) {
+    if let Some(order) = &config.allocation_order {
+        let has = |letter| order.chars().filter(|&given| given == letter).count() == 1;
+        if config.allocation != Allocation::Static {
+            let remedy = "leave it out, or use allocation = \"static\"";
+            reader.conflict("allocation_order", order, "no address decides where a page goes", remedy);
+        } else if order.len() != LETTERS.len() || !LETTERS.chars().all(has) {
+            let problem = "an order has each of the letters C, W, D and P once";
+            reader.conflict(
+                "allocation_order",
+                order,
+                problem,
+                "give a permutation of CWDP, such as \"CWPD\"",
+            );
+        }
+    }
+    if config.copyback && !config.is_by_plane() {
+        let remedy = "leave it out, or use allocation = \"static\" or \"dynamic\"";
+        reader.conflict("copyback", "true", "superblocks are copied from one die to another", remedy);
+    } else if config.copyback && config.unit.0 != config.page.0 {
+        let remedy = format!("leave it out, or use units of {}", config.page);
+        reader.conflict("copyback", "true", "it copies whole pages, and a unit is a part of one", &remedy);
+    }
+    if !config.is_by_plane() {
+        return;
+    }
+    let given = if config.allocation == Allocation::Static { "static" } else { "dynamic" };
+    let without = |setting: &str| format!("leave {setting} out, or use allocation = \"superblock\"");
+    let mut refuse = |problem, remedy: &str| reader.conflict("allocation", given, problem, remedy);
+    if config.streams == Streams::Mixed {
+        refuse(
+            "host and cleaner share superblocks",
+            "set streams = \"separate\", or allocation = \"superblock\"",
+        );
+    }
+    if config.placement_handles > 1 {
+        refuse("placement handles fill superblocks over all dies", &without("placement_handles"));
+    }
+    if config.zones.is_some() {
+        refuse("zones are superblocks over all dies", &without("zones"));
+    }
+    if config.errors.is_some() {
+        refuse("bits go wrong by superblocks over all dies", &without("errors"));
+    }
+    if config.mapping_cache.is_some() {
+        refuse("a mapping table in flash lies in superblocks over all dies", &without("mapping_cache"));
+    }
+}
+
 /// Every tenant needs a place.
 fn check_shares(config: &Config, reader: &mut Reader<'_>) {
     let Some(shares) = &config.queue_shares else { return };
@@ -148,12 +199,15 @@ fn check_cache(config: &Config, reader: &mut Reader<'_>) {
 
 /// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.
 fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
-    let least = (1 + u64::from(config.filling())) * config.operation_bytes();
+    let least = (1 + config.operations_filled()) * config.operation_bytes();
     let given = config.buffer.to_string();
     if config.buffer.0 < least {
         let problem = match config.placement_handles {
             _ if config.zones.is_some() => {
                 "it does not hold one program under way and one being filled for each active zone"
+            }
+            1 if config.operations_filled() > 1 => {
+                "it does not hold one program under way and a page being filled for each plane"
             }
             1 => "it does not hold one program under way and one being filled",
             _ => "it does not hold one program under way and one being filled for each placement handle",
@@ -170,11 +224,16 @@ fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     let units = config.units_per_superblock();
     let given = config.pages.to_string();
     if units < SUPERBLOCK_MIN {
-        let problem = format!("a superblock has {units} units, and {SUPERBLOCK_MIN} are the fewest");
-        reader.conflict("pages", &given, &problem, "give more pages, planes or dies, or a smaller unit");
+        let (what, remedy) = match config.is_by_plane() {
+            true => ("block", "give more pages, or a smaller unit"),
+            false => ("superblock", "give more pages, planes or dies, or a smaller unit"),
+        };
+        let problem = format!("a {what} has {units} units, and {SUPERBLOCK_MIN} are the fewest");
+        reader.conflict("pages", &given, &problem, remedy);
         return false;
     }
-    let numbers = u128::from(units.next_power_of_two()) * u128::from(config.blocks);
+    let superblocks = u128::from(config.blocks) * u128::from(config.regions());
+    let numbers = u128::from(units.next_power_of_two()) * superblocks;
     if numbers > NUMBERS_MAX {
         let problem = format!("the flash has {numbers} units, and {NUMBERS_MAX} are the most");
         reader.conflict("unit", &config.unit.to_string(), &problem, "use a larger unit, or less flash");
@@ -209,8 +268,13 @@ fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Units of the data and the mapping table, and one to move them.
+/// Units of the data and the mapping table in a region, and one to move them.
 fn units_wanted(config: &Config) -> f64 {
+    if config.is_by_plane() {
+        let of_page = config.page.0 / config.unit.0;
+        let pages = config.logical_units().div_ceil(of_page).div_ceil(config.regions());
+        return (pages * of_page) as f64 + 1.0;
+    }
     config.logical_units() as f64 * share_with_table(config) + 1.0
 }
 
@@ -233,7 +297,7 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     let given = format!("{} %", config.over_provisioning.0 * 100.0);
-    let raw = config.raw_bytes() as f64 / config.unit.0 as f64;
+    let raw = config.raw_bytes() as f64 / config.unit.0 as f64 / config.regions() as f64;
     let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
     let problem = format!(
         "{kept} superblocks that are kept erased or being filled, and {} spare blocks leave no room for the data",

@@ -26,6 +26,20 @@ pub enum Streams {
     Mixed,
 }
 
+/// The letters of an order of allocation: channel, way, die and plane.
+pub(super) const LETTERS: &str = "CWDP";
+
+/// Where a page of the host's data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Allocation {
+    /// To the next die in turn: superblocks, a block of every plane of every die, are filled in stripes and cleaned.
+    Superblock,
+    /// To the plane that its address says, in the order of `allocation_order`. Each plane is filled and cleaned by itself.
+    Static,
+    /// To a plane of the die that is free first. Each plane is filled and cleaned by itself.
+    Dynamic,
+}
+
 /// Whose data fills a superblock together when cleaning moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Isolation {
@@ -152,7 +166,8 @@ pub struct Config {
         source = "assumed: seven cycles of 40 ns, as in the ONFI 2 command sets"
     )]
     pub command: Time,
-    /// Whether all planes of a die are programmed, erased, and read for copies, at once.
+    /// Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are
+    /// programmed at once whose pages wait with the same number.
     #[config(default = true, source = "assumed: every die with planes can")]
     pub multi_plane: bool,
     /// Whether a die works on one page while another crosses the channel.
@@ -165,6 +180,17 @@ pub struct Config {
     /// What crosses a channel next.
     #[config(default = "first_fit", source = "assumed: commands are short, and controllers do not say")]
     pub arbitration: Arbitration,
+    /// Where a page of the host's data goes. By plane, what is said of superblocks holds for the blocks of each plane.
+    #[config(default = "superblock", source = "assumed: usual in drives for servers")]
+    pub allocation: Allocation,
+    /// What changes from one page to the next where the address says its plane, the fastest first: the letters of
+    /// channel, way, die and plane, as in MQSim. A way has one die here, so that the place of D changes nothing. Absent
+    /// means CWDP.
+    pub allocation_order: Option<String>,
+    /// Whether cleaning copies a page inside its die, so that commands alone cross the channel. By plane (`allocation`), with
+    /// units of a page.
+    #[config(default = false, source = "assumed: controllers correct what they copy")]
+    pub copyback: bool,
     /// Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too.
     #[config(
         default = "28 %",
@@ -311,9 +337,24 @@ impl Config {
         u64::from(self.channels) * u64::from(self.ways)
     }
 
-    /// Units of a superblock: a block of every plane of every die.
+    /// Whether each plane is filled and cleaned by itself.
+    pub(super) fn is_by_plane(&self) -> bool {
+        self.allocation != Allocation::Superblock
+    }
+
+    /// Parts that are filled and cleaned by themselves.
+    pub(super) fn regions(&self) -> u64 {
+        if self.is_by_plane() { self.dies_in_all() * u64::from(self.planes) } else { 1 }
+    }
+
+    /// What changes from one page to the next, the fastest first.
+    pub(super) fn order(&self) -> &str {
+        self.allocation_order.as_deref().unwrap_or(LETTERS)
+    }
+
+    /// Units of a superblock: a block of every plane of every die, or of one plane.
     pub(super) fn units_per_superblock(&self) -> u64 {
-        let blocks = self.dies_in_all() * u64::from(self.planes);
+        let blocks = self.dies_in_all() * u64::from(self.planes) / self.regions();
         blocks * u64::from(self.pages) * (self.page.0 / self.unit.0)
     }
 
@@ -334,11 +375,6 @@ impl Config {
         self.zones.as_ref().map(|zones| u64::from(zones.superblocks) * self.units_per_superblock())
     }
 
-    /// Operations that are being filled at one time, each of which has a place in the buffer.
-    pub(super) fn filling(&self) -> u32 {
-        self.zones.as_ref().map_or(self.placement_handles, |zones| zones.active)
-    }
-
     /// Whether a loss of power damages pages that were programmed before.
     pub(super) fn loses_paired_pages(&self) -> bool {
         self.paired_page_loss && !self.power_protected && self.nand.program().len() > 1
@@ -355,6 +391,20 @@ impl Config {
 
     /// Bytes one operation programs.
     pub(super) fn operation_bytes(&self) -> u64 {
-        self.page.0 * if self.multi_plane { u64::from(self.planes) } else { 1 }
+        self.page.0 * if self.multi_plane && !self.is_by_plane() { u64::from(self.planes) } else { 1 }
+    }
+
+    /// Operations that are filled at one time, each of which has a place in the buffer.
+    pub(super) fn operations_filled(&self) -> u64 {
+        if let Some(zones) = &self.zones {
+            return u64::from(zones.active);
+        }
+        match self.allocation {
+            Allocation::Superblock => u64::from(self.placement_handles),
+            // A page that one unit fills goes to the flash at once.
+            Allocation::Static if self.unit.0 == self.page.0 => 1,
+            Allocation::Static => self.regions(),
+            Allocation::Dynamic => 1,
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! [`Line`] and begin when the die has nothing of what came before and no read to do: only what has begun has a
 //! time of its own, and only that delays a read. What has not begun is expected as soon as possible.
 
+use super::joins::Joins;
 use super::line::{Job, Line, Task};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Cancelled, Time, Timeline};
@@ -11,6 +12,9 @@ use std::collections::VecDeque;
 
 /// How many jobs that have begun a die remembers, for a request that comes before their time.
 const BEGUN_MAX: usize = 1024;
+
+/// How many jobs that wait are looked at for one that a page may join.
+const LOOKED_AT: usize = 64;
 
 /// How a die suspends.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +75,8 @@ pub(super) struct Die {
     line: Line,
     /// The programs that wait, and the one that began last.
     programs: Bits,
+    /// Pages of other planes that are programmed together with these.
+    joins: Joins,
     /// What began last.
     current: Begun,
     /// What began before that, the latest last.
@@ -97,7 +103,7 @@ impl Die {
     /// When all it has to do so far is done.
     pub(super) fn free_from(&self) -> Time {
         let last = self.line.last().map_or(self.current.end, |job| self.time_of(job.to()));
-        last.max(self.reads.free_from())
+        (last + self.joins.waiting).max(self.reads.free_from())
     }
 
     /// When the operation that is last of all began: from then on the next one's data may come in.
@@ -125,8 +131,66 @@ impl Die {
         let from = self.on_line(self.reads.earliest_start(ready, Time::ZERO));
         if let Some(program) = task.program {
             self.programs.set(program, true);
+            if !self.joins.is_empty() {
+                self.joins.renew(program);
+            }
         }
         self.line.add(self.current.job.to(), Job { from, duration, ready, task })
+    }
+
+    /// Has the page of `task` programmed together with one that waits and takes as long: one of the same page number of
+    /// another plane, as `place` says of a program's number, in front of which nothing has to be done for that page. `cross`
+    /// is told when that begins and how much longer it takes already, and gives when it may begin and how much longer it
+    /// takes for this page, too, if that is in time. Gives where it ends on the line; `None` where no page is joined.
+    pub(super) fn join(
+        &mut self,
+        now: Time,
+        (duration, task): (Time, Task),
+        place: impl Fn(u32) -> (u32, u32),
+        cross: impl FnOnce(Time, Time) -> Option<(Time, Time)>,
+    ) -> Option<Time> {
+        self.begin_before(now);
+        self.take_back(now);
+        let program = task.program?;
+        let (page, plane) = place(program);
+        let joins = &self.joins;
+        let is_in_plane = |other| place(other).1 == plane;
+        let keeps = |job: &Job| {
+            job.task.program.is_none_or(|other| is_in_plane(other) || joins.parts(other).any(is_in_plane))
+        };
+        let is_it = |job: &Job| {
+            let is_alike = job.duration == duration && job.task.activity == task.activity;
+            is_alike && job.task.program.is_some_and(|other| place(other).0 == page)
+        };
+        let Job { from, task: Task { program: with, .. }, .. } =
+            *self.line.first_behind(LOOKED_AT, keeps, is_it)?;
+        let with = with?;
+        let (ready, longer) = cross(self.start_at(from), self.joins.longer(with))?;
+        let is_it = |job: &Job| job.task.program == Some(with);
+        let job = self.line.first_behind(LOOKED_AT, |_| false, is_it)?;
+        job.ready = job.ready.max(ready);
+        job.task.count += task.count;
+        let to = job.to();
+        self.joins.renew(program);
+        self.joins.add(program, with, longer);
+        self.programs.set(program, true);
+        Some(to)
+    }
+
+    /// When what waits from `from` of the line on begins, as far as is known.
+    fn start_at(&self, from: Time) -> Time {
+        self.line.first().map_or(self.current.end, |first| self.start_of(first) + (from - first.from))
+    }
+
+    /// `job` begins, and what began last is over: gives how much longer it takes for what joined it.
+    #[inline(never)]
+    fn begin_joined(&mut self, job: &Job) -> Time {
+        if let Some(over) = self.current.job.task.program {
+            self.joins.parts(over).for_each(|part| self.programs.set(part, false));
+        }
+        let longer = self.longer(job);
+        self.joins.waiting = self.joins.waiting - longer;
+        longer
     }
 
     /// Where `time` lies on the line: never before what has begun.
@@ -166,7 +230,11 @@ impl Die {
     fn begin(&mut self, start: Time) {
         let job = self.line.pop().expect("something begins");
         // Only reads that came out of order lie behind its start: it stands still for them.
-        let end = self.reads.end_standing_still(start, job.duration);
+        let mut duration = job.duration;
+        if !self.joins.is_empty() {
+            duration += self.begin_joined(&job);
+        }
+        let end = self.reads.end_standing_still(start, duration);
         if let Some(over) = self.current.job.task.program {
             self.programs.set(over, false);
         }
@@ -183,9 +251,11 @@ impl Die {
         while self.current.start >= at && self.current.end > at {
             let Some(before) = self.earlier.pop_back() else { break };
             self.line.put_back(before.job.to(), self.current.job);
+            self.joins.waiting += self.longer(&self.current.job);
             self.current = before;
             if let Some(program) = before.job.task.program {
                 self.programs.set(program, true);
+                self.joins.parts(program).for_each(|part| self.programs.set(part, true));
             }
         }
     }
@@ -276,16 +346,39 @@ impl Die {
         }
     }
 
-    /// Whether `program` is yet to end at `now`.
+    /// Whether something but reads waits at `now`, or is under way.
+    #[inline]
+    pub(super) fn has_work(&self, now: Time) -> bool {
+        !self.line.is_empty() || self.current.end > now
+    }
+
+    /// Whether `program` is yet to end at `now`, where the die has work.
     #[inline]
     pub(super) fn is_programming(&mut self, now: Time, program: u32) -> bool {
-        if self.line.is_empty() && self.current.end <= now {
-            return false;
-        }
         self.begin_before(now);
         self.take_back(now);
-        self.programs.has(program)
-            && (self.current.job.task.program != Some(program) || self.current.end > now)
+        let whole = if self.joins.is_empty() { program } else { self.joins.whole(program) };
+        self.programs.has(program) && (self.current.job.task.program != Some(whole) || self.current.end > now)
+    }
+
+    /// How much longer `job` takes for the pages that joined it.
+    #[inline]
+    fn longer(&self, job: &Job) -> Time {
+        match job.task.program {
+            Some(program) if !self.joins.is_empty() => self.joins.longer(program),
+            _ => Time::ZERO,
+        }
+    }
+
+    /// `program` of a job, and those of the pages that joined it.
+    fn all_of(&self, program: u32) -> Vec<u32> {
+        [program].into_iter().chain(self.joins.parts(program)).collect()
+    }
+
+    /// The programs that have not ended at `at`, before which nothing comes any more.
+    pub(super) fn unfinished_programs(&mut self, at: Time) -> Vec<u32> {
+        let programs: Vec<u32> = self.unfinished(at).filter_map(|job| job.task.program).collect();
+        programs.into_iter().flat_map(|program| self.all_of(program)).collect()
     }
 
     /// What has not ended at `at`, before which nothing comes any more.
@@ -298,7 +391,9 @@ impl Die {
     /// What of all tasks is not done at `at`, before which nothing comes any more.
     pub(super) fn cancelled(&mut self, at: Time) -> Vec<(Task, Cancelled)> {
         self.begin_before(at);
-        let cancelled = |Job { task, duration: of, .. }: Job, time| {
+        let whole = |job: &Job| job.duration + self.longer(job);
+        let cancelled = |job: Job, time| {
+            let (task, of) = (job.task, whole(&job));
             (task, Cancelled { activity: task.activity, time, of, operations: task.operations() })
         };
         let begun = self.earlier.iter().chain([&self.current]).filter(|begun| begun.end > at);
@@ -306,17 +401,19 @@ impl Die {
             // It stands still for reads.
             let (from, Begun { job, end, .. }) = (begun.start.max(at), *begun);
             let standing = self.reads.busy_after(from).saturating_sub(self.reads.busy_after(end));
-            let left = (end - from).saturating_sub(standing).min(job.duration);
+            let left = (end - from).saturating_sub(standing).min(whole(&job));
             cancelled(job, left)
         });
-        begun.chain(self.line.jobs().map(|&job| cancelled(job, job.duration))).collect()
+        begun.chain(self.line.jobs().map(|&job| cancelled(job, whole(&job)))).collect()
     }
 
-    /// The program that is under way at `at`, before which nothing comes any more.
-    pub(super) fn interrupted(&mut self, at: Time) -> Option<u32> {
+    /// The programs that one command has under way at `at`, before which nothing comes any more.
+    pub(super) fn interrupted(&mut self, at: Time) -> Vec<u32> {
         self.begin_before(at);
         let mut begun = self.earlier.iter().chain([&self.current]);
-        begun.find(|begun| begun.start < at && begun.end > at)?.job.task.program
+        let interrupted = begun.find(|begun| begun.start < at && begun.end > at);
+        let program = interrupted.and_then(|begun| begun.job.task.program);
+        program.map_or_else(Vec::new, |program| self.all_of(program))
     }
 
     /// No read comes before `now` any more.
@@ -327,6 +424,11 @@ impl Die {
         // One of those that are over stays: what comes next lies behind it.
         while self.earlier.get(1).is_some_and(|begun| begun.end <= now) {
             self.earlier.pop_front();
+        }
+        if !self.joins.is_empty() {
+            let Die { joins, programs, earlier, .. } = self;
+            let has_begun = |with| earlier.iter().any(|begun| begun.job.task.program == Some(with));
+            joins.forget(|with| programs.has(with) || has_begun(with));
         }
     }
 

@@ -1,7 +1,7 @@
 //! A superblock that is being emptied, and how far that has come.
 
 use super::flash_ops::{Cause, FlashOps};
-use super::geometry::Cells;
+use super::geometry::{Cells, Geometry};
 use nacre_kernel::state::Value;
 
 /// A superblock that is being emptied.
@@ -26,21 +26,27 @@ pub(super) struct Relocation {
 pub(super) struct Reading {
     pub(super) cells: Cells,
     pub(super) cause: Cause,
-    pub(super) operation: u32,
+    /// Its place among those of the superblock.
+    pub(super) place: u32,
     pub(super) units: u32,
+    /// The first operation of the superblock, and from one to the next.
+    first: u32,
+    step: u32,
 }
 
 impl Reading {
-    pub(super) fn new(cells: Cells, cause: Cause) -> Reading {
-        Reading { cells, cause, operation: 0, units: 0 }
+    /// Of `superblock`.
+    pub(super) fn new(superblock: u32, cells: Cells, cause: Cause, geometry: &Geometry) -> Reading {
+        let (first, step) = (geometry.operation_of(superblock, 0), geometry.operation_step);
+        Reading { cells, cause, place: 0, units: 0, first, step }
     }
 
-    /// A unit of `operation` is copied next.
+    /// A unit of the operation in `place` is copied next.
     #[inline]
-    pub(super) fn copy<W: FlashOps>(&mut self, operation: u32, work: &mut W) {
-        if operation != self.operation {
+    pub(super) fn copy<W: FlashOps>(&mut self, place: u32, work: &mut W) {
+        if place != self.place {
             self.end(work);
-            self.operation = operation;
+            self.place = place;
         }
         self.units += 1;
     }
@@ -49,7 +55,7 @@ impl Reading {
     #[inline]
     pub(super) fn end<W: FlashOps>(&mut self, work: &mut W) {
         if self.units > 0 {
-            work.read(self.operation, self.cells, self.units, self.cause);
+            work.read(self.first + self.place * self.step, self.cells, self.units, self.cause);
             self.units = 0;
         }
     }

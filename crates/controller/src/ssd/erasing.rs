@@ -2,10 +2,12 @@
 
 use super::config::Config;
 use super::die::Die;
+use super::geometry::Geometry;
 use super::line::Task;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// An erase whose turn has not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -26,7 +28,7 @@ pub(super) struct EraseTurns {
     duration: Time,
     /// Blocks of a superblock on a die.
     #[state(skip = "from the configuration")]
-    planes: u32,
+    blocks: u32,
     /// In the order in which they begin; no more than a superblock for each that is erased.
     waiting: VecDeque<Waiting>,
     /// The die, and the end on its clock; no more than `most`.
@@ -36,11 +38,11 @@ pub(super) struct EraseTurns {
 
 impl EraseTurns {
     /// The turns of `config`, where an erase takes `duration`.
-    pub(super) fn new(config: &Config, duration: Time) -> EraseTurns {
+    pub(super) fn new(config: &Config, geometry: &Geometry, duration: Time) -> EraseTurns {
         EraseTurns {
             most: config.erases_at_once.map(|most| most as usize),
             duration,
-            planes: config.planes,
+            blocks: geometry.blocks_per_die(),
             waiting: VecDeque::new(),
             under_way: Vec::new(),
         }
@@ -58,9 +60,9 @@ impl EraseTurns {
         self.waiting.is_empty()
     }
 
-    /// Every die is to erase its blocks of `superblock`, from `ready` on.
-    pub(super) fn add(&mut self, superblock: u32, ready: Time, dies: u32) {
-        self.waiting.extend((0..dies).map(|die| Waiting { superblock, die, ready }));
+    /// These dies are to erase their blocks of `superblock`, from `ready` on.
+    pub(super) fn add(&mut self, superblock: u32, ready: Time, dies: Range<u32>) {
+        self.waiting.extend(dies.map(|die| Waiting { superblock, die, ready }));
     }
 
     /// Dies whose turn comes by `now` erase.
@@ -75,7 +77,7 @@ impl EraseTurns {
         let is_it = |next: &Waiting| (next.superblock, next.die) == (superblock, die);
         let place = self.waiting.iter().position(is_it);
         if let Some(next) = place.and_then(|place| self.waiting.remove(place)) {
-            dies[die as usize].work(now, next.ready.max(now), self.duration, Task::erase(self.planes));
+            dies[die as usize].work(now, next.ready.max(now), self.duration, Task::erase(self.blocks));
         }
     }
 
@@ -100,7 +102,7 @@ impl EraseTurns {
             let (first, _) = ends.enumerate().min_by_key(|&(_, end)| end).expect("some dies erase");
             self.under_way.swap_remove(first);
         }
-        let end = dies[next.die as usize].work(now, turn, self.duration, Task::erase(self.planes));
+        let end = dies[next.die as usize].work(now, turn, self.duration, Task::erase(self.blocks));
         self.under_way.push((next.die, end));
     }
 

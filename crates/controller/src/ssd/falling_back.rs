@@ -52,6 +52,6 @@ impl<S: Store> Array<S> {
     fn is_kept(&self, page: u32) -> bool {
         let superblock = self.flash.block_of(page);
         self.place_of[superblock as usize] != NOBODY
-            && self.relocation.as_ref().is_none_or(|relocation| relocation.superblock != superblock)
+            && self.relocations().all(|relocation| relocation.superblock != superblock)
     }
 }

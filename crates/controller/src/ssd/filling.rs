@@ -71,7 +71,7 @@ impl<S: Store> Array<S> {
     /// flash.
     #[inline]
     fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
-        let units = self.geometry.operation_units;
+        let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
         let is_mixed = frontier < self.host_frontiers;
         let held = if is_mixed { self.rules.held_units } else { 0 };
         let open = &mut self.frontiers[frontier];
@@ -79,7 +79,7 @@ impl<S: Store> Array<S> {
         while open.issued + units <= open.taken && open.taken - open.issued > held {
             work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
-            open.next_operation += 1;
+            open.next_operation += step;
         }
     }
 
@@ -109,13 +109,13 @@ impl<S: Store> Array<S> {
 
     /// Every full operation of `frontier` goes to the flash.
     fn issue_all<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
-        let units = self.geometry.operation_units;
+        let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
         let is_mixed = frontier < self.host_frontiers;
         let open = &mut self.frontiers[frontier];
         while open.issued + units <= open.taken {
             work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
-            open.next_operation += 1;
+            open.next_operation += step;
         }
     }
 
@@ -139,6 +139,20 @@ impl<S: Store> Array<S> {
     pub(super) fn held_operations(&self) -> u64 {
         let held = |open: &Frontier| (open.taken - open.issued).div_ceil(self.geometry.operation_units);
         self.frontiers.iter().map(|open| u64::from(held(open))).sum()
+    }
+
+    /// How often the die that has most of them programs one of the operations that the buffer holds.
+    pub(super) fn held_rounds(&self) -> u64 {
+        if !self.geometry.is_by_plane() {
+            return self.held_operations().div_ceil(u64::from(self.geometry.dies));
+        }
+        let mut of_die = vec![0; self.geometry.dies as usize];
+        for (number, open) in self.frontiers.iter().enumerate() {
+            let die = self.geometry.die_of(self.region_of_frontier(number));
+            of_die[die as usize] +=
+                u64::from((open.taken - open.issued).div_ceil(self.geometry.operation_units));
+        }
+        of_die.into_iter().max().unwrap_or(0)
     }
 
     /// Pads the operation that is being filled in `frontier`.
@@ -167,7 +181,7 @@ impl<S: Store> Array<S> {
         let is_cached = self.rules.separate
             && frontier < self.host_frontiers
             && self.slc.has_room()
-            && self.erased.len() > self.geometry.reserve as usize;
+            && self.regions[self.region_of_frontier(frontier)].erased.len() > self.geometry.reserve as usize;
         let (units, cells) = match is_cached {
             true => (self.slc.open(superblock), Cells::Single),
             false => (self.geometry.units_per_superblock, Cells::Full),

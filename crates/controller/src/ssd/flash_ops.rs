@@ -1,6 +1,7 @@
 //! What the flash has to do for a change of state, and why.
 
 use super::geometry::Cells;
+use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 use nacre_media::flash::Block;
 
@@ -33,6 +34,9 @@ pub(super) trait FlashOps {
 
     /// Every block of `superblock` is erased.
     fn erase(&mut self, superblock: u32);
+
+    /// From when on `die` has nothing to do, as far as is known.
+    fn die_free_from(&mut self, die: u32) -> Time;
 }
 
 /// Nobody listens: state changes in no time.
@@ -46,4 +50,8 @@ impl FlashOps for Untimed {
     fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     fn erase(&mut self, _superblock: u32) {}
+
+    fn die_free_from(&mut self, _die: u32) -> Time {
+        Time::ZERO
+    }
 }

@@ -47,7 +47,7 @@ impl Frontier {
             taken: 0,
             issued: 0,
             operation_end: geometry.operation_units,
-            next_operation: 0,
+            next_operation: geometry.operation_of(superblock, 0),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use nacre_kernel::state::Value;
+use std::ops::Range;
 
 /// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
 /// by direct computation"): exact for every dividend of 32 bits.
@@ -28,6 +29,11 @@ impl Divisor {
     }
 }
 
+/// Units the host programs in a plane between two looks at what cleaning has to do there: at most so many, and this part of
+/// a block.
+const PACE_MOST: u32 = 64;
+const PACES: u32 = 32;
+
 /// How many bits a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cells {
@@ -39,22 +45,33 @@ pub(super) enum Cells {
 
 /// Sizes that a checked configuration has.
 ///
-/// A *unit* is what the mapping knows; one page of flash holds some of them. A *superblock* is one block of
-/// every plane of every die. An *operation* programs one page of a die, or of all its planes at once.
-/// Operations of a superblock are numbered in the order they are programmed: over all dies, then the next page.
+/// A *unit* is what the mapping knows; one page of flash holds some of them. A *region* is a part of the drive that is
+/// filled and cleaned by itself: all of it, or one plane. A *superblock* is one block of every plane of a region. An
+/// *operation* programs one page of a die, or of all planes of a region on it at once. Operations of a superblock are
+/// numbered in the order they are programmed: over all dies, then the next page. Those of a plane's blocks have the
+/// numbers of their die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Geometry {
     pub(super) channels: u32,
     pub(super) dies: u32,
     pub(super) planes: u32,
     pub(super) pages_per_block: u32,
+    /// Of all regions; those of one follow each other, and so do the regions of a die.
     pub(super) superblocks: u32,
+    /// All of the drive, or its planes.
+    pub(super) regions: u32,
+    pub(super) superblocks_of_region: u32,
+    /// From the first superblock of a die to that of the next; 0 where superblocks lie over all dies.
+    superblocks_between_dies: u32,
+    by_superblocks_of_die: Divisor,
     pub(super) unit_bytes: u32,
     pub(super) units_per_page: u32,
     /// Units one operation programs.
     pub(super) operation_units: u32,
+    /// From the number of one operation of a superblock to the next.
+    pub(super) operation_step: u32,
     pub(super) units_per_superblock: u32,
-    /// Superblocks whose worth of space is kept erased.
+    /// Superblocks of each region whose worth of space is kept erased.
     pub(super) reserve: u32,
     /// Superblocks beside them that hold no more than what is being filled, where there are placement handles.
     pub(super) open_for_handles: u32,
@@ -66,7 +83,7 @@ pub(super) struct Geometry {
     pub(super) mappings_per_unit: u32,
     /// Bits of a physical number below those of the superblock.
     pub(super) shift: u32,
-    /// By the operations of one page number on one die: the planes, where they are not programmed together.
+    /// By the operations of one page number of a superblock on one die: the planes, where they are not programmed together.
     by_row: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
@@ -87,21 +104,32 @@ impl Geometry {
     pub(super) fn of(config: &Config) -> Geometry {
         let dies = config.dies_in_all() as u32;
         let units_per_page = (config.page.0 / config.unit.0) as u32;
-        let operation_units = units_per_page * if config.multi_plane { config.planes } else { 1 };
+        let planes_at_once = if config.multi_plane && !config.is_by_plane() { config.planes } else { 1 };
+        let operation_units = units_per_page * planes_at_once;
         let mappings_per_unit = (config.unit.0 / config.mapping_entry.0).max(1) as u32;
         let logical_units = config.logical_units() as u32;
         let mapping_units =
             if config.mapping_cache.is_some() { logical_units.div_ceil(mappings_per_unit) } else { 0 };
         let units_per_superblock = config.units_per_superblock() as u32;
+        let regions = config.regions() as u32;
+        let superblocks_of_region = config.blocks - config.spare_blocks;
+        let operations_of_row = if regions > 1 { 1 } else { config.planes / planes_at_once };
         Geometry {
             channels: config.channels,
             dies,
             planes: config.planes,
             pages_per_block: config.pages,
-            superblocks: config.blocks - config.spare_blocks,
+            superblocks: superblocks_of_region * regions,
+            regions,
+            superblocks_of_region,
+            superblocks_between_dies: if regions > 1 { superblocks_of_region * config.planes } else { 0 },
+            by_superblocks_of_die: Divisor::new(
+                superblocks_of_region * if regions > 1 { config.planes } else { 1 },
+            ),
             unit_bytes: config.unit.0 as u32,
             units_per_page,
             operation_units,
+            operation_step: if regions > 1 { dies } else { 1 },
             units_per_superblock,
             reserve: config.reserve,
             open_for_handles: config.superblocks_of_handles(),
@@ -109,7 +137,7 @@ impl Geometry {
             mapping_units,
             mappings_per_unit,
             shift: units_per_superblock.next_power_of_two().trailing_zeros(),
-            by_row: Divisor::new(if config.multi_plane { 1 } else { config.planes }),
+            by_row: Divisor::new(operations_of_row),
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_page: Divisor::new(units_per_page),
@@ -147,14 +175,71 @@ impl Geometry {
         u64::from(self.logical_units) * u64::from(self.unit_bytes)
     }
 
-    /// Blocks of a superblock.
+    /// Planes of all dies.
     pub(super) fn lanes(&self) -> u32 {
         self.dies * self.planes
     }
 
-    /// The operation that programs the unit with this number in its superblock.
+    /// Blocks of a superblock.
+    pub(super) fn blocks_per_superblock(&self) -> u32 {
+        if self.is_by_plane() { 1 } else { self.lanes() }
+    }
+
+    /// Blocks of a superblock on a die where it has some.
+    pub(super) fn blocks_per_die(&self) -> u32 {
+        if self.is_by_plane() { 1 } else { self.planes }
+    }
+
+    /// Units the host programs in a plane between two looks at what cleaning has to do there.
+    pub(super) fn pace_of_plane(&self) -> u32 {
+        (self.units_per_superblock / PACES).clamp(1, PACE_MOST)
+    }
+
+    /// Whether every plane is a region of its own.
     #[inline]
-    pub(super) fn operation_of(&self, index: u32) -> u32 {
+    pub(super) fn is_by_plane(&self) -> bool {
+        self.regions > 1
+    }
+
+    /// The region of `superblock`.
+    #[inline]
+    pub(super) fn region_of(&self, superblock: u32) -> usize {
+        if self.is_by_plane() { (superblock / self.superblocks_of_region) as usize } else { 0 }
+    }
+
+    /// The most of so many units that a region takes when each has its share of their pages.
+    pub(super) fn units_of_region(&self, units: u32) -> u32 {
+        if !self.is_by_plane() {
+            return units;
+        }
+        units.div_ceil(self.units_per_page).div_ceil(self.regions) * self.units_per_page
+    }
+
+    /// Whether `unit` and the one before it go into one operation where a drive is filled in order.
+    #[inline]
+    pub(super) fn shares_a_page_with_last(&self, unit: u32) -> bool {
+        !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page)
+    }
+
+    /// The die that the plane `region` is on.
+    #[inline]
+    pub(super) fn die_of(&self, region: usize) -> u32 {
+        region as u32 / self.planes
+    }
+
+    /// The dies that `superblock` has blocks on.
+    pub(super) fn dies_of(&self, superblock: u32) -> Range<u32> {
+        if self.is_by_plane() {
+            let die = self.die_of(self.region_of(superblock));
+            die..die + 1
+        } else {
+            0..self.dies
+        }
+    }
+
+    /// The number of the operation that programs the unit with this number in its superblock, among those of that.
+    #[inline]
+    pub(super) fn place_of_operation(&self, index: u32) -> u32 {
         self.by_operation.divide(index).0
     }
 
@@ -167,9 +252,22 @@ impl Geometry {
         die * self.planes + plane
     }
 
+    /// The operation that programs the unit with this number in `superblock`.
+    #[inline(always)]
+    pub(super) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
+        // Of superblocks over all dies the quotient is 0.
+        let (die, _) = self.by_superblocks_of_die.divide(superblock);
+        self.by_operation.divide(index).0 * self.operation_step + die
+    }
+
+    /// Superblocks that have blocks on a die.
+    fn superblocks_of_die(&self) -> u32 {
+        if self.is_by_plane() { self.superblocks_between_dies } else { self.superblocks }
+    }
+
     /// Operations of all superblocks on one die.
     pub(super) fn operations_per_die(&self) -> usize {
-        self.superblocks as usize * self.rows() as usize
+        self.superblocks_of_die() as usize * self.rows() as usize
     }
 
     /// Operations of one superblock on one die.
@@ -181,13 +279,19 @@ impl Geometry {
     /// The number of an operation of a superblock among those of its die.
     #[inline]
     pub(super) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
-        superblock * self.rows() + self.by_die.divide(operation).0
+        let (row, die) = self.by_die.divide(operation);
+        (superblock - die * self.superblocks_between_dies) * self.rows() + row
+    }
+
+    /// The page and the plane of [`Geometry::number_on_die`], where each plane is filled by itself.
+    pub(super) fn page_and_plane(&self, number: u32) -> (u32, u32) {
+        (number % self.rows(), number / self.rows() / self.superblocks_of_region)
     }
 
     /// The superblock and operation of [`Geometry::number_on_die`] on `die`.
     pub(super) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
-        (superblock, row * self.dies + die)
+        (superblock + die * self.superblocks_between_dies, row * self.dies + die)
     }
 
     /// Operations of the same superblock and planes that are programmed before `operation` on its word line, which

@@ -34,29 +34,42 @@ impl<S: Store> Ssd<S> {
             if at >= now {
                 return;
             }
-            self.array.clean_stripe(&mut self.schedule.from(at, at));
+            self.array.clean_a_little(&mut self.schedule.from(at, at));
         }
     }
 }
 
 impl<S: Store> Array<S> {
-    /// Whether fewer superblocks are erased than are wanted, and so many can be.
+    /// Whether fewer superblocks of a region are erased than are wanted, and so many can be.
     fn cleans_while_idle(&self) -> bool {
+        !self.is_worn_out && (0..self.regions.len()).any(|region| self.cleans_region(region))
+    }
+
+    fn cleans_region(&self, region: usize) -> bool {
         let wanted = self.rules.erased_while_idle;
-        if self.erased.len() >= wanted as usize || self.is_worn_out {
+        if self.regions[region].erased.len() >= wanted as usize {
             return false;
         }
         let open = OPEN + self.geometry.open_for_handles;
-        let kept = self.blocks.usable_count().saturating_sub(wanted + open);
+        let kept = self.blocks.usable_count(region).saturating_sub(wanted + open);
         let most = u64::from(kept) * u64::from(self.geometry.units_per_superblock - 1);
-        self.table.len() as u64 <= most
+        let live =
+            if self.geometry.is_by_plane() { self.partitions[region].live } else { self.table.len() as u64 };
+        live <= most
     }
 
-    /// Copies as much of the superblock that is being emptied, or the next one, as all dies program at once.
-    fn clean_stripe<W: FlashOps>(&mut self, work: &mut W) {
-        if self.relocation.is_none() {
-            self.begin_cleaning();
+    /// Copies as much of the superblocks that are being emptied, or the next ones, as all dies program at once: a stripe, or
+    /// a page of each plane.
+    fn clean_a_little<W: FlashOps>(&mut self, work: &mut W) {
+        let dies = if self.geometry.is_by_plane() { 1 } else { self.geometry.dies };
+        for region in 0..self.regions.len() {
+            if self.is_worn_out || !self.cleans_region(region) {
+                continue;
+            }
+            if self.regions[region].relocation.is_none() {
+                self.begin_cleaning(region);
+            }
+            self.copy(region, self.geometry.operation_units * dies, work);
         }
-        self.copy(self.geometry.operation_units * self.geometry.dies, work);
     }
 }

@@ -162,6 +162,29 @@ impl Line {
         std::iter::successors(place(self.first), move |before| place(before.next)).map(|place| &place.job)
     }
 
+    /// The first job that `is_it` and stands behind every one that `keeps` others behind itself; `None` where more than so many
+    /// wait.
+    pub(super) fn first_behind(
+        &mut self,
+        most: usize,
+        keeps: impl Fn(&Job) -> bool,
+        is_it: impl Fn(&Job) -> bool,
+    ) -> Option<&mut Job> {
+        let (mut at, mut found, mut count) = (self.first, NONE, 0);
+        while let Some(Place { job, next }) = self.places.get(at as usize) {
+            if keeps(job) {
+                found = NONE;
+            } else if found == NONE && is_it(job) {
+                found = at;
+            }
+            (at, count) = (*next, count + 1);
+            if count > most {
+                return None;
+            }
+        }
+        self.places.get_mut(found as usize).map(|place| &mut place.job)
+    }
+
     /// Takes what begins next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Job> {

@@ -21,7 +21,7 @@ impl<S: Store> Array<S> {
     /// nearly nothing is erased they wait in DRAM for the next victim.
     pub(super) fn write_moved<W: FlashOps>(&mut self, work: &mut W) {
         let frontier = self.host_frontiers;
-        while self.erased.len() > LAST {
+        while self.regions[0].erased.len() > LAST {
             let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) else { return };
             self.read_mapping(page, Cause::Mapping, work);
             if self.room(frontier) == 0 {
@@ -46,6 +46,6 @@ impl<S: Store> Array<S> {
     pub(super) fn locate(&self, page: u32) -> (u32, u32) {
         let superblock = self.flash.block_of(page);
         let index = page & ((1 << self.geometry.shift) - 1);
-        (superblock, self.geometry.operation_of(index))
+        (superblock, self.geometry.operation_of(superblock, index))
     }
 }

@@ -31,6 +31,14 @@
 //! nothing else to do, a stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer
 //! than the reserve are erased. Policies with partitions mix both and clean a superblock in one piece.
 //!
+//! *Allocation* by plane (`allocation`): each plane is filled and cleaned by itself, with erased blocks, victims and
+//! wear levelling of its own, and what is said of superblocks holds for its blocks. With "static" the address of a page says
+//! its plane, in the order of `allocation_order`, as in MQSim: requests that meet on one die wait there while others have
+//! nothing to do. With "dynamic" a page goes to the die that is free first, to its planes in turn. A page is programmed when
+//! its units are there; with `multi_plane` it joins a page of the same number of another plane that waits for the die, if
+//! nothing that waits behind that has to be done for it before. With `copyback` pages that move stay in their die: their
+//! commands alone cross the channel.
+//!
 //! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
 //! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
 //! data goes to full cells at once. Cleaning moves what they hold to full cells; since little is live in so much flash
@@ -90,7 +98,11 @@
 //! # Leaves out
 //! Zone append, since a request cannot be told an address; zones that are opened and closed by command, whose resources nothing else
 //! tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own. Capacitors
-//! save operations that are not full to flash that is not modelled; a drive with zones has them. Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
+//! save operations that are not full to flash that is not modelled; a drive with zones has them.
+//! Allocation of channels or ways alone by address, and of placement handles, zones, a mapping table in flash or wrong bits by
+//! plane. Planes of one die that are filled by themselves read and erase one after the other. What a copy inside a die holds in
+//! its register is not kept from reads that come between, and bits that are wrong are not corrected.
+//! Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
 //! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
@@ -122,7 +134,8 @@
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
-//! space too; bandwidths as products of the parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies
+//! space too, also of planes that are cleaned by themselves; the bandwidth of a stride under each allocation; pages of two planes that
+//! are programmed together; time of a channel that copies do not cross; bandwidths as products of the parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies
 //! and erases under priority without preemption; waits for a channel under each arbitration, and whole drives against a
 //! channel and dies that are stepped; the law of suspension; the longest write while dies erase;
 //! bursts after cleaning in quiet; end of life where endurance, blocks and
@@ -138,6 +151,7 @@ mod arbiter;
 mod array;
 mod blocks;
 mod book;
+mod by_plane;
 mod bytes;
 mod cancelling;
 mod checks;
@@ -157,6 +171,8 @@ mod geometry;
 mod handles;
 mod host;
 mod idle;
+mod joining;
+mod joins;
 mod line;
 mod mapping;
 mod mapping_cache;
@@ -164,9 +180,11 @@ mod model;
 mod outage;
 mod pace;
 mod places;
+mod plane_allocation;
 mod power;
 mod reading;
 mod refreshing;
+mod regions;
 mod relocation;
 mod report;
 mod schedule;
@@ -183,7 +201,8 @@ mod tests;
 
 pub use ageing::ErrorsConfig;
 pub use config::{
-    Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten, ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten,
+    ZonesConfig,
 };
 
 use crate::{cleaning, host_interface};
@@ -199,6 +218,7 @@ use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device};
 use nacre_media::store::{Layout, Nothing, Store};
+use plane_allocation::PlaneAllocation;
 use slc_cache::SlcCache;
 use zoned::{ZoneTable, Zoned};
 
@@ -297,12 +317,13 @@ fn build_mapped<S: Store>(
         separate: config.streams == Streams::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
-        held_units: (kept / f64::from(config.placement_handles)) as u32,
+        held_units: (kept / f64::from(config.placement_handles * geometry.regions)) as u32,
         erased_while_idle: config.idle_cleaning.unwrap_or(0),
         erases_in_turn: config.erases_at_once.is_some(),
     };
     let handles = Handles::new(&config, &geometry);
-    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping, handles);
+    let allocation = PlaneAllocation::new(&config, &geometry);
+    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping, (handles, allocation));
     array.slc = SlcCache::new(&config, &geometry);
     if !array.has_space() {
         return Err(too_many_bad(slot));
@@ -368,6 +389,10 @@ fn check_cleaner(config: &Config, path: &str, has_partitions: bool) -> Result<()
     }
     if config.idle_cleaning.is_some() && has_partitions {
         return refuse("idle_cleaning", "a policy with partitions cleans when one of them is full", WITHOUT);
+    }
+    if config.is_by_plane() && has_partitions {
+        let problem = "a policy with partitions decides itself where data lies";
+        return refuse("allocation", problem, WITHOUT);
     }
     if config.placement_handles > 1 && has_partitions {
         let problem = "a policy with partitions decides itself whose data fills a superblock together";

@@ -21,6 +21,10 @@ pub(super) struct Pace {
     /// A single unit with its command.
     pub(super) unit_crossing: Time,
     pub(super) cached: bool,
+    /// Whether pages of several planes are programmed together where they happen to have the same number.
+    pub(super) joins_planes: bool,
+    /// Whether pages that move are copied inside their die.
+    pub(super) copies_inside: bool,
     pub(super) read_priority: bool,
     /// Pages of a plane that a die holds while the host reads; `None` where as many as are asked for.
     pub(super) registers: Option<usize>,
@@ -32,14 +36,14 @@ pub(super) struct Pace {
 impl Pace {
     pub(super) fn of(config: &Config, geometry: &Geometry) -> Pace {
         let pages = u64::from(geometry.operation_units / geometry.units_per_page);
-        let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
+        let blocks = if config.multi_plane { 1 } else { u64::from(geometry.blocks_per_die()) };
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
         let cached = config.cached && config.registers != Some(1);
         let registers = if cached { config.registers.map(|registers| registers as usize) } else { Some(1) };
         Pace {
             read: by_page(config.nand.read()),
             program: by_page(config.nand.program()),
-            erase: Time::from_ps(config.nand.erase().as_ps() * planes),
+            erase: Time::from_ps(config.nand.erase().as_ps() * blocks),
             single_read: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.read),
             single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
             program_transfer: config.bus.time_for(config.operation_bytes()) + config.command * pages,
@@ -47,6 +51,8 @@ impl Pace {
             unit_transfer: config.bus.time_for(config.unit.0),
             unit_crossing: config.command + config.bus.time_for(config.unit.0),
             cached,
+            joins_planes: config.multi_plane && geometry.is_by_plane() && config.planes > 1,
+            copies_inside: config.copyback,
             read_priority: config.read_priority,
             registers,
             is_plain: config.read_priority

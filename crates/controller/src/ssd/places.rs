@@ -57,6 +57,15 @@ impl Places {
         first
     }
 
+    /// The same of a page that joins a program of `die` which waits until `end`.
+    pub(super) fn take_joined(&mut self, die: u32, end: Time, dies: &[Die]) -> Option<(u32, Time)> {
+        let left = self.take(die, end, dies);
+        if let Some(ends) = self.pool.get_mut(die as usize) {
+            ends.make_contiguous().sort_unstable();
+        }
+        left
+    }
+
     /// Takes out the program of the pool that ends first. Those of one die end in their order.
     fn first_to_end(&mut self, dies: &[Die]) -> Option<(u32, Time)> {
         let ends = self.pool.iter().zip(dies).enumerate().filter_map(|(number, (programs, die))| {

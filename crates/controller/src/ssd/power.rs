@@ -39,7 +39,7 @@ impl<S: Store> Ssd<S> {
             ..Recovery::default()
         };
         if self.config.power_protected {
-            let rounds = unfinished.most_programs + held.div_ceil(u64::from(self.array.geometry.dies));
+            let rounds = unfinished.most_programs + self.array.held_rounds();
             interrupted.programs_finished = unfinished.programs + held;
             interrupted.done = at + self.config.nand.longest_program() * rounds;
         }
@@ -82,8 +82,8 @@ impl<S: Store> Ssd<S> {
         let since = (programs - self.outage.checkpoint) % every;
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         recovery.erases_repeated = self.outage.erases.all;
-        let planes = if self.config.multi_plane { 1 } else { u64::from(geometry.planes) };
-        let erasing = self.config.nand.erase() * (self.outage.erases.most * planes);
+        let blocks = if self.config.multi_plane { 1 } else { u64::from(geometry.blocks_per_die()) };
+        let erasing = self.config.nand.erase() * (self.outage.erases.most * blocks);
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
         self.schedule.erase_again(at.max(recovery.done), recovery.erases_repeated, self.outage.erases.most);

@@ -141,12 +141,11 @@ impl<S: Store> Ssd<S> {
     /// in order.
     #[inline(always)]
     pub(super) fn find(&mut self, unit: u32, at: Time) -> Found {
-        let geometry = &self.array.geometry;
         let entry = self.array.table[unit as usize];
         if entry == 0 {
             self.book.unwritten_reads += 1;
-            let operation = geometry.operation_of(unit % geometry.units_per_superblock);
-            let spot = geometry.spot(operation);
+            let operation = self.array.operation_unwritten(unit);
+            let spot = self.array.geometry.spot(operation);
             return Found { superblock: u32::MAX, operation, spot, is_buffered: false };
         }
         let (superblock, operation) = self.array.locate(entry - 1);
@@ -161,9 +160,10 @@ impl<S: Store> Ssd<S> {
     pub(super) fn is_beside(&self, unit: u32, found: &Found) -> bool {
         let entry = self.array.table[unit as usize];
         if entry == 0 {
-            let index = unit % self.array.geometry.units_per_superblock;
-            let operation = self.array.geometry.operation_of(index);
-            return found.superblock == u32::MAX && found.operation == operation;
+            let is_same = found.operation == self.array.operation_unwritten(unit);
+            return found.superblock == u32::MAX
+                && is_same
+                && self.array.geometry.shares_a_page_with_last(unit);
         }
         self.array.locate(entry - 1) == (found.superblock, found.operation)
     }

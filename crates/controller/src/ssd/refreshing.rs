@@ -8,6 +8,9 @@ use super::relocation::LAST;
 use nacre_kernel::Time;
 use nacre_media::store::Store;
 
+/// The one region of a drive whose bits go wrong: its superblocks lie over all dies.
+const ALL: usize = 0;
+
 impl<S: Store> Ssd<S> {
     /// Moves what the superblock holds of which a block was read too often, for a read that came at `at`.
     pub(super) fn refresh_due(&mut self, at: Time) {
@@ -30,18 +33,18 @@ impl<S: Store> Array<S> {
         }
         // What is being emptied is so to its end first: that may have been this one.
         if self.rules.separate && self.has_spare() {
-            self.copy(u32::MAX, work);
+            self.copy(ALL, u32::MAX, work);
         }
         let is_kept = self.place_of[superblock as usize] != NOBODY && !self.is_open[superblock as usize];
-        if !is_kept || !self.has_spare() || self.relocation.is_some() {
+        if !is_kept || !self.has_spare() || self.regions[ALL].relocation.is_some() {
             return self.place_of[superblock as usize] == NOBODY;
         }
         let place = self.place_of[superblock as usize] as usize;
         if self.rules.separate {
             self.begin(place, Cause::Cleaning);
-            self.copy(u32::MAX, work);
+            self.copy(ALL, u32::MAX, work);
         } else {
-            let frontier = self.frontiers.len() - 1;
+            let frontier = self.wear_frontier(ALL);
             self.exchange(place, frontier, Cause::Wear, (0, 0), work);
             self.close(frontier, work);
         }
@@ -50,6 +53,6 @@ impl<S: Store> Array<S> {
 
     /// Whether data may move into a superblock that is erased, and another one stays.
     fn has_spare(&self) -> bool {
-        self.erased.len() > LAST && !self.is_worn_out
+        self.regions[ALL].erased.len() > LAST && !self.is_worn_out
     }
 }

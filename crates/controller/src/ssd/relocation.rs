@@ -10,6 +10,7 @@ use super::array::Array;
 use super::emptying::{Reading, Relocation};
 use super::flash_ops::{Cause, FlashOps};
 use super::frontier::NOBODY;
+use super::regions::Region;
 use crate::cleaning::{self, Decision, Place, View};
 use nacre_media::store::Store;
 
@@ -26,8 +27,9 @@ impl<S: Store> Array<S> {
     pub(super) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> Option<usize> {
         if self.rules.separate {
             self.seal(frontier, Cause::Host, work);
-            while self.erased.len() <= LAST && !self.is_worn_out {
-                self.clean_on(work);
+            let region = self.region_of_frontier(frontier);
+            while self.regions[region].erased.len() <= LAST && !self.is_worn_out {
+                self.clean_on(region, work);
             }
             if self.is_worn_out {
                 return None;
@@ -42,8 +44,8 @@ impl<S: Store> Array<S> {
         self.seal(frontier, Cause::Host, work);
         match self.never_filled(frontier) {
             Some(place) => {
-                self.empty.retain(|&empty| empty as usize != place);
-                let superblock = self.take_erased(false);
+                self.regions[0].empty.retain(|&empty| empty as usize != place);
+                let superblock = self.take_erased(0, false);
                 self.open(frontier, superblock, place);
             }
             None => self.clean_partition(frontier, work),
@@ -71,6 +73,9 @@ impl<S: Store> Array<S> {
     /// The frontier that takes the live data of `superblock` when it is cleaned.
     #[inline]
     pub(super) fn cleaning_frontier(&self, superblock: u32) -> usize {
+        if self.geometry.is_by_plane() {
+            return self.host_frontiers + self.geometry.region_of(superblock);
+        }
         self.host_frontiers + self.handles.cleaning_frontier(superblock)
     }
 
@@ -78,39 +83,42 @@ impl<S: Store> Array<S> {
     #[inline]
     fn frontier_for(&self, relocation: &Relocation) -> usize {
         match relocation.cause {
-            Cause::Wear => self.frontiers.len() - 1,
+            Cause::Wear => self.wear_frontier(self.geometry.region_of(relocation.superblock)),
             _ => self.cleaning_frontier(relocation.superblock),
         }
     }
 
     /// An erased superblock in a place that was empty, for `frontier`.
     pub(super) fn open_next(&mut self, frontier: usize) {
-        let is_wear = frontier + 1 == self.frontiers.len();
-        let superblock = self.take_erased(is_wear);
-        let place = self.empty.pop().expect("an erased superblock has left its place") as usize;
-        self.open(frontier, superblock, place);
+        let region = self.region_of_frontier(frontier);
+        let is_wear = frontier >= self.wear_frontier(0);
+        let superblock = self.take_erased(region, is_wear);
+        let place = self.regions[region].empty.pop();
+        self.open(frontier, superblock, place.expect("an erased superblock has left its place") as usize);
     }
 
-    /// The erased superblock that is to be filled next: the youngest, or the one with the most erases.
-    pub(super) fn take_erased(&mut self, most_worn: bool) -> u32 {
+    /// The erased superblock of `region` that is to be filled next: the youngest, or the one with the most erases.
+    pub(super) fn take_erased(&mut self, region: usize, most_worn: bool) -> u32 {
         let taken = if most_worn {
             let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;
-            let worn = self.erased.iter().max_by_key(|&&(_, superblock)| erases(superblock)).copied();
-            worn.and_then(|worn| self.erased.take(&worn))
+            let erased = &mut self.regions[region].erased;
+            let worn = erased.iter().max_by_key(|&&(_, superblock)| erases(superblock)).copied();
+            worn.and_then(|worn| erased.take(&worn))
         } else {
-            self.pop_erased()
+            self.pop_erased(region)
         };
         taken.expect("one superblock is always erased").1
     }
 
     /// Takes out the first of the erased superblocks; where dies erase in turn not the last one, if there are others.
-    fn pop_erased(&mut self) -> Option<(u64, u32)> {
+    fn pop_erased(&mut self, region: usize) -> Option<(u64, u32)> {
+        let Region { erased, last_erased, .. } = &mut self.regions[region];
         if !self.rules.erases_in_turn {
-            return self.erased.pop_first();
+            return erased.pop_first();
         }
-        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased;
-        let first = self.erased.iter().find(is_over).or(self.erased.first()).copied()?;
-        self.erased.take(&first)
+        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != *last_erased;
+        let first = erased.iter().find(is_over).or(erased.first()).copied()?;
+        erased.take(&first)
     }
 
     /// `superblock` is erased and waits to be filled.
@@ -118,60 +126,62 @@ impl<S: Store> Array<S> {
         self.erasures += 1;
         let erases = u64::from(self.flash.blocks()[superblock as usize].erases);
         let key = if self.rules.youngest_first { erases } else { self.erasures };
-        self.erased.insert((key, superblock));
+        self.regions[self.geometry.region_of(superblock)].erased.insert((key, superblock));
     }
 
-    /// The host has programmed so many `units`: cleaning keeps pace.
+    /// The host has programmed so many `units` in `region`: cleaning keeps pace.
     #[inline(never)]
-    pub(super) fn keep_pace<W: FlashOps>(&mut self, units: u32, work: &mut W) {
+    pub(super) fn keep_pace<W: FlashOps>(&mut self, region: usize, units: u32, work: &mut W) {
         if !self.rules.separate {
             return;
         }
-        let has_reserve = self.erased.len() >= self.geometry.reserve as usize;
+        let Region { erased, relocation, .. } = &self.regions[region];
+        let erased = erased.len();
+        let has_reserve = erased >= self.geometry.reserve as usize;
         // What was begun while the host was quiet waits until it is quiet again, or too little is erased.
-        if has_reserve && (self.relocation.is_none() || self.rules.erased_while_idle > 0) {
+        if has_reserve && (relocation.is_none() || self.rules.erased_while_idle > 0) {
             return;
         }
-        if self.relocation.is_none() {
-            self.begin_cleaning();
+        if relocation.is_none() {
+            self.begin_cleaning(region);
         }
         // Each superblock that the reserve lacks beside the one being gained makes cleaning that much faster.
-        let lacking = (self.geometry.reserve as usize - 1).saturating_sub(self.erased.len()) as u64;
-        let Some(relocation) = &mut self.relocation else { return };
+        let lacking = (self.geometry.reserve as usize - 1).saturating_sub(erased) as u64;
+        let Some(relocation) = &mut self.regions[region].relocation else { return };
         // Where nothing is left to be copied it is erased at once.
         if self.places[relocation.place as usize].live == 0 {
-            self.copy(u32::MAX, work);
+            self.copy(region, u32::MAX, work);
             return;
         }
         relocation.credit += u64::from(units) * u64::from(relocation.live) * (1 + lacking);
         let gain = u64::from(relocation.gain.max(1));
         let due = relocation.credit / gain;
         relocation.credit -= due * gain;
-        self.copy(due as u32, work);
+        self.copy(region, due as u32, work);
     }
 
-    /// Cleans a superblock, or what is left of the one being cleaned, at once.
-    fn clean_on<W: FlashOps>(&mut self, work: &mut W) {
-        if self.relocation.is_none() {
-            self.begin_cleaning();
+    /// Cleans a superblock of `region`, or what is left of the one being cleaned, at once.
+    fn clean_on<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        if self.regions[region].relocation.is_none() {
+            self.begin_cleaning(region);
         }
-        self.copy(u32::MAX, work);
+        self.copy(region, u32::MAX, work);
     }
 
-    /// Chooses a superblock to be cleaned, if its live data finds room.
-    pub(super) fn begin_cleaning(&mut self) {
+    /// Chooses a superblock of `region` to be cleaned, if its live data finds room.
+    pub(super) fn begin_cleaning(&mut self, region: usize) {
         if self.is_worn_out {
             return;
         }
-        let place = self.decide(0).victim;
-        if self.erased.is_empty()
+        let place = self.decide(region).victim;
+        if self.regions[region].erased.is_empty()
             && self.room(self.cleaning_frontier(self.order[place])) < self.places[place].live
         {
             self.is_worn_out = true;
             return;
         }
         self.programs.cleanings += 1;
-        self.partitions[0].cleanings += 1;
+        self.partitions[region].cleanings += 1;
         self.begin(place, Cause::Cleaning);
     }
 
@@ -181,7 +191,7 @@ impl<S: Store> Array<S> {
         let units = self.geometry.units_per_superblock;
         let word = ((superblock as usize) << self.geometry.shift) / 64;
         let live = self.places[place].live;
-        self.relocation = Some(Relocation {
+        self.regions[self.geometry.region_of(superblock)].relocation = Some(Relocation {
             cause,
             superblock,
             place: place as u32,
@@ -190,7 +200,7 @@ impl<S: Store> Array<S> {
             live,
             gain: if cause == Cause::Wear { live.div_ceil(WEAR_PACE) } else { units - live },
             credit: 0,
-            reading: Reading::new(self.cells(superblock), cause),
+            reading: Reading::new(superblock, self.cells(superblock), cause, &self.geometry),
         });
     }
 
@@ -204,9 +214,9 @@ impl<S: Store> Array<S> {
         cleaning::decide(&mut *self.cleaner, &view, partition)
     }
 
-    /// Copies up to `limit` live units of the superblock that is being emptied; erases it when none is left.
-    pub(super) fn copy<W: FlashOps>(&mut self, limit: u32, work: &mut W) {
-        let Some(mut relocation) = self.relocation.take() else { return };
+    /// Copies up to `limit` live units of the superblock of `region` that is being emptied; erases it when none is left.
+    pub(super) fn copy<W: FlashOps>(&mut self, region: usize, limit: u32, work: &mut W) {
+        let Some(mut relocation) = self.regions[region].relocation.take() else { return };
         let frontier = self.frontier_for(&relocation);
         let mut left = limit;
         while left > 0 && relocation.word < relocation.end {
@@ -217,9 +227,9 @@ impl<S: Store> Array<S> {
             }
             left -= self.copy_word(&mut relocation, bits, left, frontier, work);
         }
-        self.relocation = Some(relocation);
+        self.regions[region].relocation = Some(relocation);
         if left > 0 {
-            self.finish(work);
+            self.finish(region, work);
         }
     }
 
@@ -250,7 +260,7 @@ impl<S: Store> Array<S> {
                 bits &= bits - 1;
                 let owner = self.owners[from];
                 debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
-                relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
+                relocation.reading.copy(self.geometry.place_of_operation((from - base) as u32), work);
                 work.copied(from as u32, owner, relocation.reading.cells, self.flash.blocks());
                 self.own(page, owner);
                 self.flash.fill_from(page, from as u32);
@@ -258,6 +268,9 @@ impl<S: Store> Array<S> {
                     self.note_moved(owner);
                     self.handles.count_moved(owner);
                 }
+            }
+            if self.geometry.is_by_plane() && self.geometry.units_per_page == 1 {
+                relocation.reading.end(work);
             }
             self.issue_complete(frontier, relocation.cause, work);
             copied += run;
@@ -292,8 +305,8 @@ impl<S: Store> Array<S> {
     }
 
     /// Nothing in the superblock is live any more: it is erased.
-    fn finish<W: FlashOps>(&mut self, work: &mut W) {
-        let mut relocation = self.relocation.take().expect("a superblock is being emptied");
+    fn finish<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        let mut relocation = self.regions[region].relocation.take().expect("a superblock is being emptied");
         relocation.reading.end(work);
         if self.mapping.is_some() {
             self.write_moved(work);
@@ -309,9 +322,9 @@ impl<S: Store> Array<S> {
         }
         self.places[place] = Place::default();
         self.order[place] = NOBODY;
-        self.empty.push(relocation.place);
+        self.regions[region].empty.push(relocation.place);
         self.erase(relocation.superblock, work);
-        self.level_wear(work);
+        self.level_wear(region, work);
     }
 
     /// Erases `superblock`, in which nothing is live; it waits to be filled unless too much of it is worn out.
@@ -321,7 +334,7 @@ impl<S: Store> Array<S> {
         if S::CARRIES_BYTES {
             self.spare.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
         }
-        self.last_erased = superblock;
+        self.regions[self.geometry.region_of(superblock)].last_erased = superblock;
         work.erase(superblock);
         self.place_of[superblock as usize] = NOBODY;
         if self.blocks.erase(superblock) {
@@ -333,7 +346,7 @@ impl<S: Store> Array<S> {
 
     /// Every superblock of `partition` is full: one is emptied at once into another that takes its place.
     fn clean_partition<W: FlashOps>(&mut self, partition: usize, work: &mut W) {
-        if self.erased.is_empty() {
+        if self.regions[0].erased.is_empty() {
             self.is_worn_out = true;
             return;
         }
@@ -356,20 +369,20 @@ impl<S: Store> Array<S> {
         let old = self.order[place];
         let live = self.places[place].live;
         let partition = self.partition_by_place[place] as usize;
-        let fresh = self.take_erased(cause == Cause::Wear);
+        let fresh = self.take_erased(0, cause == Cause::Wear);
         self.partitions[partition].live -= u64::from(live);
         let written_at = self.places[place].written_at;
         self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
         self.open(frontier, fresh, place);
         let base = old << self.geometry.shift;
-        let (mut number, mut reading) = (0, Reading::new(self.cells(old), cause));
+        let (mut number, mut reading) = (0, Reading::new(old, self.cells(old), cause, &self.geometry));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
             let mut bits = std::mem::take(&mut self.live[word]);
             self.prefetch_entries(word * 64, bits, 64);
             while bits != 0 {
                 let from = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                reading.copy(self.geometry.operation_of(from as u32 - base), work);
+                reading.copy(self.geometry.place_of_operation(from as u32 - base), work);
                 let neighbour = match number {
                     _ if number < to_higher => Some(partition + 1).filter(|&next| next < self.host_frontiers),
                     _ if live - number <= to_lower => partition.checked_sub(1),
@@ -391,7 +404,7 @@ impl<S: Store> Array<S> {
         self.count_copies(cause, live);
         self.erase(old, work);
         if cause == Cause::Cleaning {
-            self.level_wear(work);
+            self.level_wear(0, work);
         }
     }
 

@@ -80,7 +80,7 @@ pub(super) fn wear<S: Store>(
         levelled: now.levelled - before.levelled,
         metadata: now.mapping - before.mapping,
         padding: now.padding - before.padding,
-        erases: (flash.erases() - book.erases_before) * u64::from(geometry.lanes()),
+        erases: (flash.erases() - book.erases_before) * u64::from(geometry.blocks_per_superblock()),
         block_erases: blocks.erases().to_vec(),
         endurance: config.nand.endurance,
         worn_out_at: None,
@@ -194,7 +194,7 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
         column("blocks_by_state.bad_from_start", f64::from(array.blocks.bad)),
         column("blocks_by_state.worn_out", f64::from(array.blocks.retired)),
         column("blocks_by_state.spare", array.blocks.spare_count() as f64),
-        column("blocks_by_state.superblocks_usable", f64::from(array.blocks.usable_count())),
+        column("blocks_by_state.superblocks_usable", array.blocks.usable_counts().map(f64::from).sum()),
     ];
     columns.extend(array.handles.columns());
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));

@@ -63,6 +63,8 @@ pub(super) struct Schedule {
     pub(super) crossing_until: Vec<VecDeque<Time>>,
     /// When the data of the copies read last is in the controller.
     copied: Time,
+    /// The same by die, where planes are cleaned by themselves.
+    copied_of_dies: Vec<Time>,
     places: Places,
     pub(super) erase_turns: EraseTurns,
     /// Programs under way that hold no place, but may hold data of the host: a flush waits for them too. Kept
@@ -99,7 +101,7 @@ impl Schedule {
         let (nand, erase) = (&config.nand, config.nand.erase());
         let times = nand.read().iter().chain(nand.program()).chain([&erase]).chain(single);
         let shortest = times.min().copied().unwrap_or_default();
-        let places = config.buffer.0 / config.operation_bytes() - u64::from(config.filling());
+        let places = config.buffer.0 / config.operation_bytes() - config.operations_filled();
         let arbiters = if config.arbitration == Arbitration::FirstFit { 0 } else { geometry.channels };
         let counts_registers = pace.registers.is_some_and(|registers| registers > 1);
         Schedule {
@@ -112,8 +114,9 @@ impl Schedule {
                 .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die(), shortest))
                 .collect(),
             copied: Time::ZERO,
+            copied_of_dies: vec![Time::ZERO; if geometry.is_by_plane() { geometry.dies as usize } else { 0 }],
             places: Places::new(config.buffer_places, places, geometry.dies),
-            erase_turns: EraseTurns::new(config, pace.erase),
+            erase_turns: EraseTurns::new(config, &geometry, pace.erase),
             beside: VecDeque::new(),
             keeps_beside: !config.power_protected,
             issued: Vec::new(),
@@ -140,8 +143,9 @@ impl Schedule {
     /// data.
     #[inline]
     pub(super) fn is_programming(&mut self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
-        let number = self.geometry.number_on_die(superblock, operation);
-        self.dies[die as usize].is_programming(now, number)
+        let geometry = &self.geometry;
+        let die = &mut self.dies[die as usize];
+        die.has_work(now) && die.is_programming(now, geometry.number_on_die(superblock, operation))
     }
 
     /// When all programs of the host's data so far are done, for a request that came at `now`.
@@ -181,17 +185,19 @@ impl Schedule {
     /// Programs that are under way at `at`, where the power fails, by superblock and operation.
     pub(super) fn interrupted(&mut self, at: Time) -> Vec<(u32, u32)> {
         let geometry = self.geometry;
-        let dies = (0..).zip(&mut self.dies);
-        let programs = dies.filter_map(|(number, die)| Some((number, die.interrupted(at)?)));
-        programs.map(|(die, program)| geometry.of_number_on_die(program, die)).collect()
+        let of_die = |(number, die): (u32, &mut Die)| {
+            let programs = die.interrupted(at).into_iter();
+            programs.map(move |program| geometry.of_number_on_die(program, number))
+        };
+        (0..).zip(&mut self.dies).flat_map(of_die).collect()
     }
 
     /// These, and those that wait.
     pub(super) fn unfinished_programs(&mut self, at: Time) -> Vec<(u32, u32)> {
         let geometry = self.geometry;
         let of_die = |(number, die): (u32, &mut Die)| {
-            let programs: Vec<u32> = die.unfinished(at).filter_map(|job| job.task.program).collect();
-            programs.into_iter().map(move |program| geometry.of_number_on_die(program, number))
+            let programs = die.unfinished_programs(at).into_iter();
+            programs.map(move |program| geometry.of_number_on_die(program, number))
         };
         (0..).zip(&mut self.dies).flat_map(of_die).collect()
     }
@@ -207,6 +213,7 @@ impl Schedule {
         self.beside.clear();
         self.issued.clear();
         (self.copied, self.filling_from) = (Time::ZERO, Time::ZERO);
+        self.copied_of_dies.fill(Time::ZERO);
     }
 
     /// When the last of all work ends, as is known at `now`: what was to begin before has begun, and dies whose turn has
@@ -294,9 +301,28 @@ impl Schedule {
         }
     }
 
+    /// When the data of the copies that `die` is to program is in the controller.
+    #[inline]
+    fn copied_of(&self, die: u32) -> Time {
+        if self.geometry.is_by_plane() { self.copied_of_dies[die as usize] } else { self.copied }
+    }
+
+    /// Data that was read from `die` to be copied is in the controller at `then`.
+    #[inline]
+    fn note_copied(&mut self, die: u32, then: Time) {
+        let is_by_plane = self.geometry.is_by_plane();
+        let copied = if is_by_plane { &mut self.copied_of_dies[die as usize] } else { &mut self.copied };
+        *copied = then.max(*copied);
+    }
+
     /// The data of a program takes a place in the buffer: that of another one where all are taken.
-    fn hold_place(&mut self, now: Time, die: u32, end: Time) {
-        if let Some((die, end)) = self.places.take(die, end, &self.dies) {
+    #[inline]
+    pub(super) fn hold_place(&mut self, now: Time, (die, end): (u32, Time), has_joined: bool) {
+        let left = match has_joined {
+            true => self.places.take_joined(die, end, &self.dies),
+            false => self.places.take(die, end, &self.dies),
+        };
+        if let Some((die, end)) = left {
             self.hold_beside(now, die, end);
             let die = &mut self.dies[die as usize];
             die.begin_before(now);
@@ -306,7 +332,7 @@ impl Schedule {
 
     /// The data of a program holds no place in the buffer, but a flush waits for it.
     #[inline]
-    fn hold_beside(&mut self, now: Time, die: u32, end: Time) {
+    pub(super) fn hold_beside(&mut self, now: Time, die: u32, end: Time) {
         if !self.keeps_beside {
             return;
         }
@@ -341,7 +367,8 @@ impl FlashOps for Working<'_> {
         let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
         let spot = Spot { cells, ..schedule.geometry.spot(operation) };
         let time = schedule.pace.programming(spot);
-        let transfer = schedule.pace.program_transfer;
+        let is_inside = schedule.pace.copies_inside && cause != Cause::Host;
+        let transfer = if is_inside { schedule.pace.command } else { schedule.pace.program_transfer };
         let number = schedule.geometry.number_on_die(superblock, operation);
         if schedule.erase_turns.are_kept() {
             schedule.erase_in_turn(now, superblock, operation, spot.die);
@@ -353,7 +380,13 @@ impl FlashOps for Working<'_> {
         }
         let pages = schedule.geometry.operation_units / schedule.geometry.units_per_page;
         let task = Task::program(number, activity(cause), pages);
-        let ready = if cause == Cause::Host { at } else { schedule.copied.max(at) };
+        let ready = if cause == Cause::Host { at } else { schedule.copied_of(spot.die).max(at) };
+        if schedule.pace.joins_planes
+            && let Some(end) = schedule.join_planes((now, ready), spot, task, (time, transfer))
+        {
+            let end = (spot.die, end);
+            return schedule.note_program((superblock, operation), end, (now, cause, is_mixed), true);
+        }
         let die = &mut schedule.dies[spot.die as usize];
         die.begin_before(now);
         // A die takes data in while it works on what came before; without that it has to be idle.
@@ -369,17 +402,13 @@ impl FlashOps for Working<'_> {
         };
         let occupied = if schedule.pace.cached { time } else { transfer + time };
         schedule.die_charges.charge(activity(cause), occupied);
-        schedule.charge_crossing(transfer, pages);
+        let crossing = if is_inside { 0 } else { pages };
+        schedule.charge_crossing(transfer, crossing);
         schedule.counts.programs += 1;
-        if cause == Cause::Host {
-            schedule.hold_place(now, spot.die, end);
-        } else if is_mixed {
-            schedule.hold_beside(now, spot.die, end);
-        }
         if schedule.carries_bytes {
-            schedule.issued.push(Issued { superblock, operation, program: (spot.die, end) });
-            schedule.note_crossing(Operation::Program, begin, transfer, pages);
+            schedule.note_crossing(Operation::Program, begin, transfer, crossing);
         }
+        schedule.note_program((superblock, operation), (spot.die, end), (now, cause, is_mixed), false);
     }
 
     fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
@@ -395,6 +424,8 @@ impl FlashOps for Working<'_> {
             let senses = 1 + u64::from(again);
             (pages, time, read, decoding) = (pages * (1 + again), time * senses, read * senses, takes);
         }
+        let is_inside = schedule.pace.copies_inside;
+        let (crossing, time) = if is_inside { (0, schedule.pace.command) } else { (pages, time) };
         let die = &mut schedule.dies[spot.die as usize];
         let occupied = if schedule.pace.cached { read } else { read + time };
         let end = die.work(now, at, occupied, Task::read(activity(cause), pages));
@@ -403,11 +434,11 @@ impl FlashOps for Working<'_> {
             Some(arbiter) => arbiter.other(now, sensed, time),
             None => schedule.channels[die.channel as usize].reserve(sensed, time),
         };
-        schedule.copied = schedule.copied.max(begin + time + decoding);
+        schedule.note_copied(spot.die, begin + time + decoding);
         schedule.die_charges.charge(activity(cause), occupied);
-        schedule.charge_crossing(time, pages);
+        schedule.charge_crossing(time, crossing);
         if schedule.carries_bytes {
-            schedule.note_crossing(Operation::Read, begin, time, pages);
+            schedule.note_crossing(Operation::Read, begin, time, crossing);
         }
         match cause {
             Cause::Mapping => schedule.count_read(Activity::Translate, 1),
@@ -429,18 +460,28 @@ impl FlashOps for Working<'_> {
 
     fn erase(&mut self, superblock: u32) {
         let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
-        let ready = schedule.copied.max(at);
+        let (on, blocks) = (schedule.geometry.dies_of(superblock), schedule.geometry.blocks_per_die());
+        let ready = schedule.copied_of(on.start).max(at);
+        let dies = on.len() as u64;
         if schedule.erase_turns.are_kept() {
-            schedule.erase_turns.add(superblock, ready, schedule.geometry.dies);
+            schedule.erase_turns.add(superblock, ready, on);
             schedule.erase_turns.begin(now, &mut schedule.dies);
         } else {
-            for die in &mut schedule.dies {
-                die.work(now, ready, schedule.pace.erase, Task::erase(schedule.geometry.planes));
+            for die in &mut schedule.dies[on.start as usize..on.end as usize] {
+                die.work(now, ready, schedule.pace.erase, Task::erase(blocks));
             }
         }
-        let all = schedule.pace.erase * schedule.dies.len() as u64;
-        schedule.die_charges.charge(Activity::Erase, all);
-        let blocks = u64::from(schedule.geometry.lanes());
+        schedule.die_charges.charge(Activity::Erase, schedule.pace.erase * dies);
+        let blocks = u64::from(schedule.geometry.blocks_per_superblock());
         schedule.die_charges.count(Operation::Erase as usize, Activity::Erase, blocks);
+    }
+    fn die_free_from(&mut self, die: u32) -> Time {
+        let Schedule { erase_turns, dies, .. } = &mut *self.schedule;
+        if !erase_turns.is_idle() {
+            erase_turns.begin(self.now, dies);
+        }
+        let die = &mut dies[die as usize];
+        die.begin_before(self.now);
+        die.free_from().max(self.at)
     }
 }

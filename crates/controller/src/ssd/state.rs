@@ -34,13 +34,13 @@ impl<S: Store> Array<S> {
         below("superblock", largest(&mut standing), superblocks)?;
         below(
             "superblock",
-            largest(&mut self.erased.iter().map(|&(_, superblock)| superblock)),
+            largest(&mut self.regions.iter().flat_map(|of| &of.erased).map(|&(_, superblock)| superblock)),
             superblocks,
         )?;
         let mut open = self.frontiers.iter().map(|open| open.superblock).filter(real);
         below("superblock", largest(&mut open), superblocks)?;
         below("place", largest(&mut self.place_of.iter().copied().filter(real)), places)?;
-        below("place", largest(&mut self.empty.iter().copied()), places)?;
+        below("place", largest(&mut self.regions.iter().flat_map(|of| &of.empty).copied()), places)?;
         below("active place", largest(&mut self.partitions.iter().map(|part| part.active as u32)), places)?;
         self.spare.fit(S::CARRIES_BYTES, self.owners.len(), &self.table)
     }

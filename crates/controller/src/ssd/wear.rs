@@ -10,21 +10,22 @@ use super::relocation::LAST;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Moves the data of the youngest superblock where erases have spread too far. Called after an erase.
-    pub(super) fn level_wear<W: FlashOps>(&mut self, work: &mut W) {
+    /// Moves the data of the youngest superblock of `region` where erases have spread too far. Called after an erase.
+    pub(super) fn level_wear<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let spread = self.rules.wear_spread;
-        if spread == 0 || self.erased.len() <= LAST + 1 {
+        let erased = &self.regions[region].erased;
+        if spread == 0 || erased.len() <= LAST + 1 {
             return;
         }
         let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;
-        let most = self.erased.iter().map(|&(_, superblock)| erases(superblock)).max().unwrap_or(0);
-        let filled = (0..self.places.len()).filter(|&place| self.places[place].programmed > 0);
+        let most = erased.iter().map(|&(_, superblock)| erases(superblock)).max().unwrap_or(0);
+        let filled = self.places_of(region).filter(|&place| self.places[place].programmed > 0);
         let Some(youngest) = filled.min_by_key(|&place| erases(self.order[place])) else { return };
         if most <= erases(self.order[youngest]).saturating_add(spread) {
             return;
         }
         self.programs.levellings += 1;
-        let frontier = self.frontiers.len() - 1;
+        let frontier = self.wear_frontier(region);
         if self.rules.separate {
             if self.handles.level(self.order[youngest]) {
                 self.close(frontier, work);

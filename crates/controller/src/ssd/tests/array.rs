@@ -7,6 +7,7 @@ use super::super::flash_ops::{Cause, FlashOps, Untimed};
 use super::super::geometry::{Cells, Geometry};
 use super::super::handles::Handles;
 use super::super::mapping_cache::{Lookup, MappingCache};
+use super::super::plane_allocation::PlaneAllocation;
 use super::super::slc_cache::SlcCache;
 use super::*;
 use crate::cleaning;
@@ -45,8 +46,15 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         wear_spread: config.wear_spread,
         held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
     };
-    let mut array =
-        Array::new(geometry, rules, store, cleaner, blocks, mapping, Handles::new(&config, &geometry));
+    let mut array = Array::new(
+        geometry,
+        rules,
+        store,
+        cleaner,
+        blocks,
+        mapping,
+        (Handles::new(&config, &geometry), PlaneAllocation::new(&config, &geometry)),
+    );
     array.slc = SlcCache::new(&config, &geometry);
     array
 }
@@ -117,6 +125,19 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
             "fifo",
         ),
         ("blocks = 48\nspare_blocks = 8\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"", "greedy"),
+        (
+            "blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"static\"\nbuffer_kept = \"25 %\"",
+            "greedy",
+        ),
+        (
+            "blocks = 32\npage = \"16 KiB\"\nallocation = \"static\"\nallocation_order = \"PDWC\"\nwear_spread = 3",
+            "fifo",
+        ),
+        ("blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"dynamic\"\nwear_spread = 3", "d_choices"),
+        (
+            "blocks = 48\nspare_blocks = 8\npage = \"8 KiB\"\nallocation = \"dynamic\"\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"",
+            "greedy",
+        ),
     ];
     for (settings, cleaning) in settings {
         let mut array = with_bytes(settings, cleaning);
@@ -160,6 +181,10 @@ impl FlashOps for Told {
         self.last.remove(&superblock);
         self.erases += 1;
     }
+
+    fn die_free_from(&mut self, _die: u32) -> Time {
+        Time::ZERO
+    }
 }
 
 #[test]
@@ -175,7 +200,7 @@ fn the_flash_is_told_of_every_program_read_and_erase() {
         let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
         assert_eq!(told.programs * units + waiting, array.flash.programs(), "{cleaning}");
         assert_eq!(told.erases, array.flash.erases());
-        let pending = array.relocation.map_or(0, |relocation| u64::from(relocation.reading.units));
+        let pending = array.relocations().map(|relocation| u64::from(relocation.reading.units)).sum::<u64>();
         assert_eq!(told.units_read + pending, array.programs.cleaned, "every copy is read");
         assert!(told.reads <= told.units_read);
     }
@@ -190,7 +215,7 @@ fn division_by_a_fixed_number_is_exact() {
         let geometry = array.geometry;
         for _ in 0..1000 {
             let number = random.below(u64::from(u32::MAX)) as u32;
-            assert_eq!(geometry.operation_of(number), number / geometry.operation_units);
+            assert_eq!(geometry.operation_of(0, number), number / geometry.operation_units);
             let spot = geometry.spot(number);
             assert_eq!((spot.die, spot.page), (number % geometry.dies, number / geometry.dies));
         }

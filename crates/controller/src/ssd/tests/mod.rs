@@ -1,5 +1,6 @@
 //! Tests of the SSD.
 
+mod allocation;
 mod amplification;
 mod arbitration;
 mod array;

@@ -37,9 +37,9 @@ impl<S: Store> Zoned<S> {
         let (zone, index) = self.table.zone_of(unit);
         if index < self.table.zones[zone as usize].written {
             let (superblock, index) = self.table.place(zone, index);
-            return (superblock, geometry.operation_of(index));
+            return (superblock, geometry.operation_of(superblock, index));
         }
-        (u32::MAX, geometry.operation_of(unit % geometry.units_per_superblock))
+        (u32::MAX, geometry.operation_of(0, unit % geometry.units_per_superblock))
     }
 
     fn read_operation(&mut self, at: Time, unit: u32, units: u32, found: (u32, u32)) -> Last {

@@ -56,7 +56,7 @@ fn columns<S: Store>(zoned: &Zoned<S>) -> Vec<Column> {
         column("blocks_by_state.bad_from_start", f64::from(table.blocks.bad)),
         column("blocks_by_state.worn_out", f64::from(table.blocks.retired)),
         column("blocks_by_state.spare", table.blocks.spare_count() as f64),
-        column("blocks_by_state.superblocks_usable", f64::from(table.blocks.usable_count())),
+        column("blocks_by_state.superblocks_usable", f64::from(table.blocks.usable_count(0))),
         column("zones.bytes", table.zone_bytes() as f64),
         column("zones.empty", empty),
         column("zones.open", open),

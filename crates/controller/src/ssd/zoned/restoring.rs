@@ -83,7 +83,7 @@ impl<S: Store> ZoneTable<S> {
             }
         }
         assert_eq!(empty + open + closed + full, self.zones.len() as u32);
-        let usable = self.blocks.usable_count() as usize;
+        let usable = self.blocks.usable_count(0) as usize;
         assert!(standing as usize + self.erased.len() >= usable, "a superblock is nowhere");
         let programs = self.programs.host + self.programs.padding;
         assert_eq!(programs, self.flash.programs(), "every unit that was programmed");

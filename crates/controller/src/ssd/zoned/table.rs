@@ -143,7 +143,7 @@ impl<S: Store> ZoneTable<S> {
 
     /// Whether there is flash for every zone.
     pub(in super::super) fn has_space(&self) -> bool {
-        self.blocks.usable_count() as usize >= self.members.len()
+        self.blocks.usable_count(0) as usize >= self.members.len()
     }
 
     /// The zone of `unit`, and where in it that lies.
@@ -257,7 +257,13 @@ impl<S: Store> ZoneTable<S> {
 
     fn issue<W: FlashOps>(&mut self, zone: u32, work: &mut W) {
         let (superblock, index) = self.place(zone, self.zones[zone as usize].issued);
-        work.program(superblock, self.geometry.operation_of(index), Cells::Full, Cause::Host, false);
+        work.program(
+            superblock,
+            self.geometry.operation_of(superblock, index),
+            Cells::Full,
+            Cause::Host,
+            false,
+        );
         self.zones[zone as usize].issued += self.geometry.operation_units;
     }
 

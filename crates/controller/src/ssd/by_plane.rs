@@ -1,0 +1,90 @@
+//! What belongs to which region, and which plane takes a page where each is filled by itself.
+
+use super::array::Array;
+use super::emptying::Relocation;
+use super::flash_ops::FlashOps;
+use super::idle::OPEN;
+use nacre_media::store::Store;
+use std::ops::Range;
+
+impl<S: Store> Array<S> {
+    /// The region that `frontier` fills. Those of the host come first, then those of cleaning and of wear levelling, each in
+    /// the order of the regions.
+    #[inline]
+    pub(super) fn region_of_frontier(&self, frontier: usize) -> usize {
+        if self.geometry.is_by_plane() { frontier % self.regions.len() } else { 0 }
+    }
+
+    /// The frontier of wear levelling in `region`.
+    #[inline]
+    pub(super) fn wear_frontier(&self, region: usize) -> usize {
+        self.frontiers.len() - self.regions.len() + region
+    }
+
+    /// The places of `region`.
+    pub(super) fn places_of(&self, region: usize) -> Range<usize> {
+        if !self.geometry.is_by_plane() {
+            return 0..self.places.len();
+        }
+        let partition = &self.partitions[region];
+        partition.first..partition.first + partition.count
+    }
+
+    /// The superblocks that are being emptied.
+    pub(super) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
+        self.regions.iter().filter_map(|region| region.relocation.as_ref())
+    }
+
+    /// The region that takes `unit`, which is on page `old`, counted from 1, or nowhere yet.
+    #[inline(never)]
+    pub(super) fn region_for<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
+        if !self.allocation.is_dynamic {
+            return self.allocation.by_address(unit).0;
+        }
+        // What is still in the buffer is changed there.
+        if old != 0 {
+            let region = self.geometry.region_of(self.flash.block_of(old - 1));
+            if self.frontiers[region].holds(old - 1) {
+                return region;
+            }
+        }
+        let current = self.allocation.in_order[self.allocation.turn as usize] as usize;
+        if self.until_complete(current) < self.geometry.operation_units && self.room(current) > 0 {
+            return current;
+        }
+        self.next_region(work)
+    }
+
+    /// The region that takes the next page: of the planes with space one whose die is free first, in turn.
+    fn next_region<W: FlashOps>(&mut self, work: &mut W) -> usize {
+        let regions = self.regions.len() as u32;
+        let turns = (1..=regions).map(|turn| (self.allocation.turn + turn) % regions);
+        let in_order = &self.allocation.in_order;
+        let with_space = turns.filter(|&turn| self.has_space_for_page(in_order[turn as usize] as usize));
+        let free_from =
+            |turn: &u32| work.die_free_from(self.geometry.die_of(in_order[*turn as usize] as usize));
+        // Of those that are free at the same time the first in turn is taken. Where all are full, that with the least data.
+        let live = |turn: &u32| self.partitions[in_order[*turn as usize] as usize].live;
+        let next = with_space.min_by_key(free_from).or_else(|| (0..regions).min_by_key(live));
+        let next = next.expect("a drive has planes");
+        self.allocation.turn = next;
+        in_order[next as usize] as usize
+    }
+
+    /// Whether `region` can take one page more and still has something to be cleaned.
+    fn has_space_for_page(&self, region: usize) -> bool {
+        let full = self.blocks.usable_count(region).saturating_sub(self.geometry.reserve + OPEN);
+        let most = u64::from(full) * u64::from(self.geometry.units_per_superblock - 1);
+        self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
+    }
+
+    /// The operation that would hold `unit`, which was never written, had the drive been filled in order.
+    pub(super) fn operation_unwritten(&self, unit: u32) -> u32 {
+        let geometry = &self.geometry;
+        if !geometry.is_by_plane() {
+            return geometry.operation_of(0, unit % geometry.units_per_superblock);
+        }
+        let (region, pages) = self.allocation.by_address(unit);
+        pages % geometry.pages_per_block * geometry.dies + geometry.die_of(region)
+    }
+}

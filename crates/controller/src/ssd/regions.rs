@@ -1,0 +1,40 @@
+//! Regions: the parts of a drive that are filled and cleaned by themselves.
+//!
+//! A drive of superblocks over all dies is one region. Where pages are allocated by plane, each plane is one, and its
+//! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own. With streams of their own
+//! its places are a partition.
+
+use super::emptying::Relocation;
+use super::frontier::NOBODY;
+use nacre_kernel::state::State;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// What is erased in a region, and what is being cleaned.
+#[derive(State)]
+pub(super) struct Region {
+    /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
+    pub(super) erased: BTreeSet<(u64, u32)>,
+    /// Places where nothing stands.
+    #[state(varies)]
+    pub(super) empty: Vec<u32>,
+    /// The superblock erased last.
+    pub(super) last_erased: u32,
+    #[state(varies)]
+    pub(super) relocation: Option<Relocation>,
+    /// Units the host has programmed in a plane that cleaning has not kept pace with yet.
+    pub(super) unpaced: u32,
+}
+
+impl Region {
+    /// Nothing stands in `places`.
+    pub(super) fn new(places: Range<usize>) -> Region {
+        Region {
+            erased: BTreeSet::new(),
+            empty: places.rev().map(|place| place as u32).collect(),
+            last_erased: NOBODY,
+            relocation: None,
+            unpaced: 0,
+        }
+    }
+}
