@@ -77,8 +77,10 @@ class Memory:
     """A simulated memory: `mem[i]`, `mem[a:b] = data`, transactions, power failures.
 
     Each operation begins when the one before is done; `now` says how much simulated time they
-    took. Reading and writing let other threads run, and threads take turns; transactions are the
-    memory's, not a thread's.
+    took. What the device has lost is never returned: reading it raises `Error` until all of it is
+    written anew, and so do a flush after a loss and a write that the device refuses. Reading and
+    writing let other threads run, and threads take turns; transactions are the memory's, not a
+    thread's.
     """
 
     def __init__(self, core: _core.Memory, image: str | None) -> None:
