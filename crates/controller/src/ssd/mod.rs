@@ -115,6 +115,7 @@
 //! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells with one
 //! bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes none; decoders
 //! are not waited for. Every read begins with the first sense, whatever the page needed last. Copies disturb nothing.
+//! Energy of the code that is not given counts as nothing, and the record does not name it.
 //! What the drive was filled with before the run was copied without wrong bits. With bytes, a lost unit that is written
 //! and falls back to before that in a loss of power may be found again.
 //!
