@@ -242,7 +242,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "nvme-zns-1.1",
             "bjorling-2021",
         ],
-        7,
+        8,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -127,7 +127,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "dram_disk_cache",
         "a disk cache in DRAM: the pages an operating system keeps of a slower device",
         &["roberts-2009", "kgil-2008"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -106,7 +106,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "mielke-2008", "hetzler-2012"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -89,7 +89,7 @@ fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String
     while let Some((at, descriptor)) = left.pop() {
         let Some(descriptor) = descriptor else { continue };
         paths.extend(energy_fields(descriptor).into_iter().map(|name| format!("{at}.{name}")));
-        for (name, family) in parts(descriptor) {
+        for (name, family) in parts((descriptor.fields)()) {
             let slot = format!("{at}.{name}");
             let kind = kind_of(checked, &slot);
             left.push((slot, kind.and_then(|kind| Rooms::new().descriptor(family, &kind))));
@@ -99,18 +99,23 @@ fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String
     paths
 }
 
-/// The slots of a device that are no devices, each with its family.
-fn parts(descriptor: &Descriptor) -> Vec<(&'static str, &'static str)> {
-    let family = |shape: &Shape| match shape {
-        Shape::Slot(family) => Some(*family),
-        Shape::Optional(inner) => match &**inner {
-            Shape::Slot(family) => Some(*family),
-            _ => None,
-        },
-        _ => None,
+/// The slots among `fields`, those in tables of them included, that are no devices, each with its family.
+fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
+    let of_field = |field: Field| {
+        let shape = match field.shape {
+            Shape::Optional(inner) => *inner,
+            shape => shape,
+        };
+        match shape {
+            Shape::Slot(family) if family != "device" => vec![(field.name.to_string(), family)],
+            Shape::Table(fields) => {
+                let within = |(name, family)| (format!("{}.{name}", field.name), family);
+                parts(fields()).into_iter().map(within).collect()
+            }
+            _ => Vec::new(),
+        }
     };
-    let of_field = |field: Field| family(&field.shape).map(|family| (field.name, family));
-    (descriptor.fields)().into_iter().filter_map(of_field).filter(|(_, family)| *family != "device").collect()
+    fields.into_iter().flat_map(of_field).collect()
 }
 
 /// The room in the slot at `path`.
