@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         HostInterface,
         Latency,
         MemoryScheduling,
+        SsdDeviceErrors,
         SsdDeviceSlcCache,
+        SsdDeviceZones,
         WearLevelling,
     )
 
@@ -248,6 +250,9 @@ class SsdSettings(TypedDict, total=False):
     cached: bool
     registers: int
     arbitration: Literal['first_fit', 'first_come', 'commands_first', 'pages_first', 'reads_first']
+    allocation: Literal['superblock', 'static', 'dynamic']
+    allocation_order: str
+    copyback: bool
     over_provisioning: str | float
     spare_blocks: int
     factory_bad: str | float
@@ -284,8 +289,10 @@ class SsdSettings(TypedDict, total=False):
     unwritten: Literal['flash', 'zeros']
     placement_handles: int
     isolation: Literal['initial', 'persistent']
+    zones: SsdDeviceZones
     price: str
     price_basis: str
+    errors: SsdDeviceErrors
 
 
 def disk_15k(**settings: Unpack[HddSettings]) -> Preset:

@@ -46,7 +46,7 @@ fn lost_data_is_told_and_never_returned() {
             },
             _ => match memory.read(address, PAGE) {
                 Ok(bytes) => {
-                    assert_eq!(Some(bytes), now.map(|byte| vec![byte; PAGE as usize]), "page {page}")
+                    assert_eq!(Some(bytes), now.map(|byte| vec![byte; PAGE as usize]), "page {page}");
                 }
                 Err(MemoryError::MediaError { address: at, size: PAGE }) if at == address => {
                     (*now, failed_reads) = (None, failed_reads + 1);
