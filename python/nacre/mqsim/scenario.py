@@ -14,6 +14,7 @@ from nacre.mqsim.settings import Flow, Settings
 _SECTOR = 512
 _MIB = 1 << 20
 _UNITS_MIN = 64
+"""Mapped units that a block has at least where each plane is filled by itself."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
     """Whether pages go to the plane of their address here, too.
 
     Writes in sequence go to all planes alike. A drive that fills each plane by itself has its
-    mapping in memory, and 64 mapped units or more in a block.
+    mapping in memory.
     """
     page = drive["Page_Capacity"]
     units = drive["Page_No_Per_Block"] * page // (page & -page)

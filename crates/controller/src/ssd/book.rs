@@ -26,6 +26,11 @@ pub(super) struct Book {
 }
 
 impl Book {
+    /// Measuring begins behind so many programs and erases.
+    pub(super) fn behind(programs_before: Programs, erases_before: u64) -> Book {
+        Book { programs_before, erases_before, ..Book::default() }
+    }
+
     /// What losses of power took.
     pub(super) fn recovery_counters(&self) -> [(&'static str, u64); 3] {
         [

@@ -24,7 +24,11 @@ impl<S: Store> Ssd<S> {
             let place = address + at as u64;
             let offset = place as usize % unit_bytes;
             let end = into.len().min(at + unit_bytes - offset);
-            self.read_unit_bytes((place >> self.unit_shift) as u32, offset, &mut into[at..end]);
+            self.read_unit_bytes(
+                (place >> self.array.geometry.unit_shift) as u32,
+                offset,
+                &mut into[at..end],
+            );
             at = end;
         }
     }
@@ -53,7 +57,7 @@ impl<S: Store> Ssd<S> {
         self.read_unit_bytes(unit, 0, &mut page);
         let before = (self.array.table[unit as usize] != 0).then(|| page.clone());
         if let Data::Write(new) = data {
-            overlay(&mut page, u64::from(unit) << self.unit_shift, new, address);
+            overlay(&mut page, u64::from(unit) << self.array.geometry.unit_shift, new, address);
         }
         let is_written = self.array.write(unit, &page, &mut self.schedule.from(now, at));
         self.page = page;

@@ -48,7 +48,7 @@ struct Part {
 impl<S: Store> Ssd<S> {
     /// Reads the units of `request`; it fails where one of them is lost.
     fn read_decoded(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
-        let (first, last) = self.units(request);
+        let (first, last) = self.array.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let nothing = Last { translated: at, fetch: None, done: at };
         let mut slowest = Part { last: nothing, again: Again::default(), is_lost: false };

@@ -22,7 +22,7 @@ impl<S: Store> Device for Ssd<S> {
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.book.host.record(request);
-        let now = self.wait_until_ready(now, breakdown);
+        let now = self.outage.wait_until_ready(self.id, now, breakdown);
         match self.is_plain {
             true => self.serve::<true>(now, request, data, breakdown),
             false => self.serve_otherwise(now, request, data, breakdown),
@@ -56,18 +56,14 @@ impl<S: Store> Device for Ssd<S> {
         self.interface.restart_ledger();
         self.schedule.restart_ledger();
         self.array.handles.restart_ledger();
-        self.book = Book {
-            programs_before: self.array.programs,
-            erases_before: self.array.flash.erases(),
-            ..Book::default()
-        };
+        self.book = Book::behind(self.array.programs, self.array.flash.erases());
     }
 
     fn precondition(&mut self, requests: &[Request]) {
         for group in requests.chunks(PREFETCHED) {
             self.prefetch_entries(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
-                let (first, last) = self.units(request);
+                let (first, last) = self.array.geometry.units_of(request);
                 self.array.handles.choose(request.volume);
                 for unit in first..=last {
                     self.translate(Time::ZERO, unit, true, false);

@@ -13,9 +13,6 @@ use std::collections::VecDeque;
 /// How many jobs that have begun a die remembers, for a request that comes before their time.
 const BEGUN_MAX: usize = 1024;
 
-/// How many jobs that wait are looked at for one that a page may join.
-const LOOKED_AT: usize = 64;
-
 /// How a die suspends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspending {
@@ -27,11 +24,11 @@ pub(super) struct Suspending {
 
 /// A program, erase or copy that has begun.
 #[derive(Clone, Copy, Debug, Default, Value)]
-struct Begun {
-    job: Job,
+pub(super) struct Begun {
+    pub(super) job: Job,
     start: Time,
     /// Moves on with every read that suspends it.
-    end: Time,
+    pub(super) end: Time,
     suspensions: u32,
     /// It is not resumed before.
     suspended_until: Time,
@@ -49,7 +46,7 @@ pub(super) struct Turn {
 
 /// A set of small numbers.
 #[derive(Clone, Debug, Default, State)]
-struct Bits(#[state(sparse)] Vec<u64>);
+pub(super) struct Bits(#[state(sparse)] Vec<u64>);
 
 impl Bits {
     #[inline]
@@ -58,7 +55,7 @@ impl Bits {
     }
 
     #[inline]
-    fn set(&mut self, number: u32, is_in: bool) {
+    pub(super) fn set(&mut self, number: u32, is_in: bool) {
         let word = &mut self.0[number as usize / 64];
         *word = *word & !(1 << (number % 64)) | u64::from(is_in) << (number % 64);
     }
@@ -72,13 +69,13 @@ pub(super) struct Die {
     pub(super) channel: u32,
     reads: Timeline,
     /// What has not begun.
-    line: Line,
+    pub(super) line: Line,
     /// The programs that wait, and the one that began last.
-    programs: Bits,
+    pub(super) programs: Bits,
     /// Pages of other planes that are programmed together with these.
-    joins: Joins,
+    pub(super) joins: Joins,
     /// What began last.
-    current: Begun,
+    pub(super) current: Begun,
     /// What began before that, the latest last.
     earlier: VecDeque<Begun>,
     /// Nothing begins before this any more.
@@ -138,61 +135,6 @@ impl Die {
         self.line.add(self.current.job.to(), Job { from, duration, ready, task })
     }
 
-    /// Has the page of `task` programmed together with one that waits and takes as long: one of the same page number of
-    /// another plane, as `place` says of a program's number, in front of which nothing has to be done for that page. `cross`
-    /// is told when that begins and how much longer it takes already, and gives when it may begin and how much longer it
-    /// takes for this page, too, if that is in time. Gives where it ends on the line; `None` where no page is joined.
-    pub(super) fn join(
-        &mut self,
-        now: Time,
-        (duration, task): (Time, Task),
-        place: impl Fn(u32) -> (u32, u32),
-        cross: impl FnOnce(Time, Time) -> Option<(Time, Time)>,
-    ) -> Option<Time> {
-        self.begin_before(now);
-        self.take_back(now);
-        let program = task.program?;
-        let (page, plane) = place(program);
-        let joins = &self.joins;
-        let is_in_plane = |other| place(other).1 == plane;
-        let keeps = |job: &Job| {
-            job.task.program.is_none_or(|other| is_in_plane(other) || joins.parts(other).any(is_in_plane))
-        };
-        let is_it = |job: &Job| {
-            let is_alike = job.duration == duration && job.task.activity == task.activity;
-            is_alike && job.task.program.is_some_and(|other| place(other).0 == page)
-        };
-        let Job { from, task: Task { program: with, .. }, .. } =
-            *self.line.first_behind(LOOKED_AT, keeps, is_it)?;
-        let with = with?;
-        let (ready, longer) = cross(self.start_at(from), self.joins.longer(with))?;
-        let is_it = |job: &Job| job.task.program == Some(with);
-        let job = self.line.first_behind(LOOKED_AT, |_| false, is_it)?;
-        job.ready = job.ready.max(ready);
-        job.task.count += task.count;
-        let to = job.to();
-        self.joins.renew(program);
-        self.joins.add(program, with, longer);
-        self.programs.set(program, true);
-        Some(to)
-    }
-
-    /// When what waits from `from` of the line on begins, as far as is known.
-    fn start_at(&self, from: Time) -> Time {
-        self.line.first().map_or(self.current.end, |first| self.start_of(first) + (from - first.from))
-    }
-
-    /// `job` begins, and what began last is over: gives how much longer it takes for what joined it.
-    #[inline(never)]
-    fn begin_joined(&mut self, job: &Job) -> Time {
-        if let Some(over) = self.current.job.task.program {
-            self.joins.parts(over).for_each(|part| self.programs.set(part, false));
-        }
-        let longer = self.longer(job);
-        self.joins.waiting = self.joins.waiting - longer;
-        longer
-    }
-
     /// Where `time` lies on the line: never before what has begun.
     #[inline]
     fn on_line(&self, time: Time) -> Time {
@@ -210,7 +152,7 @@ impl Die {
 
     /// When `first`, which is first on the line, begins if no read comes before.
     #[inline]
-    fn start_of(&self, first: &Job) -> Time {
+    pub(super) fn start_of(&self, first: &Job) -> Time {
         let earliest = first.ready.max(self.current.end).max(self.forgotten);
         self.reads.earliest_start(earliest, Time::ZERO)
     }
@@ -247,7 +189,7 @@ impl Die {
 
     /// What begins at `at` or later waits again, for something that comes at `at`.
     #[inline]
-    fn take_back(&mut self, at: Time) {
+    pub(super) fn take_back(&mut self, at: Time) {
         while self.current.start >= at && self.current.end > at {
             let Some(before) = self.earlier.pop_back() else { break };
             self.line.put_back(before.job.to(), self.current.job);
@@ -359,20 +301,6 @@ impl Die {
         self.take_back(now);
         let whole = if self.joins.is_empty() { program } else { self.joins.whole(program) };
         self.programs.has(program) && (self.current.job.task.program != Some(whole) || self.current.end > now)
-    }
-
-    /// How much longer `job` takes for the pages that joined it.
-    #[inline]
-    fn longer(&self, job: &Job) -> Time {
-        match job.task.program {
-            Some(program) if !self.joins.is_empty() => self.joins.longer(program),
-            _ => Time::ZERO,
-        }
-    }
-
-    /// `program` of a job, and those of the pages that joined it.
-    fn all_of(&self, program: u32) -> Vec<u32> {
-        [program].into_iter().chain(self.joins.parts(program)).collect()
     }
 
     /// The programs that have not ended at `at`, before which nothing comes any more.

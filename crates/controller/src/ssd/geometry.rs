@@ -1,6 +1,7 @@
 //! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
 
 use super::config::Config;
+use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;
 
@@ -65,6 +66,8 @@ pub(super) struct Geometry {
     superblocks_between_dies: u32,
     by_superblocks_of_die: Divisor,
     pub(super) unit_bytes: u32,
+    /// Bits of an address below the number of its unit.
+    pub(super) unit_shift: u32,
     pub(super) units_per_page: u32,
     /// Units one operation programs.
     pub(super) operation_units: u32,
@@ -127,6 +130,7 @@ impl Geometry {
                 superblocks_of_region * if regions > 1 { config.planes } else { 1 },
             ),
             unit_bytes: config.unit.0 as u32,
+            unit_shift: config.unit.0.trailing_zeros(),
             units_per_page,
             operation_units,
             operation_step: if regions > 1 { dies } else { 1 },
@@ -168,6 +172,13 @@ impl Geometry {
     #[cfg(test)]
     pub(super) fn physical_units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.units_per_superblock)
+    }
+
+    /// The first and the last unit of a request.
+    #[inline]
+    pub(super) fn units_of(&self, request: &Request) -> (u32, u32) {
+        let last = request.address + u64::from(request.bytes.max(1)) - 1;
+        ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
     }
 
     /// Bytes the host sees.

@@ -1,43 +1,42 @@
 //! An SSD: flash behind a page-mapped flash translation layer, or behind zones.
 //!
 //! # Models
-//! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data
-//! crosses the link (each way has its own), a processor of the drive works on it. Translation runs on either. With a
-//! `host`, such as NVMe, that is its driver and its link: commands, data page by page, completions and interrupts.
-//! The mapping knows *mapping units* of the host's data (`unit`, for short); a page of flash holds some. A write is
-//! done when it is in the DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
+//! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data crosses
+//! the link (each way has its own), a processor of the drive works on it. Translation runs on either. With a `host`,
+//! such as NVMe, that is its driver and its link: commands, data page by page, completions and interrupts. The mapping
+//! knows *mapping units* of the host's data (`unit`, for short); a page of flash holds some. A write is done when it is
+//! in the DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
 //! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
-//! programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is still
-//! in the buffer from there. A read goes before everything that waits for the die, and may suspend a program or
-//! an erase, so many times; otherwise it waits for the end of what the die has begun.
+//! programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is still in the
+//! buffer from there. A read goes before everything that waits for the die, and may suspend a program or an erase, so
+//! many times; otherwise it waits for the end of what the die has begun.
 //!
 //! *Channels* take what fits first, and a read's command waits for nothing; or, with `arbitration`, they choose among
-//! commands of reads, pages that were read, and data to be programmed or copied: what waited longest, or commands, pages or
-//! all of reads first. What crosses is not interrupted. A die holds as many pages as it has `registers`: with one it begins
-//! nothing before its page is across, with two it senses the next page meanwhile.
+//! commands of reads, pages that were read, and data to be programmed or copied: what waited longest, or commands,
+//! pages or all of reads first. What crosses is not interrupted. A die holds as many pages as it has `registers`: with
+//! one it begins nothing before its page is across, with two it senses the next page meanwhile.
 //!
-//! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others go on
-//! programming. The superblock erased last is filled last; a die whose turn has not come when it is to be filled erases at
-//! once. Places of a full buffer
-//! are given back in the order in which they were taken, or, as a pool (`buffer_places`), as soon as programs end: so
-//! writes go on while one die erases.
+//! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others
+//! go on programming. The superblock erased last is filled last; a die whose turn has not come when it is to be filled
+//! erases at once. Places of a full buffer are given back in the order in which they were taken, or, as a pool
+//! (`buffer_places`), as soon as programs end: so writes go on while one die erases.
 //!
-//! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so
-//! because a stripe uses all dies at once, one parity covers it, and one erase count and one list of what is
-//! live stand for thousands of blocks; the price is a coarser choice of victims. The host and the cleaner fill
-//! superblocks of their own, and cleaning keeps pace: when fewer than `reserve` superblocks are erased a victim
-//! is chosen, and for every unit the host programs so many of its units are copied that it is empty when the
-//! space it gains is used up. With `idle_cleaning` so many superblocks are erased while the host is quiet and the flash has
-//! nothing else to do, a stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer
-//! than the reserve are erased. Policies with partitions mix both and clean a superblock in one piece.
+//! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so because a
+//! stripe uses all dies at once, one parity covers it, and one erase count and one list of what is live stand for
+//! thousands of blocks; the price is a coarser choice of victims. The host and the cleaner fill superblocks of their
+//! own, and cleaning keeps pace: when fewer than `reserve` superblocks are erased a victim is chosen, and for every
+//! unit the host programs so many of its units are copied that it is empty when the space it gains is used up. With
+//! `idle_cleaning` so many superblocks are erased while the host is quiet and the flash has nothing else to do, a
+//! stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer than the reserve
+//! are erased. Policies with partitions mix both and clean a superblock in one piece.
 //!
 //! *Allocation* by plane (`allocation`): each plane is filled and cleaned by itself, with erased blocks, victims and
-//! wear levelling of its own, and what is said of superblocks holds for its blocks. With "static" the address of a page says
-//! its plane, in the order of `allocation_order`, as in MQSim: requests that meet on one die wait there while others have
-//! nothing to do. With "dynamic" a page goes to the die that is free first, to its planes in turn. A page is programmed when
-//! its units are there; with `multi_plane` it joins a page of the same number of another plane that waits for the die, if
-//! nothing that waits behind that has to be done for it before. With `copyback` pages that move stay in their die: their
-//! commands alone cross the channel.
+//! wear levelling of its own, and what is said of superblocks holds for its blocks. With "static" the address of a page
+//! says its plane, in the order of `allocation_order`, as in MQSim: requests that meet on one die wait there while
+//! others have nothing to do. With "dynamic" a page goes to the die that is free first, to its planes in turn. A page
+//! is programmed when its units are there; with `multi_plane` it joins a page of the same number of another plane that
+//! waits for the die, if nothing that waits behind that has to be done for it before. With `copyback` pages that move
+//! stay in their die: their commands alone cross the channel.
 //!
 //! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
 //! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
@@ -51,19 +50,20 @@
 //! each, what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more,
 //! or one more for each: so much less of the spare space is free.
 //!
-//! *Zones* (`zones`; NVMe's zoned namespaces, ZNS) stand in place of the page mapping: the host writes each zone in order and
-//! resets it as a whole. A zone is so many superblocks, taken from the erased ones when it is first written, the youngest
-//! first. A write elsewhere than at the write pointer, to a full zone, beyond the end of its zone, to an empty zone while
-//! `active` others are written in part, or not of whole units is refused, and counted by its reason. A trim of a
-//! whole zone resets it: its superblocks are erased at once. A trim from the write pointer to the end finishes it: what is
-//! left of its last operation is padded. Other trims do nothing. Beyond `open` zones the one written longest ago
-//! is closed, and opened again when it is written. The drive cleans nothing and programs every unit once. Its table has a mapping for each
-//! superblock of a zone. Writes of one zone are taken in one after the other. In preconditioning, which
-//! has no trims, a write to the first unit of a zone that holds something resets it.
+//! *Zones* (`zones`; NVMe's zoned namespaces, ZNS) stand in place of the page mapping: the host writes each zone in
+//! order and resets it as a whole. A zone is so many superblocks, taken from the erased ones when it is first written,
+//! the youngest first. A write elsewhere than at the write pointer, to a full zone, beyond the end of its zone, to an
+//! empty zone while `active` others are written in part, or not of whole units is refused, and counted by its reason. A
+//! trim of a whole zone resets it: its superblocks are erased at once. A trim from the write pointer to the end
+//! finishes it: what is left of its last operation is padded. Other trims do nothing. Beyond `open` zones the one
+//! written longest ago is closed, and opened again when it is written. The drive cleans nothing and programs every unit
+//! once. Its table has a mapping for each superblock of a zone. Writes of one zone are taken in one after the other. In
+//! preconditioning, which has no trims, a write to the first unit of a zone that holds something resets it.
 //!
-//! *Shares* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time (`queue_depth`),
-//! and one that sends more waits for its own. Classes of priority among tenants are `places` of the workload: a drive says when a
-//! request is done as soon as it comes, so that nothing that comes later could go before it.
+//! *Shares* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time
+//! (`queue_depth`), and one that sends more waits for its own. Classes of priority among tenants are `places` of the
+//! workload: a drive says when a request is done as soon as it comes, so that nothing that comes later could go before
+//! it.
 //!
 //! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
 //! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed
@@ -75,84 +75,87 @@
 //! blocks become spares. When what is left does not hold the data and the reserve, the drive is read-only.
 //!
 //! *Wrong bits* (`errors`): a share of the bits of each page is wrong, `bit_error_rate (erases / cycles)^error_exponent
-//! (1 + retention days)`, and for every read of its block `read_disturb (erases / cycles)^disturb_exponent` more. How many of
-//! a codeword are wrong is the quantile of the Poisson distribution with that mean at a place that is drawn once for each
-//! codeword and program: what is wrong stays wrong, and becomes more. The code (`ecc`) says how often the page is sensed
-//! again, each time behind the one before: it takes the die and the channel like any read, then the decoder its time. Copies are
-//! decoded too. Of a unit with more wrong bits than are put right the data is lost: reads of it fail until it is written or
-//! trimmed, also after it was copied, and a flush of an unprotected drive fails once after a loss.
+//! (1 + retention days)`, and for every read of its block `read_disturb (erases / cycles)^disturb_exponent` more. How
+//! many of a codeword are wrong is the quantile of the Poisson distribution with that mean at a place that is drawn
+//! once for each codeword and program: what is wrong stays wrong, and becomes more. The code (`ecc`) says how often the
+//! page is sensed again, each time behind the one before: it takes the die and the channel like any read, then the
+//! decoder its time. Copies are decoded too. Of a unit with more wrong bits than are put right the data is lost: reads
+//! of it fail until it is written or trimmed, also after it was copied, and a flush of an unprotected drive fails once
+//! after a loss.
 //!
 //! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there.
 //!
-//! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last.
-//! *A loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of
-//! what was acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn,
-//! and its error correction shows it. With `paired_page_loss` it damages the pages that were programmed before it on the
-//! same word line (Tseng, Grupp and Swanson 2011), also data that was flushed long ago: the unit reads as zeroes, and
-//! recovery counts its bytes as lost. The mapping is found again: spare areas name the unit of each page, with
-//! a sequence number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last
-//! checkpoint of the mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and
-//! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint. With zones it reads the table
-//! of zones instead, and finds the write pointer of each active zone by halves among its operations.
+//! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last. *A
+//! loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of what was
+//! acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn, and its error
+//! correction shows it. With `paired_page_loss` it damages the pages that were programmed before it on the same word
+//! line (Tseng, Grupp and Swanson 2011), also data that was flushed long ago: the unit reads as zeroes, and recovery
+//! counts its bytes as lost. The mapping is found again: spare areas name the unit of each page, with a sequence
+//! number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last checkpoint of the
+//! mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and the spare areas of
+//! the pages programmed since, on all dies side by side; it ends with a checkpoint. With zones it reads the table of
+//! zones instead, and finds the write pointer of each active zone by halves among its operations.
 //!
 //! # Leaves out
-//! Zone append, since a request cannot be told an address; zones that are opened and closed by command, whose resources nothing else
-//! tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own. Capacitors
-//! save operations that are not full to flash that is not modelled; a drive with zones has them.
-//! Allocation of channels or ways alone by address, and of placement handles, zones, a mapping table in flash or wrong bits by
-//! plane. Planes of one die that are filled by themselves read and erase one after the other. What a copy inside a die holds in
-//! its register is not kept from reads that come between, and bits that are wrong are not corrected.
-//! Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
-//! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
-//! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; programs of worn cells that take another time. Programs of all pages of a word line
-//! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
-//! reads delay its die later, and so does a write that waits for its place in the buffer. Where a channel chooses, a read
-//! keeps the time it was given though a later one goes first, while the channel itself is as late as that makes it: rates are
-//! kept, and reads in a closed loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase is told when the others are
-//! expected to end. The processors take
-//! requests in the order of their submission where a composite device submits a later one first.
+//! Zone append, since a request cannot be told an address; zones that are opened and closed by command, whose resources
+//! nothing else tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own.
+//! Capacitors save operations that are not full to flash that is not modelled; a drive with zones has them. Allocation
+//! of channels or ways alone by address, and of placement handles, zones, a mapping table in flash or wrong bits by
+//! plane. Planes of one die that are filled by themselves read and erase one after the other. What a copy inside a die
+//! holds in its register is not kept from reads that come between, and bits that are wrong are not corrected. Reclaim
+//! units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
+//! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays so
+//! until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within
+//! superblocks; programs of worn cells that take another time. Programs of all pages of a word line take their own
+//! times, in the order of the pages. A program's transfer keeps the time it was given when reads delay its die later,
+//! and so does a write that waits for its place in the buffer. Where a channel chooses, a read keeps the time it was
+//! given though a later one goes first, while the channel itself is as late as that makes it: rates are kept, and reads
+//! in a closed loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to
+//! erase is told when the others are expected to end. The processors take requests in the order of their submission
+//! where a composite device submits a later one first.
 //!
-//! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells with one
-//! bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes none; decoders
-//! are not waited for. Every read begins with the first sense, whatever the page needed last. Copies disturb nothing.
-//! Energy of the code that is not given counts as nothing, and the record does not name it.
-//! What the drive was filled with before the run was copied without wrong bits. With bytes, a lost unit that is written
-//! and falls back to before that in a loss of power may be found again.
+//! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells
+//! with one bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes
+//! none; decoders are not waited for. Every read begins with the first sense, whatever the page needed last. Copies
+//! disturb nothing. Energy of the code that is not given counts as nothing, and the record names it. What the
+//! drive was filled with before the run was copied without wrong bits. With bytes, a lost unit that is written and
+//! falls back to before that in a loss of power may be found again.
 //!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
-//! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase
-//! back loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for
-//! it. A page whose program was cut counts as programmed, and copies under way count as done. Reads of a recovery are in
-//! nobody's time and energy. A flush
-//! keeps the time it was given when reads suspend a program it waits for. Without bytes, how much an unprotected
-//! drive loses is not known. A damaged page that cleaning copied is lost, also where the page it was copied from is
-//! not erased yet; damaged pages of the mapping table are found again from spare areas at no cost. Energy of the capacitors; time until they are charged again.
+//! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
+//! loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for it.
+//! A page whose program was cut counts as programmed, and copies under way count as done. Reads of a recovery are in
+//! nobody's time and energy. A flush keeps the time it was given when reads suspend a program it waits for. Without
+//! bytes, how much an unprotected drive loses is not known. A damaged page that cleaning copied is lost, also where the
+//! page it was copied from is not erased yet; damaged pages of the mapping table are found again from spare areas at no
+//! cost. Energy of the capacitors; time until they are charged again.
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
-//! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority);
-//! tseng-2011 (losses of power); mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads); nvme-2.1 (flexible data placement); nvme-zns-1.1 and bjorling-2021 (zones).
+//! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority); tseng-2011 (losses of power);
+//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads); nvme-2.1 (flexible data placement);
+//! nvme-zns-1.1 and bjorling-2021 (zones).
 //!
 //! # Checks
-//! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
-//! space too, also of planes that are cleaned by themselves; the bandwidth of a stride under each allocation; pages of two planes that
-//! are programmed together; time of a channel that copies do not cross; bandwidths as products of the parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies
-//! and erases under priority without preemption; waits for a channel under each arbitration, and whole drives against a
-//! channel and dies that are stepped; the law of suspension; the longest write while dies erase;
-//! bursts after cleaning in quiet; end of life where endurance, blocks and
-//! write amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one
-//! where they share a handle; zones are written at the speed of their dies, every unit once, and wear all superblocks alike;
-//! reads that are sensed again, their latency, and units that are lost, against binomial tails; wrong bits against their law,
-//! and no lost unit is given as good; refreshes are reads over their limit;
-//! tenants with shares of the queue get requests done by their places; programs, erases and live units conserved; every unit after losses of power at
-//! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
+//! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed space
+//! too, also of planes that are cleaned by themselves; the bandwidth of a stride under each allocation; pages of two
+//! planes that are programmed together; time of a channel that copies do not cross; bandwidths as products of the
+//! parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies and erases under
+//! priority without preemption; waits for a channel under each arbitration, and whole drives against a channel and dies
+//! that are stepped; the law of suspension; the longest write while dies erase; bursts after cleaning in quiet; end of
+//! life where endurance, blocks and write amplification put it; tenants behind handles of their own amplify as drives
+//! of their own, and together as one where they share a handle; zones are written at the speed of their dies, every
+//! unit once, and wear all superblocks alike; reads that are sensed again, their latency, and units that are lost,
+//! against binomial tails; wrong bits against their law, and no lost unit is given as good; refreshes are reads over
+//! their limit; tenants with shares of the queue get requests done by their places; programs, erases and live units
+//! conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time of
+//! recovery as pages over dies.
 
 mod ageing;
 mod arbiter;
 mod array;
 mod blocks;
 mod book;
-mod by_plane;
 mod bytes;
 mod cancelling;
 mod checks;
@@ -172,7 +175,7 @@ mod geometry;
 mod handles;
 mod host;
 mod idle;
-mod joining;
+mod invariants;
 mod joins;
 mod line;
 mod mapping;
@@ -182,6 +185,7 @@ mod outage;
 mod pace;
 mod places;
 mod plane_allocation;
+mod planes;
 mod power;
 mod reading;
 mod refreshing;
@@ -195,6 +199,7 @@ mod state;
 mod versions;
 mod wear;
 mod word_lines;
+mod working;
 mod zoned;
 
 #[cfg(test)]

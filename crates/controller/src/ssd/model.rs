@@ -40,8 +40,6 @@ pub(super) struct Ssd<S> {
     pub(super) is_plain: bool,
     /// When the last request that came was done.
     pub(super) quiet_from: Time,
-    #[state(skip = "from the configuration")]
-    pub(super) unit_shift: u32,
     /// The bytes of a unit, while it is written.
     #[state(skip = "of no meaning between two requests")]
     pub(super) page: Vec<u8>,
@@ -69,7 +67,6 @@ impl<S: Store> Ssd<S> {
             outage: Outage::default(),
             quiet_from: Time::ZERO,
             page: vec![0; array.flash.store().page_bytes()],
-            unit_shift: array.geometry.unit_bytes.trailing_zeros(),
             array,
             config,
         }
@@ -146,7 +143,7 @@ impl<S: Store> Ssd<S> {
         data: &Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        let (first, last) = self.units(request);
+        let (first, last) = self.array.geometry.units_of(request);
         self.array.handles.choose(request.volume);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
@@ -193,7 +190,7 @@ impl<S: Store> Ssd<S> {
 
     /// Units that lie wholly in the request hold nothing any more.
     pub(super) fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
-        let (first, last) = self.units(request);
+        let (first, last) = self.array.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
@@ -218,7 +215,7 @@ impl<S: Store> Ssd<S> {
     /// Everything in the buffer is programmed, where it would not survive a power failure. A drive that is worn out
     /// programs no more: what it still holds makes the flush fail.
     pub(super) fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
-        let (first, last) = self.units(request);
+        let (first, last) = self.array.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let (mut done, mut status) = (at, Status::Done);
         if !self.config.power_protected && self.array.is_worn_out {
@@ -241,19 +238,12 @@ impl<S: Store> Ssd<S> {
         Completion { done, status }
     }
 
-    /// The first and the last unit of a request.
-    #[inline]
-    pub(super) fn units(&self, request: &Request) -> (u32, u32) {
-        let last = request.address + u64::from(request.bytes.max(1)) - 1;
-        ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
-    }
-
     /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,
     /// which is known only when the mapping has been read.
     #[inline]
     pub(super) fn prefetch_entries(&self, requests: &[Request]) {
         let entry = |request: &Request| {
-            let entry = self.array.table.get((request.address >> self.unit_shift) as usize);
+            let entry = self.array.table.get((request.address >> self.array.geometry.unit_shift) as usize);
             entry.copied().unwrap_or(0)
         };
         std::hint::black_box(requests.iter().fold(0, |sum, request| sum ^ entry(request)));

@@ -8,21 +8,11 @@
 use super::array::Array;
 use super::config::Config;
 use super::model::Ssd;
-use nacre_kernel::{Activity, Breakdown, Recovery, Time};
+use nacre_kernel::{Recovery, Time};
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
 impl<S: Store> Ssd<S> {
-    /// A request that comes while the drive recovers waits.
-    #[inline]
-    pub(super) fn wait_until_ready(&self, now: Time, breakdown: &mut Breakdown) -> Time {
-        if now >= self.outage.ready {
-            return now;
-        }
-        breakdown.add(self.id, Activity::Queue, self.outage.ready - now);
-        self.outage.ready
-    }
-
     /// The power fails at `at`.
     pub(super) fn lose_power(&mut self, at: Time) {
         let unfinished = self.schedule.unfinished(at);
@@ -82,8 +72,7 @@ impl<S: Store> Ssd<S> {
         let since = (programs - self.outage.checkpoint) % every;
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         recovery.erases_repeated = self.outage.erases.all;
-        let blocks = if self.config.multi_plane { 1 } else { u64::from(geometry.blocks_per_die()) };
-        let erasing = self.config.nand.erase() * (self.outage.erases.most * blocks);
+        let erasing = self.schedule.pace.erase * self.outage.erases.most;
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
         self.schedule.erase_again(at.max(recovery.done), recovery.erases_repeated, self.outage.erases.most);

@@ -69,7 +69,7 @@ impl<S: Store> Ssd<S> {
         request: &Request,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        let (first, last) = self.units(request);
+        let (first, last) = self.array.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let read = match first == last {
             true => self.read_unit::<PLAIN>(at, first),

@@ -6,6 +6,8 @@
 
 use super::emptying::Relocation;
 use super::frontier::NOBODY;
+use super::geometry::Geometry;
+use crate::cleaning::Partition;
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -37,4 +39,29 @@ impl Region {
             unpaced: 0,
         }
     }
+}
+
+/// So many places in partitions of one `size`.
+pub(super) fn partitions_of(count: usize, size: usize) -> Vec<Partition> {
+    let of = |first: usize| Partition {
+        first,
+        count: size.min(count - first),
+        active: first,
+        ..Partition::default()
+    };
+    (0..count).step_by(size).map(of).collect()
+}
+
+/// A partition for each region, with places for its `usable` superblocks but so many.
+pub(super) fn partitions_by_region(usable: &[u32], spare: usize, geometry: &Geometry) -> Vec<Partition> {
+    let mut counts = vec![0; geometry.regions as usize];
+    usable.iter().for_each(|&superblock| counts[geometry.region_of(superblock)] += 1);
+    let mut first = 0;
+    let of = |usable: usize| {
+        let count = usable - spare;
+        let partition = Partition { first, count, active: first, ..Partition::default() };
+        first += count;
+        partition
+    };
+    counts.into_iter().map(of).collect()
 }

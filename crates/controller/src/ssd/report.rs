@@ -132,6 +132,19 @@ impl Schedule {
     }
 }
 
+/// How often each superblock was erased, and what became of the blocks.
+pub(super) fn block_columns<S: Store>(flash: &Flash<S>, blocks: &Blocks) -> [Column; 5] {
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let erases = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
+    [
+        Column { name: "superblocks.erases", values: erases },
+        column("blocks_by_state.bad_from_start", f64::from(blocks.bad)),
+        column("blocks_by_state.worn_out", f64::from(blocks.retired)),
+        column("blocks_by_state.spare", blocks.spare_count() as f64),
+        column("blocks_by_state.superblocks_usable", blocks.usable_counts().map(f64::from).sum()),
+    ]
+}
+
 /// When a drive could be written no more, and how many bytes it had taken in by then.
 pub(super) fn end_of_life(end: Option<(Time, u64)>) -> Vec<Column> {
     let column = |name, value: f64| Column { name, values: vec![value] };
@@ -144,7 +157,7 @@ pub(super) fn end_of_life(end: Option<(Time, u64)>) -> Vec<Column> {
 fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
     let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
     let (counts, charges) = (&ssd.schedule.counts, &ssd.schedule.die_charges);
-    let did = |operation: Operation, activity| charges.counted(operation as usize, activity);
+    let [reads, programs, erases, suspensions] = ssd.schedule.flash_counters();
     let mut counters = ssd.book.host.counters();
     counters.extend([
         ("units_host", now.host - before.host),
@@ -155,12 +168,12 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
         ("units_coalesced", now.coalesced - before.coalesced),
         ("cleanings", now.cleanings - before.cleanings),
         ("wear_levellings", now.levellings - before.levellings),
-        ("flash_reads", did(Operation::Read, Activity::Read)),
+        reads,
         ("copy_reads", counts.copy_reads),
-        ("mapping_reads", did(Operation::Read, Activity::Translate)),
-        ("flash_programs", counts.programs),
-        ("flash_erases", did(Operation::Erase, Activity::Erase)),
-        ("suspensions", counts.suspensions),
+        ("mapping_reads", charges.counted(Operation::Read as usize, Activity::Translate)),
+        programs,
+        erases,
+        suspensions,
         ("buffer_hits", ssd.book.buffer_hits),
         ("unwritten_reads", ssd.book.unwritten_reads),
         ("units_trimmed", ssd.book.trimmed),
@@ -180,22 +193,12 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     // A superblock that is erased, or given up, has no place and nothing live.
     let live =
         |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
-    let blocks = array.flash.blocks();
     let column = |name, value: f64| Column { name, values: vec![value] };
-    let mut columns = vec![
-        Column {
-            name: "superblocks.live_share",
-            values: array.place_of.iter().map(|place| live(place) / units).collect(),
-        },
-        Column {
-            name: "superblocks.erases",
-            values: blocks.iter().map(|block| f64::from(block.erases)).collect(),
-        },
-        column("blocks_by_state.bad_from_start", f64::from(array.blocks.bad)),
-        column("blocks_by_state.worn_out", f64::from(array.blocks.retired)),
-        column("blocks_by_state.spare", array.blocks.spare_count() as f64),
-        column("blocks_by_state.superblocks_usable", array.blocks.usable_counts().map(f64::from).sum()),
-    ];
+    let mut columns = vec![Column {
+        name: "superblocks.live_share",
+        values: array.place_of.iter().map(|place| live(place) / units).collect(),
+    }];
+    columns.extend(block_columns(&array.flash, &array.blocks));
     columns.extend(array.handles.columns());
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
     let live: u64 = array.places.iter().map(|place| u64::from(place.live)).sum();

@@ -5,15 +5,13 @@ use super::config::{Arbitration, Config};
 use super::die::Die;
 use super::erasing::EraseTurns;
 use super::errors::MaybeErrors;
-use super::flash_ops::{Cause, FlashOps};
-use super::geometry::{Cells, Geometry, Spot};
-use super::line::Task;
+use super::geometry::Geometry;
 use super::pace::Pace;
 use super::places::Places;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time, Timeline, UnderWay};
 use nacre_media::charge::Charges;
-use nacre_media::flash::{Block, Operation};
+use nacre_media::flash::Operation;
 use std::collections::VecDeque;
 
 /// What was done since measuring began, beside what the medium counts.
@@ -131,12 +129,6 @@ impl Schedule {
             geometry,
             pace,
         }
-    }
-
-    /// What the flash has to do from `at` on for a request that came at `now`.
-    #[inline]
-    pub(super) fn from(&mut self, now: Time, at: Time) -> Working<'_> {
-        Working { schedule: self, now, at }
     }
 
     /// Whether `operation` of `superblock`, on `die`, is yet to be programmed at `now`: the buffer still has its
@@ -291,7 +283,7 @@ impl Schedule {
 
     /// Dies whose turn has come by `now` erase, and so does `die` where it programs the first page of `superblock`.
     #[inline(never)]
-    fn erase_in_turn(&mut self, now: Time, superblock: u32, operation: u32, die: u32) {
+    pub(super) fn erase_in_turn(&mut self, now: Time, superblock: u32, operation: u32, die: u32) {
         if self.erase_turns.is_idle() {
             return;
         }
@@ -303,13 +295,13 @@ impl Schedule {
 
     /// When the data of the copies that `die` is to program is in the controller.
     #[inline]
-    fn copied_of(&self, die: u32) -> Time {
+    pub(super) fn copied_of(&self, die: u32) -> Time {
         if self.geometry.is_by_plane() { self.copied_of_dies[die as usize] } else { self.copied }
     }
 
     /// Data that was read from `die` to be copied is in the controller at `then`.
     #[inline]
-    fn note_copied(&mut self, die: u32, then: Time) {
+    pub(super) fn note_copied(&mut self, die: u32, then: Time) {
         let is_by_plane = self.geometry.is_by_plane();
         let copied = if is_by_plane { &mut self.copied_of_dies[die as usize] } else { &mut self.copied };
         *copied = then.max(*copied);
@@ -340,148 +332,5 @@ impl Schedule {
             self.beside.pop_front();
         }
         self.beside.push_back((die, end));
-    }
-}
-
-/// A schedule that does work of one request.
-pub(super) struct Working<'a> {
-    schedule: &'a mut Schedule,
-    /// When the request came.
-    now: Time,
-    /// When what the drive does for it begins.
-    at: Time,
-}
-
-/// What the die's time is charged to.
-fn activity(cause: Cause) -> Activity {
-    match cause {
-        Cause::Host => Activity::Drain,
-        Cause::Cleaning => Activity::Clean,
-        Cause::Wear => Activity::LevelWear,
-        Cause::Mapping => Activity::Translate,
-    }
-}
-
-impl FlashOps for Working<'_> {
-    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool) {
-        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
-        let spot = Spot { cells, ..schedule.geometry.spot(operation) };
-        let time = schedule.pace.programming(spot);
-        let is_inside = schedule.pace.copies_inside && cause != Cause::Host;
-        let transfer = if is_inside { schedule.pace.command } else { schedule.pace.program_transfer };
-        let number = schedule.geometry.number_on_die(superblock, operation);
-        if schedule.erase_turns.are_kept() {
-            schedule.erase_in_turn(now, superblock, operation, spot.die);
-        }
-        if operation == 0
-            && let Some(errors) = &mut schedule.errors.0
-        {
-            errors.begin_filling(superblock, at);
-        }
-        let pages = schedule.geometry.operation_units / schedule.geometry.units_per_page;
-        let task = Task::program(number, activity(cause), pages);
-        let ready = if cause == Cause::Host { at } else { schedule.copied_of(spot.die).max(at) };
-        if schedule.pace.joins_planes
-            && let Some(end) = schedule.join_planes((now, ready), spot, task, (time, transfer))
-        {
-            let end = (spot.die, end);
-            return schedule.note_program((superblock, operation), end, (now, cause, is_mixed), true);
-        }
-        let die = &mut schedule.dies[spot.die as usize];
-        die.begin_before(now);
-        // A die takes data in while it works on what came before; without that it has to be idle.
-        let open = if schedule.pace.cached { die.last_start() } else { die.free_from() };
-        let begin = match schedule.arbiters.get_mut(die.channel as usize) {
-            Some(arbiter) => arbiter.other(now, ready.max(open), transfer),
-            None => schedule.channels[die.channel as usize].reserve(ready.max(open), transfer),
-        };
-        let end = if schedule.pace.cached {
-            die.work(now, begin + transfer, time, task)
-        } else {
-            die.work(now, begin, transfer + time, task)
-        };
-        let occupied = if schedule.pace.cached { time } else { transfer + time };
-        schedule.die_charges.charge(activity(cause), occupied);
-        let crossing = if is_inside { 0 } else { pages };
-        schedule.charge_crossing(transfer, crossing);
-        schedule.counts.programs += 1;
-        if schedule.carries_bytes {
-            schedule.note_crossing(Operation::Program, begin, transfer, crossing);
-        }
-        schedule.note_program((superblock, operation), (spot.die, end), (now, cause, is_mixed), false);
-    }
-
-    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
-        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
-        let spot = Spot { cells, ..schedule.geometry.spot(operation) };
-        let read = schedule.pace.reading(spot);
-        let (mut pages, mut time) = schedule.crossing(units);
-        let (mut read, mut decoding) = (read, Time::ZERO);
-        if cause != Cause::Mapping
-            && let Some(errors) = &mut schedule.errors.0
-        {
-            let (again, takes) = errors.take_copied();
-            let senses = 1 + u64::from(again);
-            (pages, time, read, decoding) = (pages * (1 + again), time * senses, read * senses, takes);
-        }
-        let is_inside = schedule.pace.copies_inside;
-        let (crossing, time) = if is_inside { (0, schedule.pace.command) } else { (pages, time) };
-        let die = &mut schedule.dies[spot.die as usize];
-        let occupied = if schedule.pace.cached { read } else { read + time };
-        let end = die.work(now, at, occupied, Task::read(activity(cause), pages));
-        let sensed = die.time_of(end).saturating_sub(occupied - read);
-        let begin = match schedule.arbiters.get_mut(die.channel as usize) {
-            Some(arbiter) => arbiter.other(now, sensed, time),
-            None => schedule.channels[die.channel as usize].reserve(sensed, time),
-        };
-        schedule.note_copied(spot.die, begin + time + decoding);
-        schedule.die_charges.charge(activity(cause), occupied);
-        schedule.charge_crossing(time, crossing);
-        if schedule.carries_bytes {
-            schedule.note_crossing(Operation::Read, begin, time, crossing);
-        }
-        match cause {
-            Cause::Mapping => schedule.count_read(Activity::Translate, 1),
-            // Planes are read together, and each takes its energy.
-            _ => {
-                schedule.counts.copy_reads += 1;
-                schedule.count_read(Activity::Clean, pages);
-            }
-        }
-    }
-
-    #[inline]
-    fn copied(&mut self, page: u32, owner: u32, cells: Cells, blocks: &[Block]) {
-        if let Some(errors) = &mut self.schedule.errors.0 {
-            let superblock = page >> self.schedule.geometry.shift;
-            errors.copy(page, owner, blocks[superblock as usize].erases, cells, self.at);
-        }
-    }
-
-    fn erase(&mut self, superblock: u32) {
-        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
-        let (on, blocks) = (schedule.geometry.dies_of(superblock), schedule.geometry.blocks_per_die());
-        let ready = schedule.copied_of(on.start).max(at);
-        let dies = on.len() as u64;
-        if schedule.erase_turns.are_kept() {
-            schedule.erase_turns.add(superblock, ready, on);
-            schedule.erase_turns.begin(now, &mut schedule.dies);
-        } else {
-            for die in &mut schedule.dies[on.start as usize..on.end as usize] {
-                die.work(now, ready, schedule.pace.erase, Task::erase(blocks));
-            }
-        }
-        schedule.die_charges.charge(Activity::Erase, schedule.pace.erase * dies);
-        let blocks = u64::from(schedule.geometry.blocks_per_superblock());
-        schedule.die_charges.count(Operation::Erase as usize, Activity::Erase, blocks);
-    }
-    fn die_free_from(&mut self, die: u32) -> Time {
-        let Schedule { erase_turns, dies, .. } = &mut *self.schedule;
-        if !erase_turns.is_idle() {
-            erase_turns.begin(self.now, dies);
-        }
-        let die = &mut dies[die as usize];
-        die.begin_before(self.now);
-        die.free_from().max(self.at)
     }
 }

@@ -75,7 +75,7 @@ impl<S: Store> Dram<S> {
         }
         self.ledger.charge(activity, self.transfer);
         if S::CARRIES_BYTES {
-            self.under_way.add(activity, start, start + self.transfer, Operations::default());
+            self.under_way.add(activity, start, end, Operations::default());
         }
         let time = self.transfer + self.config.latency;
         let spans = [(Activity::Queue, start - now), (activity, time), (Activity::Correct, Time::ZERO)];

@@ -210,7 +210,9 @@ impl<'a> Driver<'a> {
         }
         debug_assert_eq!(self.breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
         self.clock.complete(completion.done);
-        self.breakdown.add(TOP, Activity::Queue, waited);
+        if !waited.is_zero() {
+            self.breakdown.add(TOP, Activity::Queue, waited);
+        }
         self.meter.record(request, now - waited, completion, &self.breakdown);
         self.issued += 1;
         self.measured += 1;

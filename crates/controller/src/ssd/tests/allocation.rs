@@ -148,19 +148,9 @@ fn a_page_goes_to_the_die_that_is_free_first() {
 #[test]
 fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operations() {
     for allocation in ["static", "dynamic"] {
-        let settings = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256\nbuffer = \"4 MiB\"\nbuffer_places = \"pool\"";
-        let mut device = drive(&format!("{settings}\nallocation = \"{allocation}\""));
-        let count = unit_count(&*device);
-        let mut random = random("steady");
-        precondition(&mut *device, 3 * count, |_| random.below(count));
-        device.restart_ledger();
-        let seen = closed_loop(&mut *device, 64, count, |_| unit(Op::Write, random.below(count)));
-        let report = report(&*device);
-        let wear = report.wear.as_ref().unwrap();
-        let copies = wear.cleaned as f64 / wear.host as f64;
-        // For each unit written: it and the copies are programmed, copies read, and blocks of 256 pages erased.
-        let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
-        assert_close(&format!("writes a second, {allocation}"), seen.per_second(), 4.0 / each, 0.05);
+        let places = "buffer = \"4 MiB\"\nbuffer_places = \"pool\"";
+        let (_, found, expected) = steady_writes(&format!("{places}\nallocation = \"{allocation}\""));
+        assert_close(&format!("writes a second, {allocation}"), found, expected, 0.05);
     }
 }
 

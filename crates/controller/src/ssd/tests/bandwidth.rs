@@ -111,19 +111,9 @@ fn without_cached_commands_a_program_begins_when_its_data_is_in() {
 
 #[test]
 fn writes_in_steady_cleaning_take_the_dies_as_long_as_their_operations() {
-    let settings = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
-    let mut device = drive(settings);
-    let count = unit_count(&*device);
-    let mut random = random("steady");
-    precondition(&mut *device, 3 * count, |_| random.below(count));
-    device.restart_ledger();
-    let seen = closed_loop(&mut *device, 64, count, |_| unit(Op::Write, random.below(count)));
+    let (device, found, expected) = steady_writes("");
+    assert_close("writes a second", found, expected, 0.05);
     let report = report(&*device);
-    let wear = report.wear.as_ref().unwrap();
-    let copies = wear.cleaned as f64 / wear.host as f64;
-    // For each unit written: it and the copies are programmed, copies read, and blocks of 256 pages erased.
-    let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
-    assert_close("writes a second", seen.per_second(), 4.0 / each, 0.05);
     let dies = report.resources.iter().find(|resource| resource.name == "dies").unwrap();
     assert!(dies.utilisation(device.busy_until()) > 0.94, "{}", dies.utilisation(device.busy_until()));
 }

@@ -23,6 +23,7 @@ mod zones;
 
 use crate::workbench::workbench;
 use nacre_kernel::{ComponentReport, Device, Op, Random, Request, Streams, Time};
+use nacre_testkit::closed_loop;
 
 /// A drive of 4 dies with nothing in the way but the flash; `settings` come behind, or instead.
 pub(super) fn text(settings: &str) -> String {
@@ -86,4 +87,27 @@ pub(super) fn report(device: &dyn Device) -> ComponentReport {
 pub(super) fn counter(report: &ComponentReport, name: &str) -> u64 {
     let found = report.counters.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no counter {name}")).1
+}
+
+/// The first value of a column of the report.
+pub(super) fn column(report: &ComponentReport, name: &str) -> f64 {
+    let found = report.columns.iter().find(|column| column.name == name);
+    found.unwrap_or_else(|| panic!("there is no column {name}")).values[0]
+}
+
+/// A drive whose flash is the bound, with `settings`, in steady cleaning: writes a second, and what they are by the work of
+/// its dies.
+pub(super) fn steady_writes(settings: &str) -> (Box<dyn Device>, f64, f64) {
+    let bound = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
+    let mut device = drive(&format!("{bound}\n{settings}"));
+    let count = unit_count(&*device);
+    let mut random = random("steady");
+    precondition(&mut *device, 3 * count, |_| random.below(count));
+    device.restart_ledger();
+    let seen = closed_loop(&mut *device, 64, count, |_| unit(Op::Write, random.below(count)));
+    let wear = report(&*device).wear.expect("it wears");
+    let copies = wear.cleaned as f64 / wear.host as f64;
+    // For each unit written: it and the copies are programmed, copies read, and blocks of 256 pages erased.
+    let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
+    (device, seen.per_second(), 4.0 / each)
 }

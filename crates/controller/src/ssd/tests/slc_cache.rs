@@ -9,11 +9,6 @@ const CACHED: &str = "program = [\"1500 us\"]\nread = [\"60 us\"]\nbuffer = \"64
     slc_cache = { size = \"8 MiB\", read = \"20 us\", program = \"300 us\" }";
 const UNITS: u64 = 24 * 84;
 
-fn column(device: &dyn Device, name: &str) -> f64 {
-    let columns = report(device).columns;
-    columns.iter().find(|column| column.name == name).expect("it is a drive's").values[0]
-}
-
 #[test]
 fn writes_are_as_fast_as_their_cells() {
     let rate = |from: u64, count: u64| {
@@ -33,7 +28,7 @@ fn writes_are_as_fast_as_their_cells() {
 fn reads_are_as_fast_as_the_cells_they_find() {
     let mut device = drive(CACHED);
     precondition(&mut *device, UNITS + 512, |number| number);
-    assert_eq!(column(&*device, "blocks_by_state.superblocks_slc"), 24.0);
+    assert_eq!(column(&report(&*device), "blocks_by_state.superblocks_slc"), 24.0);
     let mut latency = |now: u64, number: u64| {
         let now = Time::from_us(now);
         let completion = device.submit(now, &unit(Op::Read, number), Data::None, &mut Breakdown::new());
@@ -52,8 +47,8 @@ fn a_full_drive_has_folded_what_its_cache_held() {
     precondition(&mut *device, 3 * count, |_| random.below(count));
     device.check_invariants();
     // Nothing is erased beyond the reserve, so nothing is filled with one bit to a cell any more.
-    assert_eq!(column(&*device, "blocks_by_state.superblocks_slc"), 0.0);
-    assert_eq!(column(&*device, "space.live_units"), count as f64);
+    assert_eq!(column(&report(&*device), "blocks_by_state.superblocks_slc"), 0.0);
+    assert_eq!(column(&report(&*device), "space.live_units"), count as f64);
     let seen = closed_loop(&mut *device, 32, 20_000, |_| unit(Op::Write, random.below(count)));
     assert!(seen.per_second() < 4.0 / 1500e-6, "cleaning takes its share");
     device.check_invariants();

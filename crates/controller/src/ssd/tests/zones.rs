@@ -30,15 +30,6 @@ fn reset(number: u64) -> Request {
     units(Op::Trim, number * UNITS, UNITS as u32)
 }
 
-fn column(report: &ComponentReport, name: &str) -> f64 {
-    report
-        .columns
-        .iter()
-        .find(|column| column.name == name)
-        .unwrap_or_else(|| panic!("no column {name}"))
-        .values[0]
-}
-
 /// Writes zone `number` to its end, `count` units a request, from `at` on; gives when that is done.
 fn fill(device: &mut dyn Device, at: Time, number: u64, count: u32) -> Time {
     (0..UNITS / u64::from(count)).fold(at, |now, part| {

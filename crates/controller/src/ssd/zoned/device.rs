@@ -18,7 +18,7 @@ impl<S: Store> Device for Zoned<S> {
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.book.host.record(request);
-        let now = self.wait_until_ready(now, breakdown);
+        let now = self.outage.wait_until_ready(self.id, now, breakdown);
         self.serve(now, request, data, breakdown)
     }
 
@@ -33,7 +33,7 @@ impl<S: Store> Device for Zoned<S> {
     }
 
     fn zone(&self, address: u64) -> Option<Zone> {
-        let (zone, _) = self.table.zone_of((address >> self.unit_shift) as u32);
+        let (zone, _) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
         Some(self.table.describe(zone))
     }
 
@@ -45,11 +45,7 @@ impl<S: Store> Device for Zoned<S> {
         self.interface.restart_ledger();
         self.schedule.restart_ledger();
         self.tally = Tally::default();
-        self.book = Book {
-            programs_before: self.table.programs,
-            erases_before: self.table.flash.erases(),
-            ..Book::default()
-        };
+        self.book = Book::behind(self.table.programs, self.table.flash.erases());
     }
 
     fn precondition(&mut self, requests: &[Request]) {

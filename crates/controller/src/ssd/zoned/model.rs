@@ -35,8 +35,6 @@ pub(in super::super) struct Zoned<S> {
     /// Writes whose data may not be in the buffer yet; none where there are no bytes.
     pub(super) incoming: Incoming,
     pub(super) outage: Outage,
-    #[state(skip = "from the configuration")]
-    pub(super) unit_shift: u32,
 }
 
 /// What was done with zones since measuring began.
@@ -67,7 +65,6 @@ impl<S: Store> Zoned<S> {
             end_of_life: None,
             incoming: Incoming::default(),
             outage: Outage::default(),
-            unit_shift: table.geometry.unit_bytes.trailing_zeros(),
             table,
             config,
         }
@@ -98,7 +95,7 @@ impl<S: Store> Zoned<S> {
     }
 
     fn enter(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Time {
-        let (first, last) = self.units(request);
+        let (first, last) = self.table.geometry.units_of(request);
         self.interface.enter(now, request, u64::from(last - first) + 1, breakdown)
     }
 
@@ -119,7 +116,7 @@ impl<S: Store> Zoned<S> {
                 return Completion { done, status: Status::WriteRefused };
             }
         };
-        let (first, last) = self.units(request);
+        let (first, last) = self.table.geometry.units_of(request);
         self.table.begin_write(zone);
         let from = self.table.zones[zone as usize].written;
         // The writes of a zone are taken in one after the other.
@@ -165,7 +162,7 @@ impl<S: Store> Zoned<S> {
         {
             return Err(Refusal::NotAtWritePointer);
         }
-        let (first, last) = self.units(request);
+        let (first, last) = self.table.geometry.units_of(request);
         self.table.zone_for(first, last - first + 1)
     }
 
@@ -182,7 +179,7 @@ impl<S: Store> Zoned<S> {
     /// Zones that lie wholly in the request are reset; one of which it has all behind the write pointer is finished.
     fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let at = self.enter(now, request, breakdown);
-        let (first, last) = self.units(request);
+        let (first, last) = self.table.geometry.units_of(request);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));
         let mut done = at;
         for zone in self.table.zone_of(first).0..=self.table.zone_of(last).0 {
@@ -218,14 +215,14 @@ impl<S: Store> Zoned<S> {
         let end = request.address + u64::from(whole);
         let mut address = request.address;
         while address < end {
-            let (zone, index) = self.table.zone_of((address >> self.unit_shift) as u32);
+            let (zone, index) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
             if index == 0 && self.table.zones[zone as usize].phase != Phase::Empty {
                 self.table.reset(zone, &mut Untimed);
             }
             let to = end.min(self.table.describe(zone).end);
             let part = Request { address, bytes: (to - address) as u32, ..*request };
             match self.zone_for(&part) {
-                Ok(zone) => self.put_in_zone(zone, part.bytes >> self.unit_shift),
+                Ok(zone) => self.put_in_zone(zone, part.bytes >> self.table.geometry.unit_shift),
                 Err(refusal) => self.refuse(Time::ZERO, refusal),
             }
             address = to;
@@ -244,13 +241,6 @@ impl<S: Store> Zoned<S> {
             self.table.issue_complete(zone, &mut Untimed);
             left -= run;
         }
-    }
-
-    /// The first and the last unit of a request.
-    #[inline]
-    pub(super) fn units(&self, request: &Request) -> (u32, u32) {
-        let last = request.address + u64::from(request.bytes.max(1)) - 1;
-        ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
     }
 
     /// Who carries no bytes knows nothing of what has not come to the buffer.

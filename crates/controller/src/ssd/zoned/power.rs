@@ -6,20 +6,10 @@
 
 use super::super::power::{reading, reading_spare};
 use super::model::Zoned;
-use nacre_kernel::{Activity, Breakdown, Recovery, Time};
+use nacre_kernel::{Recovery, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Zoned<S> {
-    /// A request that comes while the drive recovers waits.
-    #[inline]
-    pub(super) fn wait_until_ready(&self, now: Time, breakdown: &mut Breakdown) -> Time {
-        if now >= self.outage.ready {
-            return now;
-        }
-        breakdown.add(self.id, Activity::Queue, self.outage.ready - now);
-        self.outage.ready
-    }
-
     /// The power fails at `at`.
     pub(super) fn lose_power(&mut self, at: Time) {
         for (zone, from) in self.incoming.fail(at) {
@@ -50,16 +40,13 @@ impl<S: Store> Zoned<S> {
         if S::CARRIES_BYTES {
             self.table.find_write_pointers();
         }
-        let (geometry, config) = (&self.table.geometry, &self.config);
+        let config = &self.config;
         // Halving finds one of so many operations, or none, in as many looks as that number has bits.
         let looks = u64::from(u32::BITS - self.table.operations_per_zone().leading_zeros());
         recovery.pages_scanned = looks * u64::from(self.table.active);
         recovery.erases_repeated = self.outage.erases.all;
-        let planes = if config.multi_plane { 1 } else { u64::from(geometry.planes) };
-        let erasing = config.nand.erase() * (self.outage.erases.most * planes);
-        let bytes = self.table.zones.len() as u64
-            * u64::from(config.zones.as_ref().map_or(1, |zones| zones.superblocks))
-            * config.mapping_entry.0;
+        let erasing = self.schedule.pace.erase * self.outage.erases.most;
+        let bytes = self.table.members.len() as u64 * config.mapping_entry.0;
         let table = reading(config, bytes.div_ceil(config.page.0), config.page.0);
         // Zones are looked into side by side, each by one die at a time.
         let looking = reading_spare(config, u64::from(self.table.active)) * looks;

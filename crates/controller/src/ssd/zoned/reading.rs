@@ -9,7 +9,7 @@ use nacre_media::store::Store;
 impl<S: Store> Zoned<S> {
     /// Reads the units of `request`; operations that hold several of them are read once.
     pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
-        let (first, last) = self.units(request);
+        let (first, last) = self.table.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let mut slowest = Last { translated: at, fetch: None, done: at };
         let mut unit = first;
@@ -77,7 +77,7 @@ impl<S: Store> Zoned<S> {
             let place = address + done as u64;
             let offset = place as usize % unit_bytes;
             let end = into.len().min(done + unit_bytes - offset);
-            let (zone, index) = self.table.zone_of((place >> self.unit_shift) as u32);
+            let (zone, index) = self.table.zone_of((place >> self.table.geometry.unit_shift) as u32);
             if index < self.table.zones[zone as usize].written {
                 let (superblock, index) = self.table.place(zone, index);
                 let page = (superblock << self.table.geometry.shift) + index;

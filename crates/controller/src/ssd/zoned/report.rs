@@ -1,6 +1,6 @@
 //! What the drive did, as its report.
 
-use super::super::report::{Parts, component, end_of_life, wear};
+use super::super::report::{Parts, block_columns, component, end_of_life, wear};
 use super::model::Zoned;
 use super::refusal::Refusal;
 use nacre_kernel::{Column, ComponentReport, Time};
@@ -48,22 +48,15 @@ fn columns<S: Store>(zoned: &Zoned<S>) -> Vec<Column> {
     let table = &zoned.table;
     let column = |name, value: f64| Column { name, values: vec![value] };
     let [empty, open, closed, full] = table.by_phase().map(f64::from);
-    let mut columns = vec![
-        Column {
-            name: "superblocks.erases",
-            values: table.flash.blocks().iter().map(|block| f64::from(block.erases)).collect(),
-        },
-        column("blocks_by_state.bad_from_start", f64::from(table.blocks.bad)),
-        column("blocks_by_state.worn_out", f64::from(table.blocks.retired)),
-        column("blocks_by_state.spare", table.blocks.spare_count() as f64),
-        column("blocks_by_state.superblocks_usable", f64::from(table.blocks.usable_count(0))),
+    let mut columns = Vec::from(block_columns(&table.flash, &table.blocks));
+    columns.extend([
         column("zones.bytes", table.zone_bytes() as f64),
         column("zones.empty", empty),
         column("zones.open", open),
         column("zones.closed", closed),
         column("zones.full", full),
         column("space.live_units", table.live_units() as f64),
-    ];
+    ]);
     columns.extend(end_of_life(zoned.end_of_life));
     columns
 }

@@ -5,7 +5,8 @@
 
 use super::super::array::Programs;
 use super::super::blocks::Blocks;
-use super::super::config::{Config, ZonesConfig};
+use super::super::config::Config;
+use super::super::config::ZonesConfig;
 use super::super::flash_ops::{Cause, FlashOps};
 use super::super::frontier::NOBODY;
 use super::super::geometry::{Cells, Divisor, Geometry};

@@ -1,9 +1,9 @@
 //! What belongs to which region, and which plane takes a page where each is filled by itself.
 
-use super::array::Array;
-use super::emptying::Relocation;
-use super::flash_ops::FlashOps;
-use super::idle::OPEN;
+use super::super::array::Array;
+use super::super::emptying::Relocation;
+use super::super::flash_ops::FlashOps;
+use super::super::idle::OPEN;
 use nacre_media::store::Store;
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ impl<S: Store> Array<S> {
     /// The region that `frontier` fills. Those of the host come first, then those of cleaning and of wear levelling, each in
     /// the order of the regions.
     #[inline]
-    pub(super) fn region_of_frontier(&self, frontier: usize) -> usize {
+    pub(in super::super) fn region_of_frontier(&self, frontier: usize) -> usize {
         if self.geometry.is_by_plane() { frontier % self.regions.len() } else { 0 }
     }
 
     /// The frontier of wear levelling in `region`.
     #[inline]
-    pub(super) fn wear_frontier(&self, region: usize) -> usize {
+    pub(in super::super) fn wear_frontier(&self, region: usize) -> usize {
         self.frontiers.len() - self.regions.len() + region
     }
 
     /// The places of `region`.
-    pub(super) fn places_of(&self, region: usize) -> Range<usize> {
+    pub(in super::super) fn places_of(&self, region: usize) -> Range<usize> {
         if !self.geometry.is_by_plane() {
             return 0..self.places.len();
         }
@@ -31,13 +31,13 @@ impl<S: Store> Array<S> {
     }
 
     /// The superblocks that are being emptied.
-    pub(super) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
+    pub(in super::super) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
         self.regions.iter().filter_map(|region| region.relocation.as_ref())
     }
 
     /// The region that takes `unit`, which is on page `old`, counted from 1, or nowhere yet.
     #[inline(never)]
-    pub(super) fn region_for<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
+    pub(in super::super) fn region_for<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
         if !self.allocation.is_dynamic {
             return self.allocation.by_address(unit).0;
         }
@@ -79,7 +79,7 @@ impl<S: Store> Array<S> {
     }
 
     /// The operation that would hold `unit`, which was never written, had the drive been filled in order.
-    pub(super) fn operation_unwritten(&self, unit: u32) -> u32 {
+    pub(in super::super) fn operation_unwritten(&self, unit: u32) -> u32 {
         let geometry = &self.geometry;
         if !geometry.is_by_plane() {
             return geometry.operation_of(0, unit % geometry.units_per_superblock);

@@ -1,9 +1,9 @@
 //! Pages of several planes of a die that are programmed by one command, since they wait with the same page number.
 
-use super::flash_ops::Cause;
-use super::geometry::Spot;
-use super::line::Task;
-use super::schedule::{Issued, Schedule};
+use super::super::flash_ops::Cause;
+use super::super::geometry::Spot;
+use super::super::line::Task;
+use super::super::schedule::{Issued, Schedule};
 use nacre_kernel::Time;
 use nacre_media::flash::Operation;
 
@@ -11,7 +11,7 @@ impl Schedule {
     /// Has the page of `task`, whose data is ready at `ready`, programmed together with one that waits on its die. It is
     /// programmed in `time`, and crosses the channel in `transfer`. Gives where that ends on the line of the die; `None` where none waits, or the data would come too late for it.
     #[inline(never)]
-    pub(super) fn join_planes(
+    pub(in super::super) fn join_planes(
         &mut self,
         (now, ready): (Time, Time),
         spot: Spot,
@@ -54,7 +54,7 @@ impl Schedule {
 
     /// An operation of a superblock was issued, and ends on its die then; perhaps it joined another one.
     #[inline(always)]
-    pub(super) fn note_program(
+    pub(in super::super) fn note_program(
         &mut self,
         (superblock, operation): (u32, u32),
         program: (u32, Time),

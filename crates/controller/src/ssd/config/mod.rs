@@ -1,5 +1,9 @@
 //! The configuration of an SSD.
 
+mod zones;
+
+pub use zones::ZonesConfig;
+
 use super::ageing::ErrorsConfig;
 use crate::cleaning::CleaningFamily;
 use crate::host_interface::HostInterfaceFamily;
@@ -102,21 +106,6 @@ pub struct SlcCacheConfig {
     /// Programming a page.
     #[config(min = "1 ps", max = "1 s")]
     pub program: Time,
-}
-
-/// Zones that the host writes in order and resets as a whole.
-#[derive(Clone, Debug, Configuration)]
-pub struct ZonesConfig {
-    /// Superblocks of a zone: a block of every plane of every die each.
-    #[config(default = 1, min = 1, max = 65536, source = "assumed: what is erased as a whole")]
-    pub superblocks: u32,
-    /// Zones that may be written in part at one time. A write to another one is refused.
-    #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
-    pub active: u32,
-    /// Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent
-    /// means all of them.
-    #[config(min = 1, max = 65536)]
-    pub open: Option<u32>,
 }
 
 /// A flash SSD.
