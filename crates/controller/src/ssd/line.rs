@@ -6,6 +6,7 @@
 //! The jobs are a linked list in a flat row, and the gaps are listed apart, so that adding a job does not take
 //! longer the more jobs wait. A gap too short for the shortest job is not listed: nothing will ever fill it.
 
+use super::gaps::{Gap, Gaps};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Operations, Time};
 use nacre_media::flash::Operation;
@@ -83,15 +84,6 @@ struct Place {
     next: u32,
 }
 
-/// A span of the line without a job, in which one has room.
-#[derive(Clone, Copy, Debug, Value)]
-struct Gap {
-    from: Time,
-    to: Time,
-    /// The place of the job before it; [`NONE`] where that is no longer on the line.
-    after: u32,
-}
-
 /// What waits for a die.
 #[derive(Clone, Debug, State)]
 #[state(after = "Line::check_restored")]
@@ -104,9 +96,8 @@ pub(super) struct Line {
     first: u32,
     last: u32,
     free: u32,
-    /// In order.
-    #[state(varies)]
-    gaps: Vec<Gap>,
+    /// One behind [`NONE`] is behind a job that is no longer on the line.
+    gaps: Gaps,
 }
 
 impl Default for Line {
@@ -118,7 +109,7 @@ impl Default for Line {
 impl Line {
     /// A line on which nothing waits, for jobs that take `shortest` or longer.
     pub(super) fn new(shortest: Time) -> Line {
-        Line { shortest, places: Vec::new(), first: NONE, last: NONE, free: NONE, gaps: Vec::new() }
+        Line { shortest, places: Vec::new(), first: NONE, last: NONE, free: NONE, gaps: Gaps::default() }
     }
 
     fn check_restored(&mut self) -> Result<(), String> {
@@ -195,8 +186,7 @@ impl Line {
         if next == NONE {
             self.last = NONE;
         }
-        let over = self.gaps.iter().take_while(|gap| gap.to <= job.from).count();
-        self.gaps.drain(..over);
+        self.gaps.forget_until(job.from);
         if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == at) {
             gap.after = NONE;
         }
@@ -211,7 +201,7 @@ impl Line {
         }
         let gap = Gap { from: begun, to: job.from, after: NONE };
         if self.has_room(&gap) {
-            self.gaps.insert(0, gap);
+            self.gaps.push_first(gap);
         }
     }
 
@@ -229,7 +219,7 @@ impl Line {
         } else {
             let gap = Gap { from: end, to: job.from, after: self.last };
             if self.has_room(&gap) {
-                self.gaps.push(gap);
+                self.gaps.push_last(gap);
             }
         }
         self.insert(self.last, job);
@@ -238,25 +228,12 @@ impl Line {
 
     /// Puts `job` into the first gap from `job.from` on, if there is one; gives where it ends.
     fn fill_gap(&mut self, job: &mut Job) -> Option<Time> {
-        let fits = |gap: &Gap| gap.from.max(job.from) + job.duration <= gap.to;
-        let past = self.gaps.partition_point(|gap| gap.to <= job.from);
-        let index = past + self.gaps[past..].iter().position(fits)?;
-        let gap = self.gaps[index];
+        let gap = self.gaps.first_fit(job.from, job.duration)?;
         job.from = gap.from.max(job.from);
         let at = self.insert(gap.after, *job);
         let before = Gap { to: job.from, ..gap };
         let behind = Gap { from: job.to(), to: gap.to, after: at };
-        match (self.has_room(&before), self.has_room(&behind)) {
-            (true, true) => {
-                self.gaps[index] = before;
-                self.gaps.insert(index + 1, behind);
-            }
-            (true, false) => self.gaps[index] = before,
-            (false, true) => self.gaps[index] = behind,
-            (false, false) => {
-                self.gaps.remove(index);
-            }
-        }
+        self.gaps.replace([before, behind].map(|gap| self.has_room(&gap).then_some(gap)));
         Some(job.to())
     }
 

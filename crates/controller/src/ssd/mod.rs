@@ -171,6 +171,7 @@ mod fetching;
 mod filling;
 mod flash_ops;
 mod frontier;
+mod gaps;
 mod geometry;
 mod handles;
 mod host;
