@@ -36,9 +36,10 @@ impl Schedule {
         }
     }
 
-    /// The power fails at `at`, while the buffer holds so many operations that were not issued. `finishing` is what each of
-    /// them takes where the drive is protected: all that is to be programmed is programmed then.
-    pub(super) fn cancel(&mut self, at: Time, held: u64, finishing: Option<Time>) {
+    /// The power fails at `at`, while the buffer holds so many operations that were not issued, which end so many stripes
+    /// with parity. `finishing` is what each of them takes where the drive is protected: all that is to be programmed is
+    /// programmed then.
+    pub(super) fn cancel(&mut self, at: Time, (held, parities): (u64, u64), finishing: Option<Time>) {
         let is_protected = finishing.is_some();
         self.cancel_crossings(at, is_protected);
         let mut dies = std::mem::take(&mut self.dies);
@@ -54,13 +55,19 @@ impl Schedule {
         self.die_charges.give_back(Activity::Erase, self.pace.erase * waiting);
         let blocks = waiting * u64::from(self.geometry.blocks_per_die());
         self.die_charges.give_back_count(Operation::Erase as usize, Activity::Erase, blocks);
+        self.end_held(Activity::Drain, held, finishing);
+        self.end_held(Activity::Correct, parities, finishing);
+    }
+
+    /// So many operations that were not issued are programmed, each in that time, or never will be.
+    fn end_held(&mut self, activity: Activity, held: u64, finishing: Option<Time>) {
         let pages = held * u64::from(self.geometry.operation_units / self.geometry.units_per_page);
         if let Some(each) = finishing {
-            self.die_charges.charge(Activity::Drain, each * held);
+            self.die_charges.charge(activity, each * held);
             self.counts.programs += held;
             self.channel_charges.count(Operation::Transfer as usize, Activity::Transfer, pages);
         } else {
-            self.counts.unprogrammed[Activity::Drain as usize] += pages;
+            self.counts.unprogrammed[activity as usize] += pages;
         }
     }
 

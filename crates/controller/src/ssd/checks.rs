@@ -49,8 +49,8 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
         return;
     }
-    // First, since the sizes that all others compare have no overflow then.
-    if !check_numbers(config, reader) {
+    // First, since the sizes that all others compare have no overflow then, and stripes are whole.
+    if !check_parity(config, reader) || !check_numbers(config, reader) {
         return;
     }
     check_buffer(config, reader);
@@ -106,6 +106,41 @@ fn check_errors(config: &Config, reader: &mut Reader<'_>) {
         let remedy = "leave it out, or leave zones out";
         reader.conflict("errors.ecc", errors.ecc.kind(), "bits of zones do not go wrong", remedy);
     }
+}
+
+/// Stripes lie over all dies of a superblock, as often as they fit. Gives whether they do.
+fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
+    let (Some(parity), Some(stripe)) = (&config.parity, config.stripe()) else { return true };
+    let given = parity.stripe.map_or("{}".into(), |stripe| format!("{{ stripe = {stripe} }}"));
+    let mut refuse = |problem: &str, remedy: &str| reader.conflict("parity", &given, problem, remedy);
+    if config.zones.is_some() {
+        refuse("zones are written without parity", "leave it out, or leave zones out");
+        return false;
+    }
+    if config.is_by_plane() {
+        let problem = "stripes lie in superblocks over all dies, and planes are filled by themselves";
+        refuse(problem, "leave it out, or use allocation = \"superblock\"");
+        return false;
+    }
+    let dies = config.dies_in_all();
+    if dies < 2 {
+        refuse(
+            "pages of a stripe lie on a die each, and there is one die",
+            "leave it out, or give more ways",
+        );
+        return false;
+    }
+    if !dies.is_multiple_of(u64::from(stripe)) {
+        let fits = |size: &u64| dies.is_multiple_of(*size);
+        let below = (2..=u64::from(stripe).min(dies)).rev().find(fits);
+        let nearest = (u64::from(stripe)..=dies).find(fits).into_iter().chain(below);
+        let nearest: Vec<String> = nearest.map(|size| size.to_string()).collect();
+        let problem = format!("the {dies} dies are no whole number of stripes");
+        let remedy = format!("the nearest allowed: {}", nearest.join(", "));
+        reader.conflict("parity.stripe", &stripe.to_string(), &problem, &remedy);
+        return false;
+    }
+    true
 }
 
 /// An order has each letter once, and what fills superblocks over all dies does not go with planes that fill their own.
@@ -299,8 +334,9 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let given = format!("{} %", config.over_provisioning.0 * 100.0);
     let raw = config.raw_bytes() as f64 / config.unit.0 as f64 / config.regions() as f64;
     let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
+    let parity = config.stripe().map_or(String::new(), |size| format!(", one page of {size} with parity"));
     let problem = format!(
-        "{kept} superblocks that are kept erased or being filled, and {} spare blocks leave no room for the data",
+        "{kept} superblocks that are kept erased or being filled{parity}, and {} spare blocks leave no room for the data",
         config.spare_blocks
     );
     let remedy = format!("the smallest allowed is {least} %, or give more blocks");

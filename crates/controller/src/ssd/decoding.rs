@@ -1,42 +1,11 @@
 //! Reads of the host from a drive whose bits go wrong.
 
+use super::again::Again;
 use super::errors::{Errors, Sensing};
-use super::fetching::Fetch;
 use super::model::Ssd;
 use super::reading::{Found, Last};
-use nacre_kernel::{Activity, Breakdown, Completion, ComponentId, Data, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Completion, Data, Request, Status, Time};
 use nacre_media::store::Store;
-
-/// Where the time went after the first sense of a page.
-#[derive(Clone, Copy, Default)]
-struct Again {
-    waits: Time,
-    suspending: Time,
-    senses: Time,
-    crossing: Time,
-    decoding: Time,
-}
-
-impl Again {
-    /// A page that was there at `from` is sensed once more.
-    fn add(&mut self, from: Time, fetch: &Fetch) {
-        self.waits += fetch.turn.start - from - fetch.turn.suspending + (fetch.transfer - fetch.sensed);
-        self.suspending += fetch.turn.suspending;
-        self.senses += fetch.sensed - fetch.turn.start;
-        self.crossing += fetch.done - fetch.transfer;
-    }
-
-    fn tell(&self, id: ComponentId, breakdown: &mut Breakdown) {
-        let spans = [
-            (Activity::Queue, self.waits),
-            (Activity::Suspend, self.suspending),
-            (Activity::Read, self.senses),
-            (Activity::Transfer, self.crossing),
-            (Activity::Correct, self.decoding),
-        ];
-        breakdown.add_all(id, spans);
-    }
-}
 
 /// Units of one operation that were read.
 struct Part {
@@ -115,8 +84,7 @@ impl<S: Store> Ssd<S> {
             is_lost: found.superblock != u32::MAX && self.errors().is_lost(run),
         };
         if fetch.is_some() && found.superblock != u32::MAX {
-            let sensing = self.decode(found, (unit, units), done);
-            part.is_lost |= sensing.is_lost;
+            let (sensing, beyond) = self.decode(found, (unit, units), done);
             for _ in 0..sensing.senses {
                 let from = part.last.done;
                 let again = self.schedule.fetch(now, from, found.spot, units, Activity::Read);
@@ -126,27 +94,51 @@ impl<S: Store> Ssd<S> {
             }
             part.last.done += sensing.decoding;
             part.again.decoding = sensing.decoding;
+            part.is_lost |= sensing.is_lost && beyond.is_empty();
+            self.rebuild_all((now, found), &beyond, &mut part);
         }
         part
     }
 
-    /// Decodes the units of `run`, which one operation holds that was read at `at`. What is uncorrectable is lost.
-    fn decode(&mut self, found: &Found, (first, units): (u32, u32), at: Time) -> Sensing {
+    /// Rebuilds the units `beyond` the code of what was read from `found` as `part`, beside each other. What cannot be is
+    /// lost.
+    #[inline]
+    fn rebuild_all(&mut self, (now, found): (Time, &Found), beyond: &[u32], part: &mut Part) {
+        let (from, mut slowest) = (part.last.done, Again::default());
+        for &unit in beyond {
+            let rebuilt = self.rebuild((now, from), unit, found);
+            if rebuilt.done > part.last.done {
+                (part.last.done, slowest) = (rebuilt.done, rebuilt.again);
+            }
+            if rebuilt.is_lost {
+                part.is_lost = true;
+                self.errors().lose(unit);
+            }
+        }
+        part.again.go_on(&slowest);
+    }
+
+    /// Decodes the units of `run`, which one operation holds that was read at `at`. What is uncorrectable is lost, or, where
+    /// there is parity and it was not lost before, told.
+    fn decode(&mut self, found: &Found, (first, units): (u32, u32), at: Time) -> (Sensing, Vec<u32>) {
+        let has_parity = self.array.geometry.stripes.is_some();
         let erases = self.array.flash.blocks()[found.superblock as usize].erases;
         let pages = &self.array.table[first as usize..(first + units) as usize];
         let errors = self.schedule.errors.0.as_mut().expect("its bits go wrong");
-        let mut all = Sensing::default();
+        let (mut all, mut beyond) = (Sensing::default(), Vec::new());
         for (unit, &entry) in (first..).zip(pages) {
             let sensing = errors.decode(entry - 1, erases, found.spot.cells, at);
             all.senses = all.senses.max(sensing.senses);
             all.decoding += sensing.decoding;
             all.is_lost |= sensing.is_lost;
-            if sensing.is_lost {
-                errors.lose(unit);
+            match has_parity && !errors.is_lost((unit, 1)) {
+                true if sensing.is_lost => beyond.push(unit),
+                false if sensing.is_lost => errors.lose(unit),
+                _ => {}
             }
         }
         errors.count_reads(pages, all.senses);
-        all
+        (all, beyond)
     }
 
     /// The rest of `unit`, a part of which is written, is read from `found`. Where it is lost, so is what is written.
@@ -155,11 +147,14 @@ impl<S: Store> Ssd<S> {
             return self.replace(unit);
         }
         if !found.is_buffered {
-            let sensing = self.decode(found, (unit, 1), at);
+            let (sensing, beyond) = self.decode(found, (unit, 1), at);
             let mut from = at;
             for _ in 0..sensing.senses {
                 from = self.schedule.fetch(at, from, found.spot, 1, Activity::Read).done;
                 self.schedule.count_read(Activity::Read, 1);
+            }
+            if !beyond.is_empty() && self.rebuild((at, from), unit, found).is_lost {
+                self.errors().lose(unit);
             }
         }
         self.errors().lose_again(unit);

@@ -56,6 +56,9 @@ impl<S: Store> Device for Ssd<S> {
         self.interface.restart_ledger();
         self.schedule.restart_ledger();
         self.array.handles.restart_ledger();
+        if let Some(parity) = &mut self.array.parity.0 {
+            parity.restart_ledger();
+        }
         self.book = Book::behind(self.array.programs, self.array.flash.erases());
     }
 

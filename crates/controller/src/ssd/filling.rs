@@ -71,9 +71,12 @@ impl<S: Store> Array<S> {
     /// flash.
     #[inline]
     fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        if self.geometry.stripes.is_some() {
+            return self.complete_in_stripe(frontier, cause, work);
+        }
         let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
         let is_mixed = frontier < self.host_frontiers;
-        let held = if is_mixed { self.rules.held_units } else { 0 };
+        let held = self.held_units(frontier);
         let open = &mut self.frontiers[frontier];
         open.operation_end += units;
         while open.issued + units <= open.taken && open.taken - open.issued > held {
@@ -83,6 +86,12 @@ impl<S: Store> Array<S> {
         }
     }
 
+    /// Units that the buffer keeps back of what `frontier` takes.
+    #[inline]
+    pub(super) fn held_units(&self, frontier: usize) -> u32 {
+        if frontier < self.host_frontiers { self.rules.held_units } else { 0 }
+    }
+
     /// The superblock of `frontier` is full: what the buffer holds of it goes to the flash.
     pub(super) fn seal<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = self.frontiers[frontier];
@@ -90,6 +99,9 @@ impl<S: Store> Array<S> {
             return;
         }
         self.issue_all(frontier, cause, work);
+        if self.geometry.stripes.is_some() {
+            self.seal_stripe(frontier, cause, work);
+        }
         let place = self.place_of[open.superblock as usize] as usize;
         // What cells of one bit do not hold is gained when they are erased.
         let programmed = match open.cells {
@@ -109,6 +121,9 @@ impl<S: Store> Array<S> {
 
     /// Every full operation of `frontier` goes to the flash.
     fn issue_all<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        if self.geometry.stripes.is_some() {
+            return self.issue_stripes(frontier, 0, cause, work);
+        }
         let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
         let is_mixed = frontier < self.host_frontiers;
         let open = &mut self.frontiers[frontier];
@@ -144,7 +159,7 @@ impl<S: Store> Array<S> {
     /// How often the die that has most of them programs one of the operations that the buffer holds.
     pub(super) fn held_rounds(&self) -> u64 {
         if !self.geometry.is_by_plane() {
-            return self.held_operations().div_ceil(u64::from(self.geometry.dies));
+            return (self.held_operations() + self.held_parities()).div_ceil(u64::from(self.geometry.dies));
         }
         let mut of_die = vec![0; self.geometry.dies as usize];
         for (number, open) in self.frontiers.iter().enumerate() {

@@ -24,6 +24,9 @@ pub(super) trait FlashOps {
     /// `is_mixed`.
     fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool);
 
+    /// An operation with the parity of a stripe is programmed; `cause` is that of the last data of the stripe.
+    fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause);
+
     /// So many units of one operation are read, to be copied or looked into.
     fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause);
 
@@ -48,6 +51,8 @@ impl FlashOps for Untimed {
 
     #[inline]
     fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
+
+    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {}
 
     fn erase(&mut self, _superblock: u32) {}
 

@@ -1,34 +1,11 @@
 //! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
 
 use super::config::Config;
+use super::divisor::Divisor;
+use super::stripes::Stripes;
 use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;
-
-/// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
-/// by direct computation"): exact for every dividend of 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Divisor {
-    by: u32,
-    reciprocal: u64,
-}
-
-impl Divisor {
-    pub(super) fn new(by: u32) -> Divisor {
-        // For 1 the reciprocal would be 2^64; quotients are then taken as they are.
-        Divisor { by, reciprocal: if by == 1 { 0 } else { u64::MAX / u64::from(by) + 1 } }
-    }
-
-    /// Quotient and remainder.
-    #[inline]
-    pub(super) fn divide(self, number: u32) -> (u32, u32) {
-        if self.by == 1 {
-            return (number, 0);
-        }
-        let quotient = ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32;
-        (quotient, number - quotient * self.by)
-    }
-}
 
 /// Units the host programs in a plane between two looks at what cleaning has to do there: at most so many, and this part of
 /// a block.
@@ -50,7 +27,7 @@ pub(super) enum Cells {
 /// filled and cleaned by itself: all of it, or one plane. A *superblock* is one block of every plane of a region. An
 /// *operation* programs one page of a die, or of all planes of a region on it at once. Operations of a superblock are
 /// numbered in the order they are programmed: over all dies, then the next page. Those of a plane's blocks have the
-/// numbers of their die.
+/// numbers of their die. What programs parity holds no units: a superblock has those of its data alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Geometry {
     pub(super) channels: u32,
@@ -91,6 +68,8 @@ pub(super) struct Geometry {
     by_operation: Divisor,
     by_die: Divisor,
     by_page: Divisor,
+    /// Operations with one of parity among them; `None` where there is no parity.
+    pub(super) stripes: Option<Stripes>,
 }
 
 /// Where one operation of a superblock lies.
@@ -145,6 +124,7 @@ impl Geometry {
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_page: Divisor::new(units_per_page),
+            stripes: config.stripe().map(|size| Stripes::new(size, dies)),
         }
     }
 
@@ -251,12 +231,26 @@ impl Geometry {
     /// The number of the operation that programs the unit with this number in its superblock, among those of that.
     #[inline]
     pub(super) fn place_of_operation(&self, index: u32) -> u32 {
-        self.by_operation.divide(index).0
+        let of_data = self.by_operation.divide(index).0;
+        match &self.stripes {
+            None => of_data,
+            Some(stripes) => stripes.operation_of(of_data),
+        }
+    }
+
+    /// Operations that so many units of data fill, and the place of the last of these units behind them.
+    #[inline]
+    pub(super) fn operations_of(&self, units: u32) -> (u32, u32) {
+        self.by_operation.divide(units)
     }
 
     /// The block of its superblock that the unit with this number lies in.
     pub(super) fn lane_of(&self, index: u32) -> u32 {
-        let (operation, within) = self.by_operation.divide(index);
+        self.lane_within(self.place_of_operation(index), self.by_operation.divide(index).1)
+    }
+
+    /// The block of its superblock that the unit in place `within` of an operation lies in.
+    pub(super) fn lane_within(&self, operation: u32, within: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
         // Planes that are programmed together lie in one operation, and others follow each other.
         let plane = self.by_page.divide(within).0 + self.by_row.divide(row).1;
@@ -268,7 +262,17 @@ impl Geometry {
     pub(super) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
         // Of superblocks over all dies the quotient is 0.
         let (die, _) = self.by_superblocks_of_die.divide(superblock);
-        self.by_operation.divide(index).0 * self.operation_step + die
+        self.place_of_operation(index) * self.operation_step + die
+    }
+
+    /// Units of data that all dies program at once, or one where planes are filled by themselves.
+    pub(super) fn units_at_once(&self) -> u32 {
+        let operations = match &self.stripes {
+            _ if self.is_by_plane() => 1,
+            None => self.dies,
+            Some(stripes) => self.dies / stripes.size * stripes.of_data(),
+        };
+        self.operation_units * operations
     }
 
     /// Superblocks that have blocks on a die.

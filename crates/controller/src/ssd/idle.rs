@@ -61,7 +61,6 @@ impl<S: Store> Array<S> {
     /// Copies as much of the superblocks that are being emptied, or the next ones, as all dies program at once: a stripe, or
     /// a page of each plane.
     fn clean_a_little<W: FlashOps>(&mut self, work: &mut W) {
-        let dies = if self.geometry.is_by_plane() { 1 } else { self.geometry.dies };
         for region in 0..self.regions.len() {
             if self.is_worn_out || !self.cleans_region(region) {
                 continue;
@@ -69,7 +68,7 @@ impl<S: Store> Array<S> {
             if self.regions[region].relocation.is_none() {
                 self.begin_cleaning(region);
             }
-            self.copy(region, self.geometry.operation_units * dies, work);
+            self.copy(region, self.geometry.units_at_once(), work);
         }
     }
 }

@@ -67,6 +67,10 @@ impl<S: Store> Array<S> {
             let region = self.geometry.region_of(open.superblock);
             assert_eq!(region, self.region_of_frontier(number), "the region of frontier {number}");
         }
+        for open in self.frontiers.iter().filter(|open| open.superblock != NOBODY) {
+            let next = self.geometry.operation_of(open.superblock, open.issued);
+            assert_eq!(open.next_operation, next, "the next operation of superblock {}", open.superblock);
+        }
         for (superblock, &is_open) in self.is_open.iter().enumerate() {
             let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
             assert_eq!(is_open, is_frontier, "whether superblock {superblock} is being filled");

@@ -151,6 +151,7 @@
 //! conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time of
 //! recovery as pages over dies.
 
+mod again;
 mod ageing;
 mod arbiter;
 mod array;
@@ -163,6 +164,7 @@ mod config;
 mod decoding;
 mod device;
 mod die;
+mod divisor;
 mod emptying;
 mod erasing;
 mod errors;
@@ -181,14 +183,18 @@ mod joins;
 mod line;
 mod mapping;
 mod mapping_cache;
+mod maybe;
+mod members;
 mod model;
 mod outage;
 mod pace;
+mod parity;
 mod places;
 mod plane_allocation;
 mod planes;
 mod power;
 mod reading;
+mod rebuilding;
 mod refreshing;
 mod regions;
 mod relocation;
@@ -197,6 +203,7 @@ mod schedule;
 mod slc_cache;
 mod spare_area;
 mod state;
+mod stripes;
 mod versions;
 mod wear;
 mod word_lines;
@@ -208,18 +215,18 @@ mod tests;
 
 pub use ageing::ErrorsConfig;
 pub use config::{
-    Allocation, Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten,
-    ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, Config, Isolation, ParityConfig, SlcCacheConfig, Streams,
+    Translator, Unwritten, ZonesConfig,
 };
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};
 use blocks::{Blocks, Durability};
-use errors::MaybeErrors;
 use geometry::Geometry;
 use handles::Handles;
 use host::HostInterface;
 use mapping_cache::MappingCache;
+use maybe::Maybe;
 use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
@@ -338,7 +345,7 @@ fn build_mapped<S: Store>(
     let interface = host_interface(&config, id, builder)?;
     let errors = errors::build(&config, &geometry, slot.path(), builder)?;
     let mut drive = Ssd::new(id, slot.path().to_string(), config, array, interface);
-    drive.schedule.errors = MaybeErrors(errors);
+    drive.schedule.errors = Maybe(errors);
     Ok(drive)
 }
 

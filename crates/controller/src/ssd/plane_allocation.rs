@@ -1,7 +1,8 @@
 //! Where a page of the host goes when each plane is filled by itself: by its address, or to the die that is free first.
 
 use super::config::{Allocation, Config, LETTERS};
-use super::geometry::{Divisor, Geometry};
+use super::divisor::Divisor;
+use super::geometry::Geometry;
 use nacre_kernel::state::State;
 
 /// Which plane takes which page.

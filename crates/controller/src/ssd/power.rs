@@ -17,6 +17,7 @@ impl<S: Store> Ssd<S> {
     pub(super) fn lose_power(&mut self, at: Time) {
         let unfinished = self.schedule.unfinished(at);
         let held = self.array.held_operations();
+        let held_parities = self.array.held_parities();
         let damage = self.damage(at);
         let lost = self.versions.fail(at, &mut self.schedule);
         let mut interrupted = Recovery {
@@ -30,11 +31,11 @@ impl<S: Store> Ssd<S> {
         };
         if self.config.power_protected {
             let rounds = unfinished.most_programs + self.array.held_rounds();
-            interrupted.programs_finished = unfinished.programs + held;
+            interrupted.programs_finished = unfinished.programs + held + held_parities;
             interrupted.done = at + self.config.nand.longest_program() * rounds;
         }
         let finishing = self.config.power_protected.then(|| self.config.nand.longest_program());
-        self.schedule.cancel(at, held, finishing);
+        self.schedule.cancel(at, (held, held_parities), finishing);
         self.array.empty_buffer();
         let mut older = BTreeMap::new();
         for (unit, before) in lost.back {
@@ -59,6 +60,17 @@ impl<S: Store> Ssd<S> {
         self.interface.power_fail(at);
     }
 
+    /// What it takes to find the parity of stripes again that are not full, from what is on the flash of them. Capacitors
+    /// keep it.
+    fn finding_parity(&self) -> Time {
+        if self.config.power_protected {
+            return Time::ZERO;
+        }
+        let geometry = &self.array.geometry;
+        let pages = u64::from(geometry.pages_of(geometry.operation_units));
+        reading(&self.config, self.array.unprotected_operations() * pages, self.config.page.0)
+    }
+
     /// The power is back at `at`.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         let mut recovery = std::mem::take(&mut self.outage.interrupted);
@@ -79,7 +91,7 @@ impl<S: Store> Ssd<S> {
         let table = u64::from(mappings) * self.config.mapping_entry.0;
         let reading = reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0);
         let scanning = reading_spare(&self.config, recovery.pages_scanned);
-        recovery.done = at.max(recovery.done) + erasing + reading + scanning;
+        recovery.done = at.max(recovery.done) + erasing + reading + scanning + self.finding_parity();
         self.outage.next_checkpoint = programs;
         self.outage.recovered(at, &recovery, &mut self.book);
         recovery

@@ -21,12 +21,17 @@ pub(super) struct Parts<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) schedule: &'a Schedule,
     pub(super) interface: &'a HostInterface,
+    /// Units of parity among what was programmed of the drive's own.
+    pub(super) parity: u64,
 }
 
 /// The report over `elapsed`.
 pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
     let array = &ssd.array;
-    let wear = wear(&ssd.book, &array.programs, &array.flash, &array.blocks, &array.geometry, &ssd.config);
+    let parity = array.parity.0.as_ref().map_or(0, |parity| parity.measured());
+    let mut wear =
+        wear(&ssd.book, &array.programs, &array.flash, &array.blocks, &array.geometry, &ssd.config);
+    wear.metadata += parity;
     let parts = Parts {
         id: ssd.id,
         path: &ssd.path,
@@ -34,6 +39,7 @@ pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
         geometry: &array.geometry,
         schedule: &ssd.schedule,
         interface: &ssd.interface,
+        parity,
     };
     component(&parts, wear, counters(ssd), columns(ssd), elapsed)
 }
@@ -105,7 +111,8 @@ fn resources(parts: &Parts<'_>, wear: &Wear) -> Vec<Resource> {
         (Activity::Drain, wear.host + wear.padding),
         (Activity::Clean, wear.cleaned),
         (Activity::LevelWear, wear.levelled),
-        (Activity::Translate, wear.metadata),
+        (Activity::Translate, wear.metadata - parts.parity),
+        (Activity::Correct, parts.parity),
     ] {
         let pages = units / u64::from(geometry.units_per_page);
         let programmed = pages.saturating_sub(schedule.counts.unprogrammed[activity as usize]);
@@ -183,7 +190,9 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
         ("refused_writes", ssd.book.refused_writes),
     ]);
     counters.extend(ssd.book.recovery_counters());
+    counters.extend(ssd.array.parity.0.iter().map(|parity| ("units_parity", parity.measured())));
     counters.extend(ssd.schedule.errors.0.iter().flat_map(|errors| errors.counters()));
+    counters.extend(ssd.schedule.errors.0.iter().flat_map(|errors| errors.rebuild_counters()));
     counters
 }
 

@@ -4,8 +4,9 @@ use super::arbiter::Arbiter;
 use super::config::{Arbitration, Config};
 use super::die::Die;
 use super::erasing::EraseTurns;
-use super::errors::MaybeErrors;
+use super::errors::Errors;
 use super::geometry::Geometry;
+use super::maybe::Maybe;
 use super::pace::Pace;
 use super::places::Places;
 use nacre_kernel::state::{State, Value};
@@ -84,7 +85,7 @@ pub(super) struct Schedule {
     pub(super) channel_charges: FlashCharges,
     pub(super) counts: Counts,
     /// Wrong bits of what is read.
-    pub(super) errors: MaybeErrors,
+    pub(super) errors: Maybe<Errors>,
     /// How often time before a moment was forgotten.
     forgettings: u32,
 }
@@ -124,7 +125,7 @@ impl Schedule {
             die_charges: FlashCharges::default(),
             channel_charges: FlashCharges::default(),
             counts: Counts::default(),
-            errors: MaybeErrors::default(),
+            errors: Maybe::default(),
             forgettings: 0,
             geometry,
             pace,

@@ -1,5 +1,6 @@
 //! What the tables of a drive tell the schedule to do: programs, reads for copies, erases.
 
+use super::errors::Sensing;
 use super::flash_ops::{Cause, FlashOps};
 use super::geometry::{Cells, Spot};
 use super::line::Task;
@@ -59,43 +60,119 @@ impl FlashOps for Working<'_> {
             let end = (spot.die, end);
             return schedule.note_program((superblock, operation), end, (now, cause, is_mixed), true);
         }
-        let die = &mut schedule.dies[spot.die as usize];
+        let crossing = if is_inside { 0 } else { pages };
+        let end = schedule.program_on((now, ready), spot.die, task, (time, transfer, crossing));
+        schedule.note_program((superblock, operation), (spot.die, end), (now, cause, is_mixed), false);
+    }
+
+    fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause) {
+        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
+        let spot = Spot { cells, ..schedule.geometry.spot(operation) };
+        if schedule.erase_turns.are_kept() {
+            schedule.erase_in_turn(now, superblock, operation, spot.die);
+        }
+        let time = schedule.pace.programming(spot);
+        let pages = schedule.geometry.operation_units / schedule.geometry.units_per_page;
+        let number = schedule.geometry.number_on_die(superblock, operation);
+        let task = Task::program(number, Activity::Correct, pages);
+        let ready = if cause == Cause::Host { at } else { schedule.copied_of(spot.die).max(at) };
+        // It holds no place in the write buffer, and a flush does not wait for it: what it protects is on the flash.
+        let transfer = schedule.pace.program_transfer;
+        schedule.program_on((now, ready), spot.die, task, (time, transfer, pages));
+    }
+
+    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
+        let sensing = match &mut self.schedule.errors.0 {
+            Some(errors) if cause != Cause::Mapping => errors.take_copied(),
+            _ => Sensing::default(),
+        };
+        self.read_sensed(operation, cells, units, cause, sensing);
+    }
+
+    #[inline]
+    fn copied(&mut self, page: u32, owner: u32, cells: Cells, blocks: &[Block]) {
+        if let Some(errors) = &mut self.schedule.errors.0 {
+            let block = &blocks[(page >> self.schedule.geometry.shift) as usize];
+            if errors.copy(page, owner, block.erases, cells, self.at) && !self.rebuild(page, block, cells) {
+                self.lose(owner);
+            }
+        }
+    }
+
+    fn erase(&mut self, superblock: u32) {
+        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
+        let (on, blocks) = (schedule.geometry.dies_of(superblock), schedule.geometry.blocks_per_die());
+        let ready = schedule.copied_of(on.start).max(at);
+        let dies = on.len() as u64;
+        if schedule.erase_turns.are_kept() {
+            schedule.erase_turns.add(superblock, ready, on);
+            schedule.erase_turns.begin(now, &mut schedule.dies);
+        } else {
+            for die in &mut schedule.dies[on.start as usize..on.end as usize] {
+                die.work(now, ready, schedule.pace.erase, Task::erase(blocks));
+            }
+        }
+        schedule.die_charges.charge(Activity::Erase, schedule.pace.erase * dies);
+        let blocks = u64::from(schedule.geometry.blocks_per_superblock());
+        schedule.die_charges.count(Operation::Erase as usize, Activity::Erase, blocks);
+    }
+
+    fn die_free_from(&mut self, die: u32) -> Time {
+        let Schedule { erase_turns, dies, .. } = &mut *self.schedule;
+        if !erase_turns.is_idle() {
+            erase_turns.begin(self.now, dies);
+        }
+        let die = &mut dies[die as usize];
+        die.begin_before(self.now);
+        die.free_from().max(self.at)
+    }
+}
+
+impl Schedule {
+    /// Has `die` do `task`, a program whose data is ready then: it takes so long, so long to cross the channel, and so many
+    /// pages cross. Gives where it ends on the line of the die.
+    #[inline(always)]
+    fn program_on(
+        &mut self,
+        (now, ready): (Time, Time),
+        die: u32,
+        task: Task,
+        (time, transfer, crossing): (Time, Time, u32),
+    ) -> Time {
+        let die = &mut self.dies[die as usize];
         die.begin_before(now);
         // A die takes data in while it works on what came before; without that it has to be idle.
-        let open = if schedule.pace.cached { die.last_start() } else { die.free_from() };
-        let begin = match schedule.arbiters.get_mut(die.channel as usize) {
+        let open = if self.pace.cached { die.last_start() } else { die.free_from() };
+        let begin = match self.arbiters.get_mut(die.channel as usize) {
             Some(arbiter) => arbiter.other(now, ready.max(open), transfer),
-            None => schedule.channels[die.channel as usize].reserve(ready.max(open), transfer),
+            None => self.channels[die.channel as usize].reserve(ready.max(open), transfer),
         };
-        let end = if schedule.pace.cached {
+        let end = if self.pace.cached {
             die.work(now, begin + transfer, time, task)
         } else {
             die.work(now, begin, transfer + time, task)
         };
-        let occupied = if schedule.pace.cached { time } else { transfer + time };
-        schedule.die_charges.charge(activity(cause), occupied);
-        let crossing = if is_inside { 0 } else { pages };
-        schedule.charge_crossing(transfer, crossing);
-        schedule.counts.programs += 1;
-        if schedule.carries_bytes {
-            schedule.note_crossing(Operation::Program, begin, transfer, crossing);
+        let occupied = if self.pace.cached { time } else { transfer + time };
+        self.die_charges.charge(task.activity, occupied);
+        self.charge_crossing(transfer, crossing);
+        self.counts.programs += 1;
+        if self.carries_bytes {
+            self.note_crossing(Operation::Program, begin, transfer, crossing);
         }
-        schedule.note_program((superblock, operation), (spot.die, end), (now, cause, is_mixed), false);
+        end
     }
+}
 
-    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
+impl Working<'_> {
+    /// Reads so many units of one operation to copy them or look into them, for whose wrong bits this is needed.
+    #[inline(always)]
+    fn read_sensed(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause, again: Sensing) {
         let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
         let spot = Spot { cells, ..schedule.geometry.spot(operation) };
-        let read = schedule.pace.reading(spot);
-        let (mut pages, mut time) = schedule.crossing(units);
-        let (mut read, mut decoding) = (read, Time::ZERO);
-        if cause != Cause::Mapping
-            && let Some(errors) = &mut schedule.errors.0
-        {
-            let (again, takes) = errors.take_copied();
-            let senses = 1 + u64::from(again);
-            (pages, time, read, decoding) = (pages * (1 + again), time * senses, read * senses, takes);
-        }
+        let (pages, time) = schedule.crossing(units);
+        let senses = 1 + u64::from(again.senses);
+        let (pages, time) = (pages * (1 + again.senses), time * senses);
+        let (read, decoding) = (schedule.pace.reading(spot) * senses, again.decoding);
         let is_inside = schedule.pace.copies_inside;
         let (crossing, time) = if is_inside { (0, schedule.pace.command) } else { (pages, time) };
         let die = &mut schedule.dies[spot.die as usize];
@@ -122,38 +199,29 @@ impl FlashOps for Working<'_> {
         }
     }
 
-    #[inline]
-    fn copied(&mut self, page: u32, owner: u32, cells: Cells, blocks: &[Block]) {
-        if let Some(errors) = &mut self.schedule.errors.0 {
-            let superblock = page >> self.schedule.geometry.shift;
-            errors.copy(page, owner, blocks[superblock as usize].erases, cells, self.at);
+    /// Unit `page` is beyond the code, in a superblock whose first block is `block`: where there is parity, the others of
+    /// its stripe are read beside it. Gives whether it is rebuilt from them.
+    #[inline(never)]
+    fn rebuild(&mut self, page: u32, block: &Block, cells: Cells) -> bool {
+        let others = self.schedule.geometry.others(page, block.programmed, true);
+        let mut is_rebuilt = !others.is_empty();
+        for other in &others {
+            let Some(errors) = &mut self.schedule.errors.0 else { return false };
+            let sensing = errors.decode_other(other, block.erases, cells, self.at);
+            errors.count_rebuild_read(sensing.senses);
+            is_rebuilt &= !sensing.is_lost;
+            self.read_sensed(other.operation, cells, 1, Cause::Cleaning, sensing);
         }
+        if let Some(errors) = &mut self.schedule.errors.0 {
+            errors.count_rebuilt(is_rebuilt);
+        }
+        is_rebuilt
     }
 
-    fn erase(&mut self, superblock: u32) {
-        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
-        let (on, blocks) = (schedule.geometry.dies_of(superblock), schedule.geometry.blocks_per_die());
-        let ready = schedule.copied_of(on.start).max(at);
-        let dies = on.len() as u64;
-        if schedule.erase_turns.are_kept() {
-            schedule.erase_turns.add(superblock, ready, on);
-            schedule.erase_turns.begin(now, &mut schedule.dies);
-        } else {
-            for die in &mut schedule.dies[on.start as usize..on.end as usize] {
-                die.work(now, ready, schedule.pace.erase, Task::erase(blocks));
-            }
+    #[inline(never)]
+    fn lose(&mut self, owner: u32) {
+        if let Some(errors) = &mut self.schedule.errors.0 {
+            errors.lose(owner);
         }
-        schedule.die_charges.charge(Activity::Erase, schedule.pace.erase * dies);
-        let blocks = u64::from(schedule.geometry.blocks_per_superblock());
-        schedule.die_charges.count(Operation::Erase as usize, Activity::Erase, blocks);
-    }
-    fn die_free_from(&mut self, die: u32) -> Time {
-        let Schedule { erase_turns, dies, .. } = &mut *self.schedule;
-        if !erase_turns.is_idle() {
-            erase_turns.begin(self.now, dies);
-        }
-        let die = &mut dies[die as usize];
-        die.begin_before(self.now);
-        die.free_from().max(self.at)
     }
 }

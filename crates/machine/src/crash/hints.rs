@@ -4,7 +4,8 @@
 pub(super) const LEFT_OUT: &str = "";
 /// The setting is given, and its value drawn.
 pub(super) const ANY: &str = "?";
-/// The setting says how cells wear out: its value is drawn from a stream of its own, so that nothing else depends on it.
+/// The setting says how cells wear out, or what is kept against that: its value is drawn from a stream of its own, so that
+/// nothing else depends on it.
 pub(super) const WEAR: &str = "#";
 
 /// Values of TOML to choose from for a setting of a room, or one of the words above. Of a table among its settings
@@ -41,6 +42,7 @@ pub(super) const NOT_WITH_ZONES: &[&str] = &[
     "buffer_kept",
     "power_protected",
     "errors",
+    "parity",
 ];
 
 /// Values of a quantity.
@@ -69,6 +71,7 @@ const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.00000
 /// By room and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
+    ("ssd", "parity", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, "{ stripe = 2 }", "{}"]),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
@@ -127,6 +130,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd.zones", "active", &["1", "2", "3"]),
     ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
     ("ssd", "errors", &[WEAR]),
+    ("ssd", "parity", &[WEAR]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),

@@ -76,7 +76,7 @@ pub(super) struct Family {
     has: &'static [&'static str],
 }
 
-pub(super) const FORMS: [Family; 9] = [
+pub(super) const FORMS: [Family; 10] = [
     Family { name: "server_cache that writes back", kind: "server_cache", has: &["write_back = {"] },
     Family {
         name: "server_cache with a table that survives",
@@ -93,6 +93,7 @@ pub(super) const FORMS: [Family; 9] = [
     Family { name: "ssd with its mapping in flash", kind: "ssd", has: &["mapping_cache = "] },
     Family { name: "ssd that wears out", kind: "ssd", has: &["endurance = 3"] },
     Family { name: "ssd whose bits go wrong", kind: "ssd", has: &["errors = "] },
+    Family { name: "ssd with parity", kind: "ssd", has: &["parity = "] },
     PAIRED,
 ];
 

@@ -34,6 +34,9 @@ impl Files for OneTrace {
 const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
+/// A share of 13 % of units is beyond the code, and most of them are rebuilt.
+const WRONG_BITS: &str = "parity = {}\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
+    bit_error_rate = 0.00012, cycles = 1, error_exponent = 0 }\n";
 const HOT: &str =
     "[workload]\nkind = \"zipf\"\nrequests = 100_000\nfootprint = \"24 MiB\"\nread_share = \"30 %\"\n";
 
@@ -91,8 +94,9 @@ fn two_runs_of_half_the_requests_are_one_run() {
     let trace =
         "[workload]\nkind = \"trace\"\nfile = \"a.csv\"\nformat = \"nacre_csv\"\nplacement = \"compact\"\n";
     let store = "[workload]\nkind = \"kv\"\nkeys = 20_000\ncache = \"1 MiB\"\nlog = \"2 MiB\"\n";
+    let parity = format!("{}{WRONG_BITS}", SSD.replace("33 %", "140 %"));
     for workload in [&open, &closed, trace, store] {
-        for stack in [SSD, &cache] {
+        for stack in [SSD, &parity, &cache] {
             goes_on(&format!("{workload}{stack}"), ONE, ONE, TWO);
         }
     }

@@ -1,7 +1,9 @@
 //! The configuration of an SSD.
 
+mod parity;
 mod zones;
 
+pub use parity::ParityConfig;
 pub use zones::ZonesConfig;
 
 use super::ageing::ErrorsConfig;
@@ -319,6 +321,9 @@ pub struct Config {
     pub price_basis: Option<String>,
     /// Bits that go wrong, and what puts them right; absent means none do.
     pub errors: Option<ErrorsConfig>,
+    /// Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is
+    /// rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means none.
+    pub parity: Option<ParityConfig>,
 }
 
 impl Config {
@@ -341,10 +346,18 @@ impl Config {
         self.allocation_order.as_deref().unwrap_or(LETTERS)
     }
 
-    /// Units of a superblock: a block of every plane of every die, or of one plane.
+    /// Dies of a stripe, that of its parity included, where there is parity.
+    pub(super) fn stripe(&self) -> Option<u32> {
+        let parity = self.parity.as_ref()?;
+        Some(parity.stripe.unwrap_or(self.dies_in_all() as u32))
+    }
+
+    /// Units of data of a superblock: a block of every plane of every die, or of one plane. Those of parity are not
+    /// among them.
     pub(super) fn units_per_superblock(&self) -> u64 {
         let blocks = self.dies_in_all() * u64::from(self.planes) / self.regions();
-        blocks * u64::from(self.pages) * (self.page.0 / self.unit.0)
+        let of_data = self.stripe().map_or(blocks, |size| blocks / u64::from(size) * u64::from(size - 1));
+        of_data * u64::from(self.pages) * (self.page.0 / self.unit.0)
     }
 
     /// Bytes of all the flash, spare blocks included.

@@ -5,15 +5,18 @@
 
 mod copying;
 mod quantile;
+mod rebuilding;
 mod setup;
 
 pub(super) use setup::build;
 
 use super::ageing::Law;
 use super::geometry::{Cells, Geometry};
+use super::maybe::Maybe;
 use crate::ecc::{Ecc, Verdict};
-use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
+use rebuilding::Rebuilds;
 use std::collections::BTreeSet;
 
 /// What was done since measuring began.
@@ -81,23 +84,8 @@ pub(super) struct Errors {
     /// The units that are copied next, which one read brings.
     copying: Sensing,
     counts: Counts,
+    rebuilds: Maybe<Rebuilds>,
     ledger: Ledger,
-}
-
-/// Wrong bits, where the drive has them. One without leaves nothing in the state.
-#[derive(Default)]
-pub(super) struct MaybeErrors(pub(super) Option<Box<Errors>>);
-
-impl State for MaybeErrors {
-    fn save(&self, state: &mut StateWriter) {
-        if let Some(errors) = &self.0 {
-            errors.save(state);
-        }
-    }
-
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        self.0.as_mut().map_or(Ok(()), |errors| errors.restore(state))
-    }
 }
 
 impl Errors {
@@ -134,29 +122,39 @@ impl Errors {
         (superblock * self.geometry.lanes() + self.geometry.lane_of(index)) as usize
     }
 
-    /// The page of the flash that holds unit `page` is read so many times.
-    fn disturb(&mut self, page: u32, times: u32) {
-        let block = self.block_of(page);
+    /// A page of a block of `superblock` is read so many times.
+    fn disturb(&mut self, superblock: u32, block: usize, times: u32) {
         self.reads[block] = self.reads[block].saturating_add(times);
         if self.reads[block] >= self.refresh_reads {
-            self.due = Some(page >> self.geometry.shift);
+            self.due = Some(superblock);
         }
     }
 
     /// What reading `page` comes to at `at`, of a superblock that was erased so often and whose `cells` hold so much. What
     /// cells with one bit hold has no wrong bits.
     pub(super) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
+        self.decode_in((self.block_of(page), page, 0), erases, cells, at)
+    }
+
+    /// The same of codewords in `block`, which are told apart by a page and the number of the first of them there.
+    fn decode_in(
+        &mut self,
+        (block, page, first): (usize, u32, u32),
+        erases: u32,
+        cells: Cells,
+        at: Time,
+    ) -> Sensing {
         let superblock = page >> self.geometry.shift;
         self.count_from_erase(superblock, erases);
         let layout = self.code.layout();
         let lying = at.saturating_sub(self.rows[superblock as usize].since);
         let share = match cells {
-            Cells::Full => self.law.share(erases, lying, self.reads[self.block_of(page)]),
+            Cells::Full => self.law.share(erases, lying, self.reads[block]),
             Cells::Single => 0.0,
         };
         let mean = share * layout.codeword_bits as f64;
         let (mut sensing, mut bits) = (Sensing::default(), 0);
-        for codeword in 0..layout.codewords {
+        for codeword in first..first + layout.codewords {
             let wrong = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
             let decoding = self.code.decoding(wrong);
             sensing.senses = sensing.senses.max(decoding.senses);
@@ -206,7 +204,8 @@ impl Errors {
             let index = (entry - 1) & ((1 << self.geometry.shift) - 1);
             let page = index / self.geometry.units_per_page;
             if before.replace(page) != Some(page) {
-                self.disturb(entry - 1, 1 + again);
+                let superblock = (entry - 1) >> self.geometry.shift;
+                self.disturb(superblock, self.block_of(entry - 1), 1 + again);
             }
         }
     }
@@ -233,6 +232,9 @@ impl Errors {
 
     pub(super) fn restart_ledger(&mut self) {
         (self.counts, self.losses, self.ledger) = (Counts::default(), 0, Ledger::default());
+        if let Some(rebuilds) = &mut self.rebuilds.0 {
+            **rebuilds = Rebuilds::default();
+        }
     }
 
     pub(super) fn counters(&self) -> [(&'static str, u64); 7] {

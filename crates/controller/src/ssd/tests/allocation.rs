@@ -25,6 +25,10 @@ impl FlashOps for Planes {
         self.dies.push(operation % self.count);
     }
 
+    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {
+        unreachable!("there is no parity");
+    }
+
     fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     fn erase(&mut self, _superblock: u32) {}

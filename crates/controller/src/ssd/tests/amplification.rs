@@ -17,10 +17,15 @@ fn utilisation(live: f64) -> f64 {
 
 /// Write amplification under uniform writes to all but the `trimmed` share, once it is steady.
 fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
+    amplification_with("", cleaning, over_provisioning, trimmed)
+}
+
+/// The same with more `settings`.
+fn amplification_with(settings: &str, cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     // In small superblocks greedy cleaning finds better victims than the law has, which is that of large ones.
     let pages = if cleaning == "greedy" { 128 } else { 32 };
     let settings = format!(
-        "pages = {pages}\nblocks = {SUPERBLOCKS}\ncleaning = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\""
+        "pages = {pages}\nblocks = {SUPERBLOCKS}\ncleaning = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\"\n{settings}"
     );
     let mut device = drive(&settings);
     let count = unit_count(&*device);
@@ -64,6 +69,20 @@ fn trimmed_space_is_spare_space() {
         let u = utilisation((1.0 - trimmed) / (1.0 + over_provisioning / 100.0));
         let found = amplification("fifo", over_provisioning, trimmed);
         assert_close(&format!("{trimmed} trimmed"), found, 1.0 + laws::fifo(u), 0.03);
+    }
+}
+
+#[test]
+fn parity_is_programmed_too_and_leaves_less_spare_space() {
+    for (stripe, over_provisioning) in [(4, 50.0), (4, 100.0), (2, 180.0)] {
+        let of_data = 1.0 - 1.0 / f64::from(stripe);
+        let u = utilisation(1.0 / (1.0 + over_provisioning / 100.0) / of_data);
+        let law = (1.0 + laws::fifo(u)) / of_data;
+        for cleaning in ["fifo", "greedy"] {
+            let parity = format!("parity = {{ stripe = {stripe} }}");
+            let found = amplification_with(&parity, cleaning, over_provisioning, 0.0);
+            assert_close(&format!("{cleaning}, {stripe} at {over_provisioning} %"), found, law, 0.03);
+        }
     }
 }
 

@@ -134,6 +134,19 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
             "fifo",
         ),
         ("blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"dynamic\"\nwear_spread = 3", "d_choices"),
+        ("blocks = 32\nways = 4\nover_provisioning = \"160 %\"\nwear_spread = 3\nparity = {}", "greedy"),
+        (
+            "blocks = 32\nplanes = 3\nways = 4\nover_provisioning = \"80 %\"\nbuffer_kept = \"25 %\"\nparity = {}",
+            "cost_benefit",
+        ),
+        (
+            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"\nparity = { stripe = 2 }",
+            "fifo",
+        ),
+        (
+            "blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nstreams = \"mixed\"\nwear_spread = 3\nparity = {}",
+            "d_choices",
+        ),
         (
             "blocks = 48\nspare_blocks = 8\npage = \"8 KiB\"\nallocation = \"dynamic\"\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"",
             "greedy",
@@ -170,6 +183,10 @@ impl FlashOps for Told {
         assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");
         *next += 1;
         self.programs += 1;
+    }
+
+    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {
+        unreachable!("there is no parity");
     }
 
     fn read(&mut self, _operation: u32, _cells: Cells, units: u32, _cause: Cause) {

@@ -42,6 +42,8 @@ fn the_contract_of_devices_is_kept() {
         "blocks = 64\npage = \"16 KiB\"\npages = 16\nread_energy = \"1 uJ\"\nprogram_energy = \"9 uJ\"\nerase_energy = \"90 uJ\"\ntransfer_energy = \"1 uJ\"\nidle_power = \"1 W\"",
         "blocks = 64\nslc_cache = { size = \"2 MiB\", read = \"20 us\", program = \"200 us\" }",
         "blocks = 32\nunit = \"1 KiB\"\npage = \"4 KiB\"\nmulti_plane = false\nplanes = 3",
+        "blocks = 32\nover_provisioning = \"140 %\"\nparity = {}\nbuffer_kept = \"30 %\"",
+        "blocks = 32\nover_provisioning = \"180 %\"\nparity = { stripe = 2 }\npower_protected = false\nplanes = 2\nmulti_plane = false",
     ] {
         conformance(|| drive(settings));
     }

@@ -14,6 +14,7 @@ mod idle;
 mod line;
 mod mapping;
 mod mistakes;
+mod parity;
 mod priority;
 mod recovery;
 mod slc_cache;

@@ -24,7 +24,7 @@ impl<S: Store> Zoned<S> {
             programs_finished: unfinished.programs + held,
             ..Recovery::default()
         };
-        self.schedule.cancel(at, held, Some(longest));
+        self.schedule.cancel(at, (held, 0), Some(longest));
         self.table.close_all();
         if S::CARRIES_BYTES {
             self.table.forget_write_pointers();

@@ -18,6 +18,7 @@ pub(super) fn of<S: Store>(zoned: &Zoned<S>, elapsed: Time) -> ComponentReport {
         geometry: &table.geometry,
         schedule: &zoned.schedule,
         interface: &zoned.interface,
+        parity: 0,
     };
     component(&parts, wear, counters(zoned), columns(zoned), elapsed)
 }
