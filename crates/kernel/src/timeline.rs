@@ -99,6 +99,22 @@ impl Timeline {
         at
     }
 
+    /// Reserves what is free of the time from `from` to `to`; returns how much that is.
+    pub fn reserve_rest(&mut self, from: Time, to: Time) -> Time {
+        debug_assert!(from >= self.forgotten, "{from} was forgotten");
+        let (mut at, mut rest) = (from, Time::ZERO);
+        while at < to {
+            let (begin, end) = self.busy.free_span(at);
+            if begin >= to {
+                break;
+            }
+            let span = end.min(to) - begin;
+            self.busy.reserve_far(begin, span, self.forgotten);
+            (at, rest) = (begin + span, rest + span);
+        }
+        rest
+    }
+
     /// Forgets intervals that end at or before `time`; nothing may be reserved before it any more.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {

@@ -33,6 +33,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
             remedy,
         );
     }
+    check_plane_reads(config, reader);
     if let Some(registers) = config.registers.filter(|&registers| registers > 1 && !config.cached) {
         let remedy = "set cached = true, or registers = 1";
         let problem = "a die without cached commands has one register";
@@ -67,6 +68,25 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         check_space(config, reader);
     }
     check_idle_cleaning(config, reader);
+}
+
+/// Planes that read by themselves have their own registers, and channels take what fits.
+fn check_plane_reads(config: &Config, reader: &mut Reader<'_>) {
+    if !config.reads_by_plane() {
+        return;
+    }
+    let mut refuse = |problem, remedy| reader.conflict("independent_plane_reads", "true", problem, remedy);
+    if !config.read_priority {
+        refuse("reads that wait in turn have the whole die", "set read_priority = true, or leave it out");
+    }
+    if config.arbitration != Arbitration::FirstFit {
+        let remedy = "use arbitration = \"first_fit\", or leave it out";
+        refuse("a channel that chooses knows one read of a die", remedy);
+    }
+    if config.registers.is_some() || !config.cached {
+        let remedy = "set cached = true and leave registers out, or leave it out";
+        refuse("registers are counted for the whole die", remedy);
+    }
 }
 
 /// Superblocks that hold less than others are filled by the host alone.

@@ -75,7 +75,7 @@ impl<S: Store> Ssd<S> {
 
     fn read_part(&mut self, now: Time, translated: Time, found: &Found, run: (u32, u32)) -> Part {
         let (unit, units) = run;
-        let fetch = self.fetch::<false>(now, translated, found, units);
+        let fetch = self.fetch::<false>(now, translated, found, run);
         let done = fetch.map_or(translated, |fetch| fetch.done);
         let mut part = Part {
             last: Last { translated, fetch, done },
@@ -87,7 +87,12 @@ impl<S: Store> Ssd<S> {
             let (sensing, beyond) = self.decode(found, (unit, units), done);
             for _ in 0..sensing.senses {
                 let from = part.last.done;
-                let again = self.schedule.fetch(now, from, found.spot, units, Activity::Read);
+                let again = self.schedule.fetch(
+                    (now, from),
+                    (found.spot, self.planes_of(unit, units)),
+                    units,
+                    Activity::Read,
+                );
                 self.schedule.count_read(Activity::Read, 1);
                 part.again.add(from, &again);
                 part.last.done = again.done;
@@ -150,7 +155,10 @@ impl<S: Store> Ssd<S> {
             let (sensing, beyond) = self.decode(found, (unit, 1), at);
             let mut from = at;
             for _ in 0..sensing.senses {
-                from = self.schedule.fetch(at, from, found.spot, 1, Activity::Read).done;
+                from = self
+                    .schedule
+                    .fetch((at, from), (found.spot, self.planes_of(unit, 1)), 1, Activity::Read)
+                    .done;
                 self.schedule.count_read(Activity::Read, 1);
             }
             if !beyond.is_empty() && self.rebuild((at, from), unit, found).is_lost {

@@ -29,9 +29,9 @@ pub(super) struct Begun {
     start: Time,
     /// Moves on with every read that suspends it.
     pub(super) end: Time,
-    suspensions: u32,
+    pub(super) suspensions: u32,
     /// It is not resumed before.
-    suspended_until: Time,
+    pub(super) suspended_until: Time,
 }
 
 /// When a read of the host has the die.
@@ -67,7 +67,10 @@ pub(super) struct Die {
     /// The channel it lies on.
     #[state(skip = "from the configuration")]
     pub(super) channel: u32,
-    reads: Timeline,
+    /// When it reads for the host, or some plane of it does.
+    pub(super) reads: Timeline,
+    /// When each plane does, where they read by themselves.
+    pub(super) plane_reads: Vec<Timeline>,
     /// What has not begun.
     pub(super) line: Line,
     /// The programs that wait, and the one that began last.
@@ -90,11 +93,17 @@ impl Die {
         Die { channel, programs, line: Line::new(shortest), ..Die::default() }
     }
 
+    /// The same with so many planes that read by themselves.
+    pub(super) fn with_planes(self, planes: u32) -> Die {
+        Die { plane_reads: vec![Timeline::new(); planes as usize], ..self }
+    }
+
     /// The die has nothing to do any more, as after a loss of power.
     pub(super) fn clear(&mut self) {
         let programs = Bits(vec![0; self.programs.0.len()]);
         let line = Line::new(self.line.shortest);
-        *self = Die { channel: self.channel, programs, line, ..Die::default() };
+        let planes = self.plane_reads.len() as u32;
+        *self = Die { channel: self.channel, programs, line, ..Die::default() }.with_planes(planes);
     }
 
     /// When all it has to do so far is done.
@@ -348,6 +357,7 @@ impl Die {
     pub(super) fn forget_before(&mut self, now: Time) {
         self.begin_before(now);
         self.reads.forget_before(now);
+        self.plane_reads.iter_mut().for_each(|plane| plane.forget_before(now));
         self.forgotten = now;
         // One of those that are over stays: what comes next lies behind it.
         while self.earlier.get(1).is_some_and(|begun| begun.end <= now) {
@@ -363,6 +373,7 @@ impl Die {
     /// Panics unless the die does one thing at a time.
     pub(super) fn check_invariants(&self) {
         self.reads.check_invariants();
+        self.plane_reads.iter().for_each(Timeline::check_invariants);
         self.line.check_invariants(self.current.job.to());
     }
 }

@@ -6,6 +6,7 @@ use super::geometry::Spot;
 use super::line::Task;
 use super::schedule::Schedule;
 use nacre_kernel::{Activity, Time};
+use std::ops::Range;
 
 /// A read of the host from a die.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +20,19 @@ pub(super) struct Fetch {
 }
 
 impl Schedule {
-    /// Reads so many `units` of the operation at `spot` at `at`, for a request that came at `now`. `activity` is
-    /// what the die's time is for.
+    /// Reads so many `units` of the operation at `spot`, which lie on `planes`, at `at`, for a request that came at `now`.
+    /// `activity` is what the die's time is for.
     #[inline]
-    pub(super) fn fetch(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
+    pub(super) fn fetch(
+        &mut self,
+        (now, at): (Time, Time),
+        (spot, planes): (Spot, Range<u32>),
+        units: u32,
+        activity: Activity,
+    ) -> Fetch {
         match self.pace.is_plain {
             true => self.fetch_plainly(at, spot, units, activity),
-            false => self.fetch_in_turn(now, at, spot, units, activity),
+            false => self.fetch_in_turn((now, at), (spot, planes), units, activity),
         }
     }
 
@@ -47,13 +54,13 @@ impl Schedule {
         fetch
     }
 
-    /// The same where not every read goes first, dies have registers, channels choose, or erases have turns.
+    /// The same where not every read goes first, planes read by themselves, dies have registers, channels choose, or
+    /// erases have turns.
     #[inline(never)]
     pub(super) fn fetch_in_turn(
         &mut self,
-        now: Time,
-        at: Time,
-        spot: Spot,
+        (now, at): (Time, Time),
+        (spot, planes): (Spot, Range<u32>),
         units: u32,
         activity: Activity,
     ) -> Fetch {
@@ -63,6 +70,9 @@ impl Schedule {
         let die = spot.die as usize;
         let fetch = if self.arbiters.is_empty() {
             let turn = match self.pace.read_priority {
+                true if self.pace.reads_by_plane => {
+                    self.dies[die].read_on(planes, at, read, &self.pace.suspending)
+                }
                 true => self.dies[die].read(at, read, &self.pace.suspending),
                 false => self.dies[die].read_in_turn(now, at, read, Task::read(activity, 1)),
             };

@@ -49,10 +49,12 @@ impl Gaps {
     /// Takes those away that end at `time` or before.
     #[inline]
     pub(super) fn forget_until(&mut self, time: Time) {
-        let is_over = |gap: &mut Gap| gap.to <= time;
-        while self.before.pop_front_if(is_over).is_some() {}
-        if self.before.is_empty() {
-            while self.behind.pop_front_if(is_over).is_some() {}
+        let is_over = |gap: &Gap| gap.to <= time;
+        while self.before.front().is_some_and(is_over) {
+            self.before.pop_front();
+        }
+        while self.before.is_empty() && self.behind.front().is_some_and(is_over) {
+            self.behind.pop_front();
         }
     }
 
@@ -62,10 +64,12 @@ impl Gaps {
         if self.behind.back().or(self.before.back())?.to <= time {
             return None;
         }
-        while let Some(gap) = self.before.pop_back_if(|gap| gap.to > time) {
+        while let Some(&gap) = self.before.back().filter(|gap| gap.to > time) {
+            self.before.pop_back();
             self.behind.push_front(gap);
         }
-        while let Some(gap) = self.behind.pop_front_if(|gap| gap.to <= time) {
+        while let Some(&gap) = self.behind.front().filter(|gap| gap.to <= time) {
+            self.behind.pop_front();
             self.before.push_back(gap);
         }
         let fits = |gap: &Gap| gap.from.max(time) + duration <= gap.to;

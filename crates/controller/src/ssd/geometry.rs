@@ -249,6 +249,16 @@ impl Geometry {
         self.lane_within(self.place_of_operation(index), self.by_operation.divide(index).1)
     }
 
+    /// The planes of their die that so many units lie on, from the one with this number in `superblock` on.
+    pub(super) fn planes_of(&self, superblock: u32, index: u32, units: u32) -> Range<u32> {
+        let lane = match self.is_by_plane() {
+            true => self.region_of(superblock) as u32,
+            false => self.lane_of(index),
+        };
+        let first = lane % self.planes;
+        first..(first + self.pages_of(units)).min(self.planes)
+    }
+
     /// The block of its superblock that the unit in place `within` of an operation lies in.
     pub(super) fn lane_within(&self, operation: u32, within: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);

@@ -11,6 +11,10 @@
 //! buffer from there. A read goes before everything that waits for the die, and may suspend a program or an erase, so
 //! many times; otherwise it waits for the end of what the die has begun.
 //!
+//! *Planes* of a die read one after the other, or, with `independent_plane_reads`, each by itself: a plane senses while
+//! others do. Programs, erases and copies have the whole die; what suspends one suspends it for all planes, and it is
+//! resumed when none of them reads any more.
+//!
 //! *Channels* take what fits first, and a read's command waits for nothing; or, with `arbitration`, they choose among
 //! commands of reads, pages that were read, and data to be programmed or copied: what waited longest, or commands,
 //! pages or all of reads first. What crosses is not interrupted. A die holds as many pages as it has `registers`: with
@@ -101,7 +105,7 @@
 //! nothing else tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own.
 //! Capacitors save operations that are not full to flash that is not modelled; a drive with zones has them. Allocation
 //! of channels or ways alone by address, and of placement handles, zones, a mapping table in flash or wrong bits by
-//! plane. Planes of one die that are filled by themselves read and erase one after the other. What a copy inside a die
+//! plane. Planes of one die that are filled by themselves are read for copies, and erased, one after the other. What a copy inside a die
 //! holds in its register is not kept from reads that come between, and bits that are wrong are not corrected. Reclaim
 //! units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays so
@@ -142,7 +146,8 @@
 //! planes that are programmed together; time of a channel that copies do not cross; bandwidths as products of the
 //! parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies and erases under
 //! priority without preemption; waits for a channel under each arbitration, and whole drives against a channel and dies
-//! that are stepped; the law of suspension; the longest write while dies erase; bursts after cleaning in quiet; end of
+//! that are stepped; a die whose planes read by themselves against one that is stepped, and waits there against one server
+//! for each plane; the law of suspension; the longest write while dies erase; bursts after cleaning in quiet; end of
 //! life where endurance, blocks and write amplification put it; tenants behind handles of their own amplify as drives
 //! of their own, and together as one where they share a handle; zones are written at the speed of their dies, every
 //! unit once, and wear all superblocks alike; reads that are sensed again, their latency, and units that are lost,
@@ -191,6 +196,7 @@ mod pace;
 mod parity;
 mod places;
 mod plane_allocation;
+mod plane_reads;
 mod planes;
 mod power;
 mod reading;

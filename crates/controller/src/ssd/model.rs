@@ -121,7 +121,8 @@ impl<S: Store> Ssd<S> {
         if is_timed && entry != 0 && !self.array.is_held(entry - 1) {
             let (superblock, operation) = self.array.locate(entry - 1);
             let spot = self.array.spot(superblock, operation);
-            known = self.schedule.fetch(at, at, spot, 1, Activity::Translate).done;
+            let planes = self.planes_of(self.array.geometry.logical_units + page, 1);
+            known = self.schedule.fetch((at, at), (spot, planes), 1, Activity::Translate).done;
             self.schedule.count_read(Activity::Translate, 1);
         }
         if let Some(leaving) = programmed {

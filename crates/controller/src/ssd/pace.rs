@@ -26,9 +26,11 @@ pub(super) struct Pace {
     /// Whether pages that move are copied inside their die.
     pub(super) copies_inside: bool,
     pub(super) read_priority: bool,
+    /// Whether planes read by themselves.
+    pub(super) reads_by_plane: bool,
     /// Pages of a plane that a die holds while the host reads; `None` where as many as are asked for.
     pub(super) registers: Option<usize>,
-    /// Whether reads of the host go first, and neither registers nor turns of channels and erases are kept.
+    /// Whether reads of the host go first and have the whole die, and neither registers nor turns of channels and erases are kept.
     pub(super) is_plain: bool,
     pub(super) suspending: Suspending,
 }
@@ -54,8 +56,10 @@ impl Pace {
             joins_planes: config.multi_plane && geometry.is_by_plane() && config.planes > 1,
             copies_inside: config.copyback,
             read_priority: config.read_priority,
+            reads_by_plane: config.reads_by_plane(),
             registers,
             is_plain: config.read_priority
+                && !config.reads_by_plane()
                 && registers.is_none()
                 && config.arbitration == Arbitration::FirstFit
                 && config.erases_at_once.is_none(),

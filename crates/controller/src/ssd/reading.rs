@@ -7,6 +7,7 @@ use super::host::Crossing;
 use super::model::Ssd;
 use nacre_kernel::{Activity, Breakdown, Completion, ComponentId, Request, Status, Time};
 use nacre_media::store::Store;
+use std::ops::Range;
 
 /// Where a unit is.
 #[derive(Clone, Copy)]
@@ -85,7 +86,7 @@ impl<S: Store> Ssd<S> {
     fn read_unit<const PLAIN: bool>(&mut self, at: Time, unit: u32) -> Last {
         let translated = self.translate(at, unit, false, true);
         let found = self.find(unit, at);
-        let fetch = self.fetch::<PLAIN>(at, translated, &found, 1);
+        let fetch = self.fetch::<PLAIN>(at, translated, &found, (unit, 1));
         Last { translated, done: fetch.map_or(translated, |fetch| fetch.done), fetch }
     }
 
@@ -104,7 +105,7 @@ impl<S: Store> Ssd<S> {
                     units += 1;
                 }
             }
-            let fetch = self.fetch::<PLAIN>(at, translated, &found, units);
+            let fetch = self.fetch::<PLAIN>(at, translated, &found, (unit, units));
             let done = fetch.map_or(translated, |fetch| fetch.done);
             if done >= slowest.done {
                 slowest = Last { translated, fetch, done };
@@ -114,6 +115,20 @@ impl<S: Store> Ssd<S> {
         slowest
     }
 
+    /// The planes that so many units lie on from `unit` on, where planes read by themselves. What was never written lies where
+    /// it would had the drive been filled in order.
+    pub(super) fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
+        if !self.config.reads_by_plane() {
+            return 0..0;
+        }
+        let geometry = &self.array.geometry;
+        let (superblock, index) = match self.array.table[unit as usize].checked_sub(1) {
+            Some(page) => (page >> geometry.shift, page & ((1 << geometry.shift) - 1)),
+            None => self.array.place_unwritten(unit),
+        };
+        geometry.planes_of(superblock, index, units)
+    }
+
     /// Has units of one operation read, unless the write buffer has them or they need not be read.
     #[inline(always)]
     pub(super) fn fetch<const PLAIN: bool>(
@@ -121,7 +136,7 @@ impl<S: Store> Ssd<S> {
         now: Time,
         at: Time,
         found: &Found,
-        units: u32,
+        (unit, units): (u32, u32),
     ) -> Option<Fetch> {
         if found.is_buffered {
             self.book.buffer_hits += 1;
@@ -133,7 +148,10 @@ impl<S: Store> Ssd<S> {
         self.schedule.count_read(Activity::Read, 1);
         Some(match PLAIN {
             true => self.schedule.fetch_plainly(at, found.spot, units, Activity::Read),
-            false => self.schedule.fetch_in_turn(now, at, found.spot, units, Activity::Read),
+            false => {
+                let spot = (found.spot, self.planes_of(unit, units));
+                self.schedule.fetch_in_turn((now, at), spot, units, Activity::Read)
+            }
         })
     }
 
@@ -174,7 +192,8 @@ impl<S: Store> Ssd<S> {
         self.book.partial_writes += 1;
         let found = self.find(unit, at);
         if found.superblock != u32::MAX && !found.is_buffered {
-            self.schedule.fetch(at, at, found.spot, 1, Activity::Read);
+            let spot = (found.spot, self.planes_of(unit, 1));
+            self.schedule.fetch((at, at), spot, 1, Activity::Read);
             self.schedule.count_read(Activity::Read, 1);
         }
         if self.schedule.errors.0.is_some() {

@@ -7,6 +7,7 @@ use super::model::Ssd;
 use super::reading::Found;
 use nacre_kernel::{Activity, Time};
 use nacre_media::store::Store;
+use std::ops::Range;
 
 /// What rebuilding a unit came to.
 pub(super) struct Rebuilt {
@@ -51,18 +52,22 @@ impl<S: Store> Ssd<S> {
         let spot = self.array.spot(found.superblock, other.operation);
         let erases = self.array.flash.blocks()[found.superblock as usize].erases;
         let mut one = Rebuilt { done: from, again: Again::default(), is_lost: false };
-        self.sense_other((now, spot), &mut one);
+        let plane =
+            self.array.geometry.lane_within(other.operation, other.within) % self.array.geometry.planes;
+        let spot = (spot, plane..plane + 1);
+        self.sense_other(now, &spot, &mut one);
         let Some(errors) = &mut self.schedule.errors.0 else { return one };
-        let sensing = errors.decode_other(other, erases, spot.cells, one.done);
+        let sensing = errors.decode_other(other, erases, spot.0.cells, one.done);
         errors.count_read_of(other, sensing.senses);
-        (0..sensing.senses).for_each(|_| self.sense_other((now, spot), &mut one));
+        (0..sensing.senses).for_each(|_| self.sense_other(now, &spot, &mut one));
         (one.again.decoding, one.is_lost) = (sensing.decoding, sensing.is_lost);
         one.done += sensing.decoding;
         one
     }
 
-    fn sense_other(&mut self, (now, spot): (Time, Spot), one: &mut Rebuilt) {
-        let fetch = self.schedule.fetch(now, one.done, spot, 1, Activity::Read);
+    fn sense_other(&mut self, now: Time, (spot, planes): &(Spot, Range<u32>), one: &mut Rebuilt) {
+        let spot = (*spot, planes.clone());
+        let fetch = self.schedule.fetch((now, one.done), spot, 1, Activity::Read);
         self.schedule.count_read(Activity::Read, 1);
         one.again.add(one.done, &fetch);
         one.done = fetch.done;

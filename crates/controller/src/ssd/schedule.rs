@@ -110,7 +110,10 @@ impl Schedule {
                 .collect(),
             crossing_until: vec![VecDeque::new(); if counts_registers { geometry.dies as usize } else { 0 }],
             dies: (0..geometry.dies)
-                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die(), shortest))
+                .map(|die| {
+                    let die = Die::on(die % geometry.channels, geometry.operations_per_die(), shortest);
+                    die.with_planes(if pace.reads_by_plane { geometry.planes } else { 0 })
+                })
                 .collect(),
             copied: Time::ZERO,
             copied_of_dies: vec![Time::ZERO; if geometry.is_by_plane() { geometry.dies as usize } else { 0 }],

@@ -4,8 +4,8 @@
 pub(super) const LEFT_OUT: &str = "";
 /// The setting is given, and its value drawn.
 pub(super) const ANY: &str = "?";
-/// The setting says how cells wear out, or what is kept against that: its value is drawn from a stream of its own, so that
-/// nothing else depends on it.
+/// The value of the setting is drawn from a stream of its own, so that nothing else depends on it: how cells wear out, what
+/// is kept against that, and what reads alone depend on.
 pub(super) const WEAR: &str = "#";
 
 /// Values of TOML to choose from for a setting of a room, or one of the words above. Of a table among its settings
@@ -72,6 +72,7 @@ const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.00000
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
     ("ssd", "parity", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, "{ stripe = 2 }", "{}"]),
+    ("ssd", "independent_plane_reads", &[LEFT_OUT, "true"]),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
@@ -131,6 +132,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
     ("ssd", "errors", &[WEAR]),
     ("ssd", "parity", &[WEAR]),
+    ("ssd", "independent_plane_reads", &[WEAR]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),

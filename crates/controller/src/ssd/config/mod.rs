@@ -161,6 +161,9 @@ pub struct Config {
     /// programmed at once whose pages wait with the same number.
     #[config(default = true, source = "assumed: every die with planes can")]
     pub multi_plane: bool,
+    /// Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads.
+    #[config(default = false, source = "assumed: a command for dies that have it, from about 2020 on")]
+    pub independent_plane_reads: bool,
     /// Whether a die works on one page while another crosses the channel.
     #[config(default = true, source = "assumed: cached commands are in every data sheet we know")]
     pub cached: bool,
@@ -329,6 +332,11 @@ pub struct Config {
 impl Config {
     pub(super) fn dies_in_all(&self) -> u64 {
         u64::from(self.channels) * u64::from(self.ways)
+    }
+
+    /// Whether planes of a die read for the host each by itself.
+    pub(super) fn reads_by_plane(&self) -> bool {
+        self.independent_plane_reads && self.planes > 1
     }
 
     /// Whether each plane is filled and cleaned by itself.

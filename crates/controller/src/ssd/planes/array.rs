@@ -78,6 +78,16 @@ impl<S: Store> Array<S> {
         self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
     }
 
+    /// A superblock where `unit` would be, which was never written, had the drive been filled in order, and the unit's number
+    /// there.
+    pub(in super::super) fn place_unwritten(&self, unit: u32) -> (u32, u32) {
+        let geometry = &self.geometry;
+        match geometry.is_by_plane() {
+            true => (self.allocation.by_address(unit).0 as u32 * geometry.superblocks_of_region, 0),
+            false => (0, unit % geometry.units_per_superblock),
+        }
+    }
+
     /// The operation that would hold `unit`, which was never written, had the drive been filled in order.
     pub(in super::super) fn operation_unwritten(&self, unit: u32) -> u32 {
         let geometry = &self.geometry;

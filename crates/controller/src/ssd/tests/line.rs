@@ -55,12 +55,14 @@ fn a_job_takes_the_first_gap_a_search_over_all_of_them_finds() {
 /// A die that does one microsecond after the other, and knows all that comes.
 #[derive(Default)]
 struct Stepped {
-    /// Reads that wait: their numbers.
-    reads: VecDeque<usize>,
+    /// Reads that wait, by plane, or of the whole die: their numbers.
+    reads: Vec<VecDeque<usize>>,
     /// What waits behind them: its number and how long it takes.
     jobs: VecDeque<(usize, u64)>,
-    /// The read or the suspension under way, and what is left of it.
-    reading: Option<(Option<usize>, u64)>,
+    /// What is left of the read under way, by plane.
+    reading: Vec<u64>,
+    /// What is left of suspending.
+    suspending: u64,
     /// The job under way, what is left of it, and how often it was suspended.
     job: Option<(usize, u64, u32)>,
     is_suspended: bool,
@@ -72,34 +74,33 @@ impl Stepped {
     /// Does what lies between `at` and the microsecond behind it; notes when reads begin and jobs end.
     fn step(&mut self, at: u64, how: [u64; 4], starts: &mut [u64], ends: &mut [u64]) {
         let [read, suspend, resume, most] = how;
-        if self.reading.is_none() {
-            let may_read = match self.job {
-                None => true,
-                Some(_) if self.is_suspended => true,
-                Some((_, _, suspended)) => {
-                    suspend > 0 && u64::from(suspended) < most && !self.reads.is_empty()
-                }
-            };
-            if may_read
-                && !self.is_suspended
-                && let Some((_, _, suspended)) = &mut self.job
+        let does_wait = self.reads.iter().any(|reads| !reads.is_empty());
+        if let Some((_, _, suspended)) = &mut self.job
+            && !self.is_suspended
+            && does_wait
+            && suspend > 0
+            && u64::from(*suspended) < most
+        {
+            (*suspended, self.is_suspended, self.suspending) = (*suspended + 1, true, suspend);
+        }
+        if self.suspending == 0 && (self.is_suspended || self.job.is_none()) {
+            for (left, reads) in self.reading.iter_mut().zip(&mut self.reads).filter(|(left, _)| **left == 0)
             {
-                (*suspended, self.is_suspended) = (*suspended + 1, true);
-                self.reading = Some((None, suspend));
-            } else if may_read && let Some(number) = self.reads.pop_front() {
-                starts[number] = at;
-                self.reading = Some((Some(number), read));
+                if let Some(number) = reads.pop_front() {
+                    (starts[number], *left) = (at, read);
+                }
+            }
+            if self.reading.iter().any(|&left| left > 0) {
             } else if self.is_suspended {
                 (self.is_suspended, self.resuming) = (false, self.resuming + resume);
-            } else if self.job.is_none() {
+            } else {
                 self.job = self.jobs.pop_front().map(|(number, takes)| (number, takes, 0));
             }
         }
-        if let Some((_, left)) = &mut self.reading {
-            *left -= 1;
-            if *left == 0 {
-                self.reading = None;
-            }
+        if self.suspending > 0 {
+            self.suspending -= 1;
+        } else if self.reading.iter().any(|&left| left > 0) {
+            self.reading.iter_mut().for_each(|left| *left = left.saturating_sub(1));
         } else if self.resuming > 0 {
             self.resuming -= 1;
         } else if let Some((number, left, _)) = &mut self.job {
@@ -119,42 +120,59 @@ fn a_die_does_what_a_die_does_that_is_stepped() {
             .into_iter()
             .enumerate()
     {
-        let mut random = Streams::new(seed as u64).stream("stepped");
-        let (mut calls, mut at) = (Vec::new(), 0);
-        for _ in 0..600 {
-            at += random.below(90);
-            calls.push((at, if random.chance(0.6) { 0 } else { 20 + random.below(300) }));
+        for planes in [0, 1, 2, 4] {
+            compare_with_stepped(seed as u64, [suspend, resume, most], planes);
         }
-        let (mut starts, mut ends) = (vec![0; calls.len()], vec![0; calls.len()]);
-        let (mut stepped, mut coming) = (Stepped::default(), calls.iter().enumerate().peekable());
-        for now in 0..at + 200_000 {
-            while let Some((number, &(_, takes))) = coming.next_if(|(_, (at, _))| *at == now) {
-                if takes == 0 {
-                    stepped.reads.push_back(number);
-                } else {
-                    stepped.jobs.push_back((number, takes));
-                }
+    }
+}
+
+/// Reads and jobs at random, of a die with so many planes that read by themselves, or of a whole die.
+fn compare_with_stepped(seed: u64, [suspend, resume, most]: [u64; 3], planes: u32) {
+    let mut random = Streams::new(seed).stream("stepped");
+    let lanes = planes.max(1);
+    let (mut calls, mut at) = (Vec::new(), 0);
+    for _ in 0..600 {
+        at += random.below(90) / u64::from(lanes);
+        let takes = if random.chance(0.6) { 0 } else { (20 + random.below(300)) / u64::from(lanes) };
+        calls.push((at, takes, random.below(u64::from(lanes)) as u32));
+    }
+    let (mut starts, mut ends) = (vec![0; calls.len()], vec![0; calls.len()]);
+    let mut stepped = Stepped {
+        reads: vec![VecDeque::new(); lanes as usize],
+        reading: vec![0; lanes as usize],
+        ..Stepped::default()
+    };
+    let mut coming = calls.iter().enumerate().peekable();
+    for now in 0..at + 200_000 {
+        while let Some((number, &(_, takes, plane))) = coming.next_if(|(_, (at, ..))| *at == now) {
+            match takes {
+                0 => stepped.reads[plane as usize].push_back(number),
+                _ => stepped.jobs.push_back((number, takes)),
             }
-            stepped.step(now, [25, suspend, resume, most], &mut starts, &mut ends);
         }
-        let how =
-            Suspending { suspend: (suspend > 0).then(|| us(suspend)), resume: us(resume), most: most as u32 };
-        let mut die = Die::on(0, 64, us(20));
-        let mut under_way = VecDeque::new();
-        for (number, &(at, takes)) in calls.iter().enumerate() {
-            let at = us(at);
-            while let Some((job, to)) = under_way.pop_front_if(|(_, to)| die.time_of(*to) <= at) {
-                assert_eq!(die.time_of(to), us(ends[job]), "job {job}, {how:?}");
-            }
-            if takes == 0 {
-                assert_eq!(die.read(at, us(25), &how).start, us(starts[number]), "read {number}, {how:?}");
-            } else {
-                under_way.push_back((number, die.work(at, at, us(takes), Task::erase(1))));
-            }
-            if number % 10 == 0 {
-                die.forget_before(at);
-            }
-            die.check_invariants();
+        stepped.step(now, [25, suspend, resume, most], &mut starts, &mut ends);
+    }
+    let how =
+        Suspending { suspend: (suspend > 0).then(|| us(suspend)), resume: us(resume), most: most as u32 };
+    let mut die = Die::on(0, 64, us(5)).with_planes(planes);
+    let mut under_way = VecDeque::new();
+    for (number, &(at, takes, plane)) in calls.iter().enumerate() {
+        let at = us(at);
+        while let Some((job, to)) = under_way.pop_front_if(|(_, to)| die.time_of(*to) <= at) {
+            assert_eq!(die.time_of(to), us(ends[job]), "job {job}, {planes} planes, {how:?}");
         }
+        if takes == 0 {
+            let turn = match planes {
+                0 => die.read(at, us(25), &how),
+                _ => die.read_on(plane..plane + 1, at, us(25), &how),
+            };
+            assert_eq!(turn.start, us(starts[number]), "read {number}, {planes} planes, {how:?}");
+        } else {
+            under_way.push_back((number, die.work(at, at, us(takes), Task::erase(1))));
+        }
+        if number % 10 == 0 {
+            die.forget_before(at);
+        }
+        die.check_invariants();
     }
 }

@@ -15,6 +15,7 @@ mod line;
 mod mapping;
 mod mistakes;
 mod parity;
+mod plane_reads;
 mod priority;
 mod recovery;
 mod slc_cache;

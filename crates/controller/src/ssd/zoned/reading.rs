@@ -5,6 +5,7 @@ use super::super::reading::Last;
 use super::model::Zoned;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Request, Status, Time};
 use nacre_media::store::Store;
+use std::ops::Range;
 
 impl<S: Store> Zoned<S> {
     /// Reads the units of `request`; operations that hold several of them are read once.
@@ -59,10 +60,21 @@ impl<S: Store> Zoned<S> {
             return last;
         }
         self.schedule.count_read(Activity::Read, 1);
-        let fetch = self.schedule.fetch(at, at, spot, units, Activity::Read);
+        let planes = self.planes_of(superblock, unit, units);
+        let fetch = self.schedule.fetch((at, at), (spot, planes), units, Activity::Read);
         last.done = fetch.done;
         last.fetch = Some(fetch);
         last
+    }
+
+    /// The planes that so many units lie on from `unit` on, which is or would be in `superblock`.
+    fn planes_of(&self, superblock: u32, unit: u32, units: u32) -> Range<u32> {
+        let geometry = &self.table.geometry;
+        let (zone, index) = self.table.zone_of(unit);
+        match superblock {
+            u32::MAX => geometry.planes_of(0, unit % geometry.units_per_superblock, units),
+            _ => geometry.planes_of(superblock, self.table.place(zone, index).1, units),
+        }
     }
 
     /// Gives the bytes of a read from `address` on. What was never written is zero.
