@@ -20,13 +20,17 @@ pub(super) struct PlaneAllocation {
     pub(super) in_order: Vec<u32>,
     /// The place in that order of the plane that takes pages, where it is the first free.
     pub(super) turn: u32,
+    /// The plane of each die that took a page last, by its number on the die, where it is the first free.
+    pub(super) last_planes: Vec<u32>,
 }
 
 impl PlaneAllocation {
     /// That of `config`, which was checked.
     pub(super) fn new(config: &Config, geometry: &Geometry) -> PlaneAllocation {
+        let is_dynamic = config.allocation == Allocation::Dynamic;
         PlaneAllocation {
-            is_dynamic: config.allocation == Allocation::Dynamic,
+            last_planes: vec![config.planes - 1; if is_dynamic { geometry.dies as usize } else { 0 }],
+            is_dynamic,
             by_page: Divisor::new(geometry.units_per_page),
             by_regions: Divisor::new(geometry.regions),
             in_order: if geometry.is_by_plane() { in_order(config) } else { vec![0] },

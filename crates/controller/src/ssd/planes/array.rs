@@ -3,6 +3,7 @@
 use super::super::array::Array;
 use super::super::emptying::Relocation;
 use super::super::flash_ops::FlashOps;
+use super::super::geometry::Geometry;
 use super::super::idle::OPEN;
 use nacre_media::store::Store;
 use std::ops::Range;
@@ -55,20 +56,30 @@ impl<S: Store> Array<S> {
         self.next_region(work)
     }
 
-    /// The region that takes the next page: of the planes with space one whose die is free first, in turn.
+    /// The region that takes the next page: of the die that is free first of those with space, the planes in turn.
     fn next_region<W: FlashOps>(&mut self, work: &mut W) -> usize {
-        let regions = self.regions.len() as u32;
+        let Geometry { regions, planes, .. } = self.geometry;
         let turns = (1..=regions).map(|turn| (self.allocation.turn + turn) % regions);
         let in_order = &self.allocation.in_order;
-        let with_space = turns.filter(|&turn| self.has_space_for_page(in_order[turn as usize] as usize));
-        let free_from =
-            |turn: &u32| work.die_free_from(self.geometry.die_of(in_order[*turn as usize] as usize));
-        // Of those that are free at the same time the first in turn is taken. Where all are full, that with the least data.
-        let live = |turn: &u32| self.partitions[in_order[*turn as usize] as usize].live;
-        let next = with_space.min_by_key(free_from).or_else(|| (0..regions).min_by_key(live));
-        let next = next.expect("a drive has planes");
-        self.allocation.turn = next;
-        in_order[next as usize] as usize
+        let region_at = |turn: u32| in_order[turn as usize] as usize;
+        let with_space = turns.filter(|&turn| self.has_space_for_page(region_at(turn)));
+        // Of dies that are free at the same time the first in turn is taken. Where all are full, the plane with the least data.
+        let Some(next) =
+            with_space.min_by_key(|&turn| work.die_free_from(self.geometry.die_of(region_at(turn))))
+        else {
+            let live = |&turn: &u32| self.partitions[region_at(turn)].live;
+            self.allocation.turn = (0..regions).min_by_key(live).expect("a drive has planes");
+            return self.allocation.in_order[self.allocation.turn as usize] as usize;
+        };
+        let die = self.geometry.die_of(region_at(next));
+        let last = self.allocation.last_planes[die as usize];
+        let mut in_turn = (1..=planes).map(|turn| (die * planes + (last + turn) % planes) as usize);
+        let region = in_turn.find(|&region| self.has_space_for_page(region));
+        let region = region.expect("the die has a plane with space");
+        self.allocation.last_planes[die as usize] = region as u32 % planes;
+        self.allocation.turn =
+            in_order.iter().position(|&other| other == region as u32).expect("all are in order") as u32;
+        region
     }
 
     /// Whether `region` can take one page more and still has something to be cleaned.

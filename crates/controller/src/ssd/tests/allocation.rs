@@ -199,6 +199,14 @@ fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
 }
 
 #[test]
+fn dies_that_are_free_first_fill_their_planes_in_turn() {
+    // Two planes of each die have the same page number then, and are programmed together.
+    let mut device = drive(&format!("{PLANES}\nallocation = \"dynamic\"\nbuffer_places = \"pool\""));
+    let found = rate(&mut *device, Op::Write, |number| number);
+    assert_close("writes", found, 4.0 * 2.0 * 4096.0 / 500e-6, 0.03);
+}
+
+#[test]
 fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
     for copyback in [false, true] {
         // A page crosses the channel in 409.6 us, and its command in 10 us; eight dies do all they have to in less.
