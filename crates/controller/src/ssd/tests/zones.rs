@@ -73,7 +73,8 @@ fn writes_go_to_the_write_pointer_and_nowhere_else() {
     let report = report(&*device);
     for (counter_name, count) in [
         ("refused_writes", 5),
-        ("refused_not_at_write_pointer", 3),
+        ("refused_not_whole_units", 1),
+        ("refused_not_at_write_pointer", 2),
         ("refused_zone_boundary", 1),
         ("refused_zone_full", 1),
     ] {

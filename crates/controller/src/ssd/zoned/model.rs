@@ -160,7 +160,7 @@ impl<S: Store> Zoned<S> {
         let unit_bytes = u64::from(self.table.geometry.unit_bytes);
         if !request.address.is_multiple_of(unit_bytes) || !u64::from(request.bytes).is_multiple_of(unit_bytes)
         {
-            return Err(Refusal::NotAtWritePointer);
+            return Err(Refusal::NotWholeUnits);
         }
         let (first, last) = self.table.geometry.units_of(request);
         self.table.zone_for(first, last - first + 1)

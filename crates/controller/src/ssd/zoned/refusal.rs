@@ -3,7 +3,9 @@
 /// Why a drive with zones refuses a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It does not begin at the write pointer, or with a unit, or does not end with one.
+    /// It does not begin with a unit, or does not end with one.
+    NotWholeUnits,
+    /// It does not begin at the write pointer.
     NotAtWritePointer,
     /// Its zone is full.
     Full,
@@ -17,9 +19,10 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// How many there are.
-    pub(super) const COUNT: usize = 5;
+    pub(super) const COUNT: usize = 6;
     /// The counters of each.
     pub(super) const COUNTERS: [&'static str; Refusal::COUNT] = [
+        "refused_not_whole_units",
         "refused_not_at_write_pointer",
         "refused_zone_full",
         "refused_zone_boundary",
