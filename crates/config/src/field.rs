@@ -110,6 +110,10 @@ impl Reader<'_> {
     }
 
     fn bounded<T: FieldType>(&mut self, node: &Node, field: &Field) -> Option<T> {
+        if let Some((problem, remedy)) = negative_problem(node, field) {
+            self.wrong(node, problem, &remedy);
+            return None;
+        }
         let value = T::read(node, self)?;
         if let Some((problem, remedy)) = bound_problem(&value, field) {
             self.wrong(node, &problem, &remedy);
@@ -332,6 +336,19 @@ impl<T: FieldType> FieldType for Vec<T> {
             .collect();
         entries.into_iter().collect()
     }
+}
+
+/// A problem with a number below zero where bounds say which whole numbers there may be: no type says so.
+fn negative_problem(node: &Node, field: &Field) -> Option<(&'static str, String)> {
+    if !matches!(field.shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
+        return None;
+    }
+    let remedy = match (field.min, field.max) {
+        (Some(Literal::Integer(min)), _) => format!("the smallest allowed is {min}"),
+        (_, Some(Literal::Integer(max))) => format!("use 0 to {max}"),
+        _ => return None,
+    };
+    Some(("it is too small", remedy))
 }
 
 /// A problem with a bound that a value breaks.

@@ -299,6 +299,13 @@ fn a_share_may_be_a_plain_number_however_small() {
 }
 
 #[test]
+fn what_a_whole_number_below_zero_may_be_its_bounds_say() {
+    let (_, _, problems) = read("parallelism = -1\n[[level]]\ncapacity = \"4 KiB\"\npolicy = \"lru\"\n");
+    let expected = "parallelism (cache.toml:1): it is too small, given -1; the smallest allowed is 1";
+    assert!(problems.contains(&expected.into()), "{problems:?}");
+}
+
+#[test]
 fn whole_numbers_end_where_the_type_or_the_document_ends() {
     let (read, _) = plain("many = 9223372036854775807\nfew = 4294967295").unwrap();
     assert_eq!((read.many, read.few), (Some(i64::MAX as u64), Some(u32::MAX)));
