@@ -4,7 +4,7 @@ use super::config::{Allocation, Arbitration, Config, Isolation, LETTERS, Streams
 use super::idle::OPEN;
 use super::zoned;
 use nacre_config::Reader;
-use nacre_kernel::Bytes;
+use nacre_kernel::{Bytes, Ratio};
 
 /// Physical units are told apart by four bytes, with one value for nowhere.
 const NUMBERS_MAX: u128 = u32::MAX as u128;
@@ -351,7 +351,7 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
     if units_wanted(config) <= room {
         return;
     }
-    let given = format!("{} %", config.over_provisioning.0 * 100.0);
+    let given = percent(config.over_provisioning);
     let raw = config.raw_bytes() as f64 / config.unit.0 as f64 / config.regions() as f64;
     let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
     let parity = config.stripe().map_or(String::new(), |size| format!(", one page of {size} with parity"));
@@ -361,4 +361,9 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
     );
     let remedy = format!("the smallest allowed is {least} %, or give more blocks");
     reader.conflict("over_provisioning", &given, &problem, &remedy);
+}
+
+/// A share as text, without the last digits of binary fractions.
+pub(super) fn percent(share: Ratio) -> String {
+    format!("{} %", (share.0 * 1e8).round() / 1e6)
 }

@@ -66,6 +66,22 @@ fn impossible_drives_are_refused_with_what_is_possible() {
 }
 
 #[test]
+fn shares_are_repeated_as_they_were_given() {
+    for share in ["7 %", "28 %", "57 %", "0.1 %"] {
+        let found = problems(&format!(
+            "blocks = 8\nplanes = 2\nallocation = \"static\"\nover_provisioning = \"{share}\""
+        ));
+        assert!(found.contains(&format!("given {share};")), "{share} is not in\n{found}");
+    }
+}
+
+#[test]
+fn zones_by_plane_are_one_mistake() {
+    let found = problems("allocation = \"static\"\nzones = {}");
+    assert!(found.contains("zones are superblocks over all dies") && found.lines().count() == 1, "{found}");
+}
+
+#[test]
 fn the_smallest_spare_share_that_is_named_works() {
     let found = problems("blocks = 64\nover_provisioning = \"1 %\"");
     let least = found.split("the smallest allowed is ").nth(1).unwrap().split(" %").next().unwrap();

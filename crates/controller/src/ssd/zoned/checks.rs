@@ -1,6 +1,7 @@
 //! What a configuration with zones has to keep.
 
-use super::super::config::{Config, Streams};
+use super::super::checks::percent;
+use super::super::config::{Allocation, Config, Streams};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -11,6 +12,10 @@ pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
     if let Some(open) = zones.open.filter(|&open| open > zones.active) {
         let remedy = format!("the largest allowed is {}", zones.active);
         reader.conflict("zones.open", &open.to_string(), "an open zone is an active one", &remedy);
+    }
+    if config.allocation != Allocation::Superblock {
+        // That is refused, and what is said of superblocks below holds for other ones.
+        return;
     }
     let raw = config.raw_bytes() as f64;
     let usable = u64::from(config.blocks - config.spare_blocks.min(config.blocks));
@@ -37,7 +42,7 @@ pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
         let least = (((raw / most as f64 - 1.0) * 1e3).floor() + 1.0) / 10.0;
         let problem = format!("{count} zones need {} superblocks, and there are {usable}", count * size);
         let remedy = format!("the smallest allowed is {} %, or give fewer spare_blocks", least.max(0.1));
-        let given = format!("{} %", config.over_provisioning.0 * 100.0);
+        let given = percent(config.over_provisioning);
         reader.conflict("over_provisioning", &given, &problem, &remedy);
     }
 }
@@ -67,7 +72,7 @@ fn check_others(config: &Config, reader: &mut Reader<'_>) {
             "set it to 0",
         ),
         ("placement_handles", (handles > 1).then(|| handles.to_string()), APART, "set it to 1"),
-        ("buffer_kept", (kept > 0.0).then(|| format!("{} %", kept * 100.0)), ORDER, "set it to 0 %"),
+        ("buffer_kept", (kept > 0.0).then(|| percent(config.buffer_kept)), ORDER, "set it to 0 %"),
     ];
     for (setting, given, problem, remedy) in given {
         if let Some(given) = given {
