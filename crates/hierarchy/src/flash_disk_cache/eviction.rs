@@ -1,9 +1,8 @@
-//! Blocks that leave: their dirty pages go back, the block is erased, and may change places with one worn less.
+//! Blocks that leave: their dirty pages go back, and the block is erased.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
-use super::counts::Cause;
-use super::region::{NO_BLOCK, RUN_PAGES};
+use super::region::RUN_PAGES;
 use super::tables::{NONE, Use};
 use crate::unfinished::safe_in;
 use nacre_kernel::{Activity, Data, Op, Request, Status, Time};
@@ -120,6 +119,7 @@ impl<S: Store> FlashCache<S> {
         let region = usize::from(self.tables.blocks[block as usize].region);
         self.counts.programs.journal += 1;
         let noted = self.array.program_journal(block, ready);
+        let was_relieved = self.tables.blocks[block as usize].is_relieved;
         self.erase(block, noted);
         if self.tables.blocks[block as usize].slots == 0 {
             self.tables.blocks[block as usize].used = Use::Retired;
@@ -130,74 +130,25 @@ impl<S: Store> FlashCache<S> {
             }
             return;
         }
-        let free = self.change_places(block).unwrap_or(block);
-        let status = &mut self.tables.blocks[free as usize];
-        (status.used, status.region) = (Use::Free, region as u8);
-        self.regions[region].free.push_back(free);
+        let free = self.change_places(block, was_relieved);
+        self.set_free(free, region);
     }
 
-    fn erase(&mut self, block: u32, now: Time) {
+    /// The erased `block`, which is in no list, waits in `region` to be filled.
+    pub(super) fn set_free(&mut self, block: u32, region: usize) {
+        let status = &mut self.tables.blocks[block as usize];
+        (status.used, status.region) = (Use::Free, region as u8);
+        self.regions[region].free.push_back(block);
+    }
+
+    pub(super) fn erase(&mut self, block: u32, now: Time) {
         let lowered = self.tables.blocks[block as usize].lowered;
         let is_slc = self.config.density.mode() == Mode::Slc || 2 * lowered > self.config.cells.slots;
         let done = self.array.erase(block, if is_slc { Mode::Slc } else { Mode::Mlc }, now);
         self.counts.erases += 1;
         let status = &mut self.tables.blocks[block as usize];
         self.life.erased += u64::from(status.programmed);
-        (status.programmed, status.erased) = (0, done);
+        (status.programmed, status.erased, status.is_relieved) = (0, done, false);
         debug_assert_eq!(status.valid, 0, "block {block} is not empty");
-    }
-
-    /// The degree of wear of `block`.
-    fn wear_of(&self, block: u32) -> f64 {
-        let status = &self.tables.blocks[block as usize];
-        f64::from(self.array.flash.erases_of(block))
-            + self.config.strength_weight * f64::from(status.strengths)
-            + self.config.density_weight * f64::from(status.lowered)
-    }
-
-    /// The content of the full block that is worn least moves into the erased block `worn`, if that is worn much more;
-    /// the first one is then erased in its place.
-    fn change_places(&mut self, worn: u32) -> Option<u32> {
-        let (wear, gap) = (self.wear_of(worn), self.config.wear_gap as f64);
-        if wear - self.least_wear <= gap {
-            return None;
-        }
-        let full = |&block: &u32| {
-            let status = &self.tables.blocks[block as usize];
-            status.used == Use::Closed && status.valid > 0 && status.slots > 0 && block != worn
-        };
-        let (mut young, mut least) = (NO_BLOCK, f64::INFINITY);
-        for block in (0..self.array.flash.blocks()).filter(full) {
-            if self.wear_of(block) < least {
-                (young, least) = (block, self.wear_of(block));
-            }
-        }
-        if young == NO_BLOCK {
-            return None;
-        }
-        // Blocks that are not full are in use, and do not count.
-        self.least_wear = least;
-        if wear - least <= gap {
-            return None;
-        }
-        let region = self.tables.blocks[young as usize].region;
-        self.recency.remove(young);
-        let now = self.tables.blocks[worn as usize].erased;
-        let mut last = now;
-        for page in self.pages_of(young) {
-            if self.tables.pages[page as usize].key == NONE {
-                continue;
-            }
-            let moved = match self.next_place(worn, false) {
-                Some(place) => self.move_page(page, place, now, Cause::Levelled),
-                None => self.evict_page(page, now),
-            };
-            last = last.max(moved);
-        }
-        let status = &mut self.tables.blocks[worn as usize];
-        (status.used, status.region) = (Use::Closed, region);
-        self.recency.insert(usize::from(region), worn);
-        self.erase(young, last);
-        Some(young)
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! Four tables: the *hash table* (FCHT) finds a page of the disk, the *page status* (FPST) has for each page of flash
 //! what it holds, its code, hits and whether it is dirty, the *block status* (FBST) has erases, strengths and slots in SLC,
-//! which make its degree of wear, and the *global status* (FGST) has the latencies of hits and misses. Their
+//! which make its degree of wear, and whether wear levelling filled it; the *global status* (FGST) has the latencies of hits and misses. Their
 //! sizes are in the record.
 //!
 //! Blocks belong to the region for pages that were read or the one for pages that were written; with `write_region =
@@ -16,11 +16,16 @@
 //! blocks, and keeps as many free ones; neighbours on the disk go to one block, since they leave together.
 //! What is programmed waits for no erase then unless erases are what limits.
 //! A region with no more free blocks than these is *collected* where more than `collects_above` of its
-//! programmed pages are not valid: what is valid in the block with the most invalid pages moves. Otherwise
-//! the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
-//! they are there. Where that block is worn more than the one worn least by `wear_gap`, the content of that one
-//! moves into it, and that one is used instead, whichever region it is of. Each erase follows a program of a
+//! programmed pages are not valid: what is valid in the block with the most invalid pages, of several the one worn
+//! least, moves. Otherwise the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
+//! they are there. Each erase follows a program of a
 //! page of the journal, which says what left; where the journal lies is not modelled.
+//!
+//! An erased block that is worn more than the one worn least by more than `wear_gap` changes places with it, whichever
+//! region that is of and whether it is full, open or free: its content moves, and it is erased and filled next.
+//! Where what moved in last has left by this erase, content does not move again: the block waits. A block is filled
+//! when no free one of its region is worn less by more than the gap; of those that may be, the one erased first goes on a
+//! die where none is open.
 //!
 //! Wrong bits are counted when a page is programmed and while it lies. A read decodes them: with bytes, by the encoder and
 //! decoder of the code; without, by number. When a page has as many as its code puts right, its slot gets a
@@ -68,7 +73,8 @@
 //!
 //! # Checks
 //! Hits and misses of reads against a plain LRU of blocks; valid and invalid pages, regions and tables agree at all times;
-//! programs are those of host, fills, collection, wear levelling and journal; a code that is never used up gives
+//! programs are those of host, fills, collection, wear levelling and journal; while what is written most stays the same, no
+//! block is worn more than another by more than twice `wear_gap` and one erase; a code that is never used up gives
 //! back what was written, also after losses of power at any moment; pages beyond their code are never returned as good.
 
 mod array;
@@ -79,6 +85,7 @@ mod controller;
 mod counts;
 mod device;
 mod eviction;
+mod levelling;
 mod power;
 mod region;
 mod regions;
@@ -106,7 +113,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "mielke-2008", "hetzler-2012"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -75,11 +75,19 @@ impl Region {
         Stream::Open(left.or(other).unwrap_or(own))
     }
 
-    /// Takes the block that was erased first, of those on dies where none is open if there are such.
-    pub(super) fn take_free(&mut self, dies: u32) -> Option<u32> {
+    /// `block` is not open any more.
+    pub(super) fn forget_open(&mut self, block: u32) {
+        let open = self.open.iter_mut().chain([&mut self.hot]);
+        open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
+    }
+
+    /// Which of the free blocks is filled next: of those that `is_young` allows, the one that was erased first on a die
+    /// where none is open, or, if there is none on such a die, the one that was erased first.
+    pub(super) fn next_free(&self, dies: u32, is_young: impl Fn(u32) -> bool) -> Option<usize> {
         let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
-        let is_alone = |block: &u32| !open.clone().any(|open| open % dies == block % dies);
-        let alone = self.free.iter().position(is_alone);
-        self.free.remove(alone.unwrap_or(0))
+        let is_alone = |block: u32| !open.clone().any(|open| open % dies == block % dies);
+        let young = self.free.iter().enumerate().filter(|&(_, &block)| is_young(block));
+        let alone = young.clone().find(|&(_, &block)| is_alone(block));
+        alone.or_else(|| young.clone().next()).map(|(at, _)| at)
     }
 }

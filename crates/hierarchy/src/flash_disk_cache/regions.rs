@@ -83,7 +83,7 @@ impl<S: Store> FlashCache<S> {
                 }
             }
         }
-        self.regions[region].take_free(self.config.cells.dies)
+        self.take_least_worn(region)
     }
 
     /// Empties a full block of `region`. Whether there was one.
@@ -99,24 +99,6 @@ impl<S: Store> FlashCache<S> {
             self.evict(oldest, now);
         }
         true
-    }
-
-    /// The full block of `region` with the most pages that are not valid, and all pages there are and are valid.
-    fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
-        let (mut best, mut most) = (NO_BLOCK, 0);
-        let (mut programmed, mut valid) = (0, 0);
-        for (number, block) in self.tables.blocks.iter().enumerate() {
-            if block.used != Use::Closed || usize::from(block.region) != region {
-                continue;
-            }
-            let invalid = block.programmed - block.valid;
-            programmed += u64::from(block.programmed);
-            valid += u64::from(block.valid);
-            if best == NO_BLOCK || invalid > most {
-                (best, most) = (number as u32, invalid);
-            }
-        }
-        (best != NO_BLOCK).then_some((best, programmed, valid))
     }
 
     /// Moves what is valid in `block` to where there is room, and erases it.
@@ -179,9 +161,7 @@ impl<S: Store> FlashCache<S> {
         let programmed = self.array.program(block, (mode, code), begin, activity);
         if is_open && self.array.flash.next(block).is_none() {
             let region = usize::from(self.tables.blocks[block as usize].region);
-            let Region { open, hot, .. } = &mut self.regions[region];
-            let open = open.iter_mut().chain([hot]);
-            open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
+            self.regions[region].forget_open(block);
             self.close(block);
         }
         programmed

@@ -73,6 +73,8 @@ pub(super) struct BlockStatus {
     pub(super) lowered: u32,
     /// Slots that are not retired.
     pub(super) slots: u32,
+    /// Whether what it holds moved into it from a block that was worn much less.
+    pub(super) is_relieved: bool,
 }
 
 /// The global status table (FGST): what hits and misses cost so far, and what a page is worth when it leaves.
@@ -139,6 +141,7 @@ impl Tables {
             strengths: 0,
             lowered: 0,
             slots,
+            is_relieved: false,
         };
         Tables {
             index: Index::new(2 * all),

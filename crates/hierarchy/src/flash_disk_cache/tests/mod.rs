@@ -1,6 +1,7 @@
 //! The flash disk cache.
 
 mod laws;
+mod levelling;
 mod wear;
 
 use crate::workbench::ROOMS;

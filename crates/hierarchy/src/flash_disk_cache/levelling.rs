@@ -1,0 +1,120 @@
+//! Wear: which block is collected and which one filled, and how one that is worn much more than others changes places with
+//! the one worn least.
+
+use super::cache::FlashCache;
+use super::counts::Cause;
+use super::region::NO_BLOCK;
+use super::tables::{BlockStatus, NONE, Use};
+use nacre_kernel::Time;
+use nacre_media::store::Store;
+
+impl<S: Store> FlashCache<S> {
+    /// The degree of wear of `block`.
+    pub(super) fn wear_of(&self, block: u32) -> f64 {
+        let status = &self.tables.blocks[block as usize];
+        f64::from(self.array.flash.erases_of(block))
+            + self.config.strength_weight * f64::from(status.strengths)
+            + self.config.density_weight * f64::from(status.lowered)
+    }
+
+    /// The full block of `region` with the most pages that are not valid, of several the one worn least; and all pages
+    /// there are and are valid.
+    pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
+        let (mut best, mut most) = (NO_BLOCK, 0);
+        let (mut programmed, mut valid) = (0, 0);
+        for (number, block) in self.tables.blocks.iter().enumerate() {
+            if block.used != Use::Closed || usize::from(block.region) != region {
+                continue;
+            }
+            let invalid = block.programmed - block.valid;
+            programmed += u64::from(block.programmed);
+            valid += u64::from(block.valid);
+            let number = number as u32;
+            let is_younger = || self.wear_of(number) < self.wear_of(best);
+            if best == NO_BLOCK || invalid > most || invalid == most && is_younger() {
+                (best, most) = (number, invalid);
+            }
+        }
+        (best != NO_BLOCK).then_some((best, programmed, valid))
+    }
+
+    /// Takes the next block of `region` to fill: of the free ones, none that is worn more than another by more than the
+    /// gap.
+    pub(super) fn take_least_worn(&mut self, region: usize) -> Option<u32> {
+        let of_region = &self.regions[region];
+        let least = of_region.free.iter().map(|&block| self.wear_of(block)).fold(f64::INFINITY, f64::min);
+        let most = least + self.config.wear_gap as f64;
+        let at = of_region.next_free(self.config.cells.dies, |block| self.wear_of(block) <= most)?;
+        self.regions[region].free.remove(at)
+    }
+
+    /// The erased block `worn`, which is in no list, changes places with the one worn least, if that is worn much less.
+    /// Which of the two is free where `worn` was. `was_relieved`: what moved into it last has left.
+    pub(super) fn change_places(&mut self, worn: u32, was_relieved: bool) -> u32 {
+        let Some(young) = self.worn_much_less(worn) else { return worn };
+        let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
+        let region = usize::from(region);
+        match used {
+            // That one is filled before this one.
+            Use::Free if region == usize::from(self.tables.blocks[worn as usize].region) => return worn,
+            Use::Free => {
+                self.regions[region].free.retain(|&free| free != young);
+                self.set_free(worn, region);
+                return young;
+            }
+            // What moved into this one did not stay: it waits until others are worn as much.
+            _ if was_relieved && valid > 0 => return worn,
+            Use::Open => self.regions[region].forget_open(young),
+            _ => self.recency.remove(young),
+        }
+        let emptied = self.move_content(young, worn);
+        if valid > 0 {
+            let status = &mut self.tables.blocks[worn as usize];
+            (status.used, status.region, status.is_relieved) = (Use::Closed, region as u8, true);
+            self.recency.insert(region, worn);
+        } else {
+            self.set_free(worn, region);
+        }
+        self.erase(young, emptied);
+        young
+    }
+
+    /// The block worn least, if `worn` is worn more by more than the gap.
+    fn worn_much_less(&mut self, worn: u32) -> Option<u32> {
+        let most = self.wear_of(worn) - self.config.wear_gap as f64;
+        if self.least_wear >= most {
+            return None;
+        }
+        let (mut least, mut young) = (most, None);
+        self.least_wear = f64::INFINITY;
+        for block in 0..self.array.flash.blocks() {
+            let status = &self.tables.blocks[block as usize];
+            if status.used == Use::Retired {
+                continue;
+            }
+            let wear = self.wear_of(block);
+            self.least_wear = self.least_wear.min(wear);
+            if wear < least {
+                (least, young) = (wear, Some(block));
+            }
+        }
+        young
+    }
+
+    /// What is valid in the full block `young` moves into the erased block `worn`. When all of it is there.
+    fn move_content(&mut self, young: u32, worn: u32) -> Time {
+        let now = self.tables.blocks[worn as usize].erased;
+        let mut last = now;
+        for page in self.pages_of(young) {
+            if self.tables.pages[page as usize].key == NONE {
+                continue;
+            }
+            let moved = match self.next_place(worn, false) {
+                Some(place) => self.move_page(page, place, now, Cause::Levelled),
+                None => self.evict_page(page, now),
+            };
+            last = last.max(moved);
+        }
+        last
+    }
+}
