@@ -109,7 +109,7 @@ impl Die {
     /// When all it has to do so far is done.
     pub(super) fn free_from(&self) -> Time {
         let last = self.line.last().map_or(self.current.end, |job| self.time_of(job.to()));
-        (last + self.joins.waiting).max(self.reads.free_from())
+        last.max(self.reads.free_from())
     }
 
     /// When the operation that is last of all began: from then on the next one's data may come in.
@@ -122,7 +122,10 @@ impl Die {
     #[inline]
     pub(super) fn time_of(&self, end: Time) -> Time {
         match self.line.first() {
-            Some(first) if end > self.current.job.to() => self.start_of(first) + (end - first.from),
+            Some(first) if end > self.current.job.to() => {
+                let time = self.start_of(first) + (end - first.from);
+                if self.joins.waiting.is_zero() { time } else { time + self.line.longer_until(end) }
+            }
             // What ended before the last began did so in time for it.
             _ if end < self.current.job.to() => self.current.start,
             _ => self.current.end,
@@ -141,7 +144,7 @@ impl Die {
                 self.joins.renew(program);
             }
         }
-        self.line.add(self.current.job.to(), Job { from, duration, ready, task })
+        self.line.add(self.current.job.to(), Job { from, duration, longer: Time::ZERO, ready, task })
     }
 
     /// Where `time` lies on the line: never before what has begun.
@@ -153,7 +156,8 @@ impl Die {
         };
         let start = self.start_of(first);
         if time >= start {
-            first.from + (time - start)
+            let time = first.from + (time - start);
+            if self.joins.waiting.is_zero() { time } else { self.line.without_longer(time) }
         } else {
             first.from.saturating_sub(start - time).max(begun)
         }
@@ -181,11 +185,10 @@ impl Die {
     fn begin(&mut self, start: Time) {
         let job = self.line.pop().expect("something begins");
         // Only reads that came out of order lie behind its start: it stands still for them.
-        let mut duration = job.duration;
         if !self.joins.is_empty() {
-            duration += self.begin_joined(&job);
+            self.begin_joined(&job);
         }
-        let end = self.reads.end_standing_still(start, duration);
+        let end = self.reads.end_standing_still(start, job.duration + job.longer);
         if let Some(over) = self.current.job.task.program {
             self.programs.set(over, false);
         }
@@ -202,7 +205,7 @@ impl Die {
         while self.current.start >= at && self.current.end > at {
             let Some(before) = self.earlier.pop_back() else { break };
             self.line.put_back(before.job.to(), self.current.job);
-            self.joins.waiting += self.longer(&self.current.job);
+            self.joins.waiting += self.current.job.longer;
             self.current = before;
             if let Some(program) = before.job.task.program {
                 self.programs.set(program, true);
@@ -328,7 +331,7 @@ impl Die {
     /// What of all tasks is not done at `at`, before which nothing comes any more.
     pub(super) fn cancelled(&mut self, at: Time) -> Vec<(Task, Cancelled)> {
         self.begin_before(at);
-        let whole = |job: &Job| job.duration + self.longer(job);
+        let whole = |job: &Job| job.duration + job.longer;
         let cancelled = |job: Job, time| {
             let (task, of) = (job.task, whole(&job));
             (task, Cancelled { activity: task.activity, time, of, operations: task.operations() })

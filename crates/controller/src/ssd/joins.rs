@@ -4,25 +4,20 @@ use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// How many a die remembers.
-const MOST: usize = 1024;
-
 /// A page that is programmed together with another one.
 #[derive(Clone, Copy, Debug, Value)]
 struct Join {
     /// The numbers of their programs on the die.
     program: u32,
     with: u32,
-    /// How much longer the command takes for it.
-    longer: Time,
 }
 
-/// Those of one die.
+/// Those of one die: of programs that wait, and a few that are over.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct Joins {
     /// The latest last.
     all: VecDeque<Join>,
-    /// How much longer those take that wait.
+    /// How much longer programs that wait take for them.
     pub(super) waiting: Time,
 }
 
@@ -35,10 +30,7 @@ impl Joins {
 
     /// `program` joins `with`, which waits, and makes it so much `longer`.
     pub(super) fn add(&mut self, program: u32, with: u32, longer: Time) {
-        if self.all.len() == MOST {
-            self.all.pop_front();
-        }
-        self.all.push_back(Join { program, with, longer });
+        self.all.push_back(Join { program, with });
         self.waiting += longer;
     }
 
@@ -52,14 +44,14 @@ impl Joins {
         self.all.iter().rev().find(|join| join.program == program).map_or(program, |join| join.with)
     }
 
+    /// The program that the last page joined of which that `is_it`.
+    pub(super) fn last_with(&self, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        self.all.iter().rev().find(|join| is_it(join.program)).map(|join| join.with)
+    }
+
     /// What joins `with`.
     pub(super) fn parts(&self, with: u32) -> impl Iterator<Item = u32> {
         self.all.iter().filter(move |join| join.with == with).map(|join| join.program)
-    }
-
-    /// How much longer `with` takes for what joins it.
-    pub(super) fn longer(&self, with: u32) -> Time {
-        self.all.iter().filter(|join| join.with == with).fold(Time::ZERO, |sum, join| sum + join.longer)
     }
 
     /// Forgets what joined programs that are not `known` any more.

@@ -64,6 +64,8 @@ pub(super) struct Job {
     /// Where it begins on the line.
     pub(super) from: Time,
     pub(super) duration: Time,
+    /// How much longer it takes for pages that joined it, which is no part of its span of the line.
+    pub(super) longer: Time,
     /// It begins no earlier in simulated time.
     pub(super) ready: Time,
     pub(super) task: Task,
@@ -77,11 +79,12 @@ impl Job {
     }
 }
 
-/// A job and the place of the one behind it, or of the next place that is free.
+/// A job and the places of the one behind it, or of the next place that is free, and of the one before it.
 #[derive(Clone, Copy, Debug, Value)]
 struct Place {
     job: Job,
     next: u32,
+    before: u32,
 }
 
 /// What waits for a die.
@@ -124,6 +127,12 @@ impl Line {
         let are_known = self.places.iter().all(|place| is_known(place.next))
             && self.gaps.iter().all(|gap| is_known(gap.after))
             && [self.first, self.last, self.free].into_iter().all(is_known);
+        let before = std::iter::once(NONE).chain(follow(self.first)).take(count);
+        let are_paired = follow(self.first).take(count).zip(before);
+        let pairs = |(at, before): (u32, u32)| {
+            self.places.get(at as usize).is_some_and(|place| place.before == before)
+        };
+        let ends = ends && are_paired.into_iter().all(pairs);
         match are_known && ends && chained(self.first) + chained(self.free) == count {
             true => Ok(()),
             false => Err("a line of jobs that does not hold together".into()),
@@ -153,38 +162,58 @@ impl Line {
         std::iter::successors(place(self.first), move |before| place(before.next)).map(|place| &place.job)
     }
 
-    /// The first job that `is_it` and stands behind every one that `keeps` others behind itself; `None` where more than so many
-    /// wait.
+    /// The place of the first job that `is_it` and stands behind every one that `keeps` others behind itself, and the job.
     pub(super) fn first_behind(
-        &mut self,
-        most: usize,
+        &self,
         keeps: impl Fn(&Job) -> bool,
         is_it: impl Fn(&Job) -> bool,
-    ) -> Option<&mut Job> {
-        let (mut at, mut found, mut count) = (self.first, NONE, 0);
-        while let Some(Place { job, next }) = self.places.get(at as usize) {
-            if keeps(job) {
-                found = NONE;
-            } else if found == NONE && is_it(job) {
-                found = at;
+    ) -> Option<(u32, Job)> {
+        let (mut at, mut found) = (self.last, None);
+        while let Some(Place { job, before, .. }) = self.places.get(at as usize)
+            && !keeps(job)
+        {
+            if is_it(job) {
+                found = Some((at, *job));
             }
-            (at, count) = (*next, count + 1);
-            if count > most {
-                return None;
+            at = *before;
+        }
+        found
+    }
+
+    /// The job in place `at`, which waits.
+    pub(super) fn at(&mut self, at: u32) -> &mut Job {
+        &mut self.places[at as usize].job
+    }
+
+    /// How much longer all takes that ends at `end` of the line or before.
+    pub(super) fn longer_until(&self, end: Time) -> Time {
+        let jobs = self.jobs().take_while(|job| job.to() <= end);
+        jobs.fold(Time::ZERO, |sum, job| sum + job.longer)
+    }
+
+    /// The place on the line of `time`, which says when it would be if all that waits were as long as its span.
+    pub(super) fn without_longer(&self, time: Time) -> Time {
+        let mut longer = Time::ZERO;
+        for job in self.jobs() {
+            let over = time.saturating_sub(job.to() + longer);
+            longer += job.longer.min(over);
+            if over <= job.longer {
+                break;
             }
         }
-        self.places.get_mut(found as usize).map(|place| &mut place.job)
+        time - longer
     }
 
     /// Takes what begins next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Job> {
         let at = self.first;
-        let Place { job, next } = *self.places.get(at as usize)?;
+        let Place { job, next, .. } = *self.places.get(at as usize)?;
         self.places[at as usize].next = self.free;
         (self.free, self.first) = (at, next);
-        if next == NONE {
-            self.last = NONE;
+        match self.places.get_mut(next as usize) {
+            Some(first) => first.before = NONE,
+            None => self.last = NONE,
         }
         self.gaps.forget_until(job.from);
         if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == at) {
@@ -246,7 +275,7 @@ impl Line {
     /// Puts `job` behind the one in place `after`, or first; gives its place.
     fn insert(&mut self, after: u32, job: Job) -> u32 {
         let next = self.places.get(after as usize).map_or(self.first, |place| place.next);
-        let place = Place { job, next };
+        let place = Place { job, next, before: after };
         let at = if self.free == NONE {
             self.places.push(place);
             self.places.len() as u32 - 1
@@ -259,8 +288,9 @@ impl Line {
             Some(before) => before.next = at,
             None => self.first = at,
         }
-        if next == NONE {
-            self.last = at;
+        match self.places.get_mut(next as usize) {
+            Some(behind) => behind.before = at,
+            None => self.last = at,
         }
         at
     }

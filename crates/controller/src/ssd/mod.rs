@@ -261,7 +261,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "nvme-zns-1.1",
             "bjorling-2021",
         ],
-        8,
+        9,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

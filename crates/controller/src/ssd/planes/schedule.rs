@@ -24,12 +24,9 @@ impl Schedule {
         let channel = die.channel as usize;
         let duration = if cached { time } else { transfer + time };
         let (mut crossing, mut takes) = (Time::ZERO, Time::ZERO);
+        // Without cached commands all data crosses before the planes begin; with them it has crossed by then.
+        let least = if cached { ready + transfer } else { ready };
         let cross = |start: Time, longer: Time| {
-            // Without cached commands all data crosses before the planes begin; with them it has crossed by then.
-            let least = if cached { ready + transfer } else { ready };
-            if start < least {
-                return None;
-            }
             let from = if cached { ready } else { start + transfer + longer };
             crossing = match arbiters.get_mut(channel) {
                 Some(arbiter) => arbiter.other(now, from, transfer),
@@ -37,12 +34,13 @@ impl Schedule {
             };
             let across = crossing + transfer;
             if cached {
-                return Some((across, Time::ZERO));
+                return (across, Time::ZERO);
             }
             takes = across - from;
-            Some((start, takes))
+            (start, takes)
         };
-        let end = die.join(now, (duration, task), |number| geometry.page_and_plane(number), cross)?;
+        let place = |number| geometry.page_and_plane(number);
+        let end = die.join(now, (duration, task), place, least, cross)?;
         let pages = if transfer < self.pace.program_transfer { 0 } else { u32::from(task.count) };
         self.die_charges.charge(task.activity, takes);
         self.charge_crossing(transfer, pages);

@@ -189,12 +189,47 @@ fn pages_of_two_planes_that_wait_with_the_same_number_are_programmed_together() 
 }
 
 #[test]
+fn a_page_does_not_join_one_that_begins_before_its_data_is_there() {
+    // Four planes: of the second four pages, which come at once, the first begins alone, and the others wait together.
+    let die = "channels = 1\nways = 1\nplanes = 4\nallocation = \"static\"\nallocation_order = \"PCWD\"";
+    let mut device = drive(die);
+    let write = |device: &mut dyn Device, now, number| {
+        device.submit(now, &unit(Op::Write, number), Data::None, &mut Breakdown::new());
+    };
+    (0..4).for_each(|number| write(&mut *device, Time::from_ms(number), number));
+    let start = Time::from_ms(10);
+    (4..8).for_each(|number| write(&mut *device, start, number));
+    let (link, crossing, program) = (Time::from_ns(1024), Time::from_ns(10_540), Time::from_us(500));
+    assert_eq!(device.busy_until(), start + link + crossing + program * 2);
+    device.check_invariants();
+}
+
+#[test]
 fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
     for (settings, each) in [("", 500e-6), ("cached = false", 500e-6 + 2.0 * 1.024e-6)] {
-        let order = "allocation = \"static\"\nallocation_order = \"PCWD\"\nbuffer_places = \"pool\"";
-        let mut device = drive(&format!("{PLANES}\n{order}\n{settings}"));
-        let found = rate(&mut *device, Op::Write, |number| number);
-        assert_close(settings, found, 4.0 * 2.0 * 4096.0 / each, 0.03);
+        // However many pages wait for a die.
+        for buffer in ["256 KiB", "8 MiB"] {
+            let order = "allocation = \"static\"\nallocation_order = \"PCWD\"\nbuffer_places = \"pool\"";
+            let mut device = drive(&format!("{PLANES}\n{order}\nbuffer = \"{buffer}\"\n{settings}"));
+            let found = rate(&mut *device, Op::Write, |number| number);
+            let filled = if buffer == "8 MiB" { 20_000.0 / (20_000.0 - 2048.0) } else { 1.0 };
+            assert_close(&format!("{settings} {buffer}"), found, filled * 4.0 * 2.0 * 4096.0 / each, 0.03);
+        }
+    }
+}
+
+#[test]
+fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer() {
+    // Two pages cross in 10.54 us each, then both are programmed.
+    for buffer in ["64 KiB", "512 KiB"] {
+        let die = "channels = 1\nways = 1\nplanes = 2\nallocation = \"static\"\nallocation_order = \"PCWD\"";
+        let mut device =
+            drive(&format!("{die}\ncached = false\nbuffer_places = \"pool\"\nbuffer = \"{buffer}\""));
+        const COUNT: u64 = 4_000;
+        _ = closed_loop(&mut *device, 64, COUNT, |number| unit(Op::Write, number));
+        let found = device.busy_until().as_secs_f64();
+        assert_close(buffer, found, COUNT as f64 / 2.0 * (500e-6 + 2.0 * 10.54e-6), 0.01);
+        device.check_invariants();
     }
 }
 
