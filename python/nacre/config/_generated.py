@@ -1324,6 +1324,14 @@ class SsdDeviceErrors(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceParity(Table):
+    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is."""
+
+    stripe: int | None = None
+    """Dies of a stripe, one of which holds its parity: 8 is 7 + 1, and an eighth of the flash is parity. A divisor of all dies; absent means all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
     """A flash SSD: channels and dies, page mapping or zones, write buffer, cleaning, wear to its end."""
 
@@ -1369,6 +1377,8 @@ class SsdDevice(Table):
     """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
     """Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are programmed at once whose pages wait with the same number. Default: true."""
+    independent_plane_reads: bool | None = None
+    """Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads. Default: false."""
     cached: bool | None = None
     """Whether a die works on one page while another crosses the channel. Default: true."""
     registers: int | None = None
@@ -1461,6 +1471,8 @@ class SsdDevice(Table):
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     errors: SsdDeviceErrors | None = None
     """Bits that go wrong, and what puts them right; absent means none do."""
+    parity: SsdDeviceParity | None = None
+    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means none."""
     kind: Literal["ssd"] = "ssd"
     """Which room this is."""
 
@@ -2455,6 +2467,7 @@ __all__ = [
     "SpecwebWorkload",
     "SsdDevice",
     "SsdDeviceErrors",
+    "SsdDeviceParity",
     "SsdDeviceSlcCache",
     "SsdDeviceZones",
     "StartGapWearLevelling",

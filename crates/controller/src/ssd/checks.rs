@@ -2,9 +2,10 @@
 
 use super::config::{Allocation, Arbitration, Config, Isolation, LETTERS, Streams};
 use super::idle::OPEN;
+use super::shares::percent;
 use super::zoned;
 use nacre_config::Reader;
-use nacre_kernel::{Bytes, Ratio};
+use nacre_kernel::Bytes;
 
 /// Physical units are told apart by four bytes, with one value for nowhere.
 const NUMBERS_MAX: u128 = u32::MAX as u128;
@@ -361,9 +362,4 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
     );
     let remedy = format!("the smallest allowed is {least} %, or give more blocks");
     reader.conflict("over_provisioning", &given, &problem, &remedy);
-}
-
-/// A share as text, without the last digits of binary fractions.
-pub(super) fn percent(share: Ratio) -> String {
-    format!("{} %", (share.0 * 1e8).round() / 1e6)
 }

@@ -206,6 +206,7 @@ mod regions;
 mod relocation;
 mod report;
 mod schedule;
+mod shares;
 mod slc_cache;
 mod spare_area;
 mod state;

@@ -1,7 +1,7 @@
 //! What a configuration with zones has to keep.
 
-use super::super::checks::percent;
 use super::super::config::{Allocation, Config, Streams};
+use super::super::shares::percent;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
