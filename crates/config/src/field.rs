@@ -340,7 +340,8 @@ impl<T: FieldType> FieldType for Vec<T> {
 
 /// A problem with a number below zero where bounds say which whole numbers there may be: no type says so.
 fn negative_problem(node: &Node, field: &Field) -> Option<(&'static str, String)> {
-    if !matches!(field.shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
+    let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
+    if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
         return None;
     }
     let remedy = match (field.min, field.max) {

@@ -48,6 +48,9 @@ struct Cache {
     /// Parallel hits.
     #[config(default = 8, min = 1, max = 64, source = "assumed: typical")]
     parallelism: u32,
+    /// Hits that wait.
+    #[config(min = 2, max = 64)]
+    waiting: Option<u32>,
     /// Levels, fastest first.
     level: Vec<Level>,
 }
@@ -128,7 +131,7 @@ fn all_mistakes_come_at_once_with_place_and_remedy() {
         problems,
         [
             "blok (cache.toml:1): there is no such setting; did you mean \"block\"? known: block, hit, inclusion, \
-             parallelism, level",
+             parallelism, waiting, level",
             "hit (cache.toml:2): it has no unit, given 3; write a duration such as \"6.7 us\" in quotes",
             "inclusion (cache.toml:3): there is no such choice, given \"exclusiv\"; did you mean \"exclusive\"? \
              known: exclusive, inclusive",
@@ -156,7 +159,7 @@ fn overrides_reach_any_place_and_keep_their_own_origin() {
     node.set("level.0.policy.kind", Node::parse_value("lru", &origin)).unwrap();
     node.set("parallelism", Node::parse_value("3", &origin)).unwrap();
     let cache = Cache::read(&node, &mut Reader::new(&Known)).unwrap();
-    assert_eq!((cache.level[0].capacity, cache.parallelism), (Bytes(2 << 20), 3));
+    assert_eq!((cache.level[0].capacity, cache.parallelism, cache.waiting), (Bytes(2 << 20), 3, None));
     let error = node.set("level[7].capacity", Node::parse_value("1", &origin)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -300,9 +303,14 @@ fn a_share_may_be_a_plain_number_however_small() {
 
 #[test]
 fn what_a_whole_number_below_zero_may_be_its_bounds_say() {
-    let (_, _, problems) = read("parallelism = -1\n[[level]]\ncapacity = \"4 KiB\"\npolicy = \"lru\"\n");
-    let expected = "parallelism (cache.toml:1): it is too small, given -1; the smallest allowed is 1";
-    assert!(problems.contains(&expected.into()), "{problems:?}");
+    let (_, _, problems) =
+        read("parallelism = -1\nwaiting = -1\n[[level]]\ncapacity = \"4 KiB\"\npolicy = \"lru\"\n");
+    for expected in [
+        "parallelism (cache.toml:1): it is too small, given -1; the smallest allowed is 1",
+        "waiting (cache.toml:2): it is too small, given -1; the smallest allowed is 2",
+    ] {
+        assert!(problems.contains(&expected.into()), "{problems:?}");
+    }
 }
 
 #[test]
