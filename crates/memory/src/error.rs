@@ -59,6 +59,22 @@ pub enum MemoryError {
         /// Bytes asked for.
         size: u64,
     },
+    /// Its zone does not take it.
+    #[error(
+        "address {address}, size {size}: the zone here takes whole units in order, from byte {write_pointer} to \
+         byte {end}, while fewer zones than stack.zones.active are written in part; write there, or leave \
+         stack.zones out"
+    )]
+    ZoneRefused {
+        /// The first byte asked for.
+        address: u64,
+        /// Bytes asked for.
+        size: u64,
+        /// Where its zone is written next.
+        write_pointer: u64,
+        /// The first byte behind its zone.
+        end: u64,
+    },
     /// What the device had taken is gone: a flush says so once.
     #[error(
         "the device has lost data that it had taken since the last flush; reads of it fail until it is \

@@ -7,7 +7,7 @@ use crate::opening::Access;
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::Image;
-use nacre_kernel::{Recovery, Status, Time};
+use nacre_kernel::{Recovery, Status, Time, Zone};
 use nacre_machine::record::{self, Component};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
@@ -265,8 +265,11 @@ impl Memory {
             (_, Status::Done) => Ok(recovery),
             (Step::Write { address, bytes }, status) => {
                 let size = bytes.len() as u64;
-                Err(match status {
-                    Status::WriteRefused => MemoryError::WriteRefused { address, size },
+                Err(match (status, self.kept.device().zone(address)) {
+                    (Status::WriteRefused, Some(Zone { write_pointer, end, .. })) => {
+                        MemoryError::ZoneRefused { address, size, write_pointer, end }
+                    }
+                    (Status::WriteRefused, None) => MemoryError::WriteRefused { address, size },
                     _ => MemoryError::MediaError { address, size },
                 })
             }

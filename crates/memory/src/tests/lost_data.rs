@@ -57,3 +57,21 @@ fn lost_data_is_told_and_never_returned() {
     }
     assert!(failed_reads > 20 && failed_writes > 5, "{failed_reads} reads, {failed_writes} writes");
 }
+
+/// A drive with zones of 1 MiB.
+const ZONED: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 16\npages = 16\npage = \"16 KiB\"\n\
+    read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"1 GB/s\"\nlink = \"4 GB/s\"\nbuffer = \"1 MiB\"\n\
+    zones = {}\n";
+
+#[test]
+fn a_zone_that_refuses_a_write_says_where_it_is_written_next() {
+    let mut memory = open(ZONED);
+    memory.write(0, &[1; 8192]).unwrap();
+    for (address, size) in [(4096, 4096), (8192, 100)] {
+        let refused = memory.write(address, &vec![1; size]);
+        let Err(MemoryError::ZoneRefused { write_pointer: 8192, end: 0x10_0000, .. }) = refused else {
+            panic!("{refused:?} of {size} bytes at {address}");
+        };
+    }
+    memory.write(8192, &[1; 4096]).unwrap();
+}
