@@ -1,6 +1,7 @@
 //! Energies and powers of a device are given together: what is not given would count as nothing.
 
 use crate::workbench::ROOMS;
+use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Request, Streams, Time};
 use nacre_testkit::Workbench;
 
 const BACKING: &str =
@@ -32,5 +33,56 @@ fn a_part_of_the_energies_is_a_mistake() {
         let expected = format!("energy is not known without {missing}, given");
         assert!(problems.contains(&expected), "{given} of {device}: {problems}");
         assert!(problems.contains(&format!("give {missing} too")), "{problems}");
+    }
+}
+
+/// Energy of the encoder and decoder of `cache`, whose code takes 40 us for either: after a page was written, and after a
+/// request that came 10 ms later and met a loss of power so long after its begin, if any.
+fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
+    let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
+    let mut device = Workbench::new(ROOMS, 1)
+        .with_bytes()
+        .build(&format!("{cache}[device.ecc]\n{code}{BACKING}"))
+        .unwrap_or_else(|problems| panic!("{cache}{problems}"));
+    let energy = |device: &dyn Device| {
+        let resources = device.report(Time::from_s(1)).resources;
+        let decoder = resources.into_iter().find(|resource| resource.name == "decoder").expect("a decoder");
+        decoder.ledger.energy(Activity::Correct).0
+    };
+    let mut bytes = [7; 2048];
+    let mut ask = |device: &mut dyn Device, arrival: Time, op: Op| {
+        let data = if op == Op::Read { Data::Read(&mut bytes) } else { Data::Write(&bytes) };
+        let request = Request { arrival, address: 0, bytes: 2048, volume: 0, op };
+        device.submit(arrival, &request, data, &mut Breakdown::new()).done
+    };
+    ask(&mut *device, Time::ZERO, Op::Write);
+    let (before, begin) = (energy(&*device), Time::from_ms(10));
+    device.advance(begin);
+    let done = ask(&mut *device, begin, op);
+    if let Some(failure) = failure {
+        device.power_fail(begin + failure, &mut Streams::new(1).stream("loss"));
+    }
+    (before, energy(&*device) - before, done - begin)
+}
+
+/// A decoding or encoding that a loss of power interrupts has taken the energy of the part that was done.
+#[test]
+fn a_code_takes_energy_until_the_power_fails() {
+    let flash = "kind = \"flash_disk_cache\"\nblocks = 64\ndensity = \"slc\"\nbit_error_rate = 0\n";
+    let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"64 KiB\"\nbit_error_rate = 0\nlookup = \"0 s\"\n";
+    for cache in [flash, pcm] {
+        let (encoded, decoded, read) = coded(cache, Op::Read, None);
+        assert!(encoded > 0.0 && decoded > 0.0, "{cache}");
+        for (before_end, share) in [(40_050, 0.0), (40_000, 0.0), (30_000, 0.25), (10_000, 0.75), (0, 1.0)] {
+            let (_, energy, _) = coded(cache, Op::Read, Some(read - Time::from_ns(before_end)));
+            assert!(
+                (energy - share * decoded).abs() < 1e-15,
+                "{energy} J {before_end} ns before the end: {cache}"
+            );
+        }
+        for (after, share) in [(0, 0.0), (10, 0.25), (30, 0.75), (40, 1.0)] {
+            let (_, energy, _) = coded(cache, Op::Write, Some(Time::from_us(after)));
+            assert!((energy - share * encoded).abs() < 1e-15, "{energy} J after {after} us: {cache}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Devices stacked on devices, and what they decide by: caches, tiers, replacement policies.
 
+mod coding;
 #[cfg(test)]
 mod crashes;
 pub mod dram_disk_cache;

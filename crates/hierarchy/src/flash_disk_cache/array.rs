@@ -2,7 +2,8 @@
 
 use super::config::Cells;
 use super::{FLASH_PAGE, bytes, stored_bytes};
-use nacre_controller::ecc::{Ecc, Verdict};
+use crate::coding::{self, Coder};
+use nacre_controller::ecc::{Ecc, Verdict, Work};
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, ComponentId, Energy, Ledger, Operations, Power, Resource, Time, Timeline, UnderWay,
@@ -22,9 +23,8 @@ pub(super) struct Array<S> {
     #[state(skip = "from the configuration")]
     spans: Spans,
     dies: Vec<Timeline>,
-    decoder: Timeline,
+    coder: Coder,
     die_ledger: Ledger,
-    decoder_ledger: Ledger,
     under_way: UnderWay,
     /// Where the bytes of a page are, with its spare bytes.
     #[state(skip = "nothing is read from it")]
@@ -34,10 +34,10 @@ pub(super) struct Array<S> {
 /// What is asked for again and again.
 #[derive(Clone, Debug)]
 struct Spans {
-    /// Bits that count of a page of each code, and what a clean page takes to decode.
+    /// Bits that count of a page of each code, and what a clean page takes to decode, and any page to encode.
     bits: Vec<u32>,
-    clean: Vec<Time>,
-    encode: Vec<Time>,
+    clean: Vec<Work>,
+    encode: Vec<Work>,
     /// What a die draws beyond idling.
     draw: Power,
 }
@@ -64,8 +64,8 @@ impl<S: Store> Array<S> {
         let bits = layouts.map(|of| (of.codeword_bits * u64::from(of.codewords)) as u32).collect();
         let spans = Spans {
             bits,
-            clean: codes.iter().map(|code| code.decoding(0).work.time).collect(),
-            encode: codes.iter().map(|code| code.encoding().time).collect(),
+            clean: codes.iter().map(|code| code.decoding(0).work).collect(),
+            encode: codes.iter().map(|code| code.encoding()).collect(),
             draw: Power(match (cells.nand.active_power, cells.nand.idle_power) {
                 (Some(active), idle) => active.0 - idle.map_or(0.0, |idle| idle.0),
                 (None, _) => 0.0,
@@ -76,9 +76,8 @@ impl<S: Store> Array<S> {
             codes,
             spans,
             dies: vec![Timeline::new(); cells.dies as usize],
-            decoder: Timeline::new(),
+            coder: Coder::default(),
             die_ledger: Ledger::default(),
-            decoder_ledger: Ledger::default(),
             under_way: UnderWay::default(),
             buffer: vec![0; if S::CARRIES_BYTES { stored_bytes(&cells) as usize } else { 0 }],
             cells,
@@ -104,22 +103,16 @@ impl<S: Store> Array<S> {
         let wrong = self.flash.wrong_bits(page, now);
         let code = code as usize;
         let (mut verdict, mut senses, mut decode) = (Verdict::Clean, 0, self.spans.clean[code]);
-        let mut energy = None;
         if wrong > 0 {
             let decoding = self.codes[code].decoding(wrong);
-            (verdict, senses, decode) = (decoding.verdict, decoding.senses, decoding.work.time);
-            energy = decoding.work.energy;
+            (verdict, senses, decode) = (decoding.verdict, decoding.senses, decoding.work);
         }
         if S::CARRIES_BYTES {
             verdict = self.decode(page, code, verdict);
         }
         let sensed = self.occupy(block, now, self.cells.nand.read(mode) * u64::from(1 + senses), activity);
-        let begin = self.decoder.reserve(sensed, decode);
-        self.decoder_ledger.charge(Activity::Correct, decode);
-        if let Some(energy) = energy.or_else(|| self.codes[code].decoding(0).work.energy) {
-            self.decoder_ledger.charge_energy(Activity::Correct, energy);
-        }
-        Sensed { done: begin + decode, verdict, wrong }
+        let done = self.coder.decode(sensed, decode, S::CARRIES_BYTES);
+        Sensed { done, verdict, wrong }
     }
 
     /// The verdict on `page` of `code`, whose data is still at hand: nothing is read and no time passes. Its bytes
@@ -146,8 +139,7 @@ impl<S: Store> Array<S> {
             self.flash.invert(page, stored);
         }
         let found = bytes::decode(&*self.codes[code], &mut self.buffer, expected);
-        let is_beyond = expected == Verdict::Uncorrectable && found != Verdict::Uncorrectable;
-        if is_beyond && !self.is_as_stored(page) { expected } else { found }
+        coding::verdict(expected, found, || self.is_as_stored(page))
     }
 
     /// Whether the data in the buffer is that of `page`, and not that of another codeword which the decoder took it for.
@@ -171,7 +163,7 @@ impl<S: Store> Array<S> {
         breakdown: &mut Breakdown,
     ) {
         let decoding = match sensed.wrong {
-            0 => (self.spans.clean[code as usize], 0),
+            0 => (self.spans.clean[code as usize].time, 0),
             wrong => {
                 let decoding = self.codes[code as usize].decoding(wrong);
                 (decoding.work.time, decoding.senses)
@@ -192,10 +184,7 @@ impl<S: Store> Array<S> {
         activity: Activity,
     ) -> (u32, Time) {
         let code = code as usize;
-        let begin = now + self.spans.encode[code];
-        if let Some(energy) = self.codes[code].encoding().energy {
-            self.decoder_ledger.charge_energy(Activity::Correct, energy);
-        }
+        let begin = self.coder.encode(now, self.spans.encode[code], S::CARRIES_BYTES);
         let page = self.flash.program(block, mode, self.spans.bits[code], begin);
         if S::CARRIES_BYTES {
             bytes::encode(&*self.codes[code], &mut self.buffer);
@@ -233,12 +222,12 @@ impl<S: Store> Array<S> {
     pub(super) fn forget_before(&mut self, to: Time) {
         self.under_way.settle(to);
         self.dies.iter_mut().for_each(|die| die.forget_before(to));
-        self.decoder.forget_before(to);
+        self.coder.forget_before(to);
     }
 
     pub(super) fn busy_until(&self) -> Time {
         let dies = self.dies.iter().map(Timeline::free_from);
-        dies.fold(self.decoder.free_from(), Time::max)
+        dies.fold(self.coder.free_from(), Time::max)
     }
 
     /// The power fails at `at`: what was reserved and has not been done does not happen, and is charged to nothing.
@@ -248,20 +237,20 @@ impl<S: Store> Array<S> {
             let energy = self.spans.draw.over(cancelled.time);
             self.die_ledger.give_back_energy(cancelled.activity, energy);
         }
-        self.decoder_ledger.give_back(Activity::Correct, self.decoder.busy_after(at));
+        self.coder.power_fail(at);
         self.dies.fill(Timeline::new());
-        self.decoder = Timeline::new();
     }
 
     pub(super) fn restart_ledger(&mut self) {
-        (self.die_ledger, self.decoder_ledger) = (Ledger::default(), Ledger::default());
+        self.die_ledger = Ledger::default();
+        self.coder.restart_ledger();
         self.under_way.clear();
     }
 
     pub(super) fn resources(&self) -> Vec<Resource> {
         vec![
             Resource { name: "dies", servers: self.cells.dies, ledger: self.die_ledger.clone() },
-            Resource { name: "decoder", servers: 1, ledger: self.decoder_ledger.clone() },
+            self.coder.resource(),
         ]
     }
 
@@ -273,6 +262,6 @@ impl<S: Store> Array<S> {
 
     pub(super) fn check_invariants(&self) {
         self.dies.iter().for_each(Timeline::check_invariants);
-        self.decoder.check_invariants();
+        self.coder.check_invariants();
     }
 }

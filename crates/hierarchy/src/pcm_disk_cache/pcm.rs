@@ -1,6 +1,7 @@
 //! Frames of phase change memory: time, wear and wrong bits.
 
 use super::Config;
+use crate::coding::{self, Coder};
 use crate::frames::{Access, Memory, MemoryReport};
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_controller::wear_levelling::{Move, WearLeveller};
@@ -34,14 +35,13 @@ pub(super) struct Pcm<S> {
     cells: WornCells,
     banks: Pool,
     port: Timeline,
-    decoder: Timeline,
+    coder: Coder,
     bank_charges: Charges<{ Operation::COUNT }>,
     port_ledger: Ledger,
-    decoder_ledger: Ledger,
     writes: u64,
     moves: u64,
     corrected: u64,
-    /// Work of the banks: with a read, how many bits it finds wrong.
+    /// Work of the banks.
     under_way: UnderWay,
     #[state(skip = "nothing is read from it")]
     buffer: Vec<u8>,
@@ -67,10 +67,9 @@ impl<S: Store> Pcm<S> {
             cells: WornCells::new(rows, config.cells.endurance, config.errors, random),
             banks: Pool::new(config.banks),
             port: Timeline::new(),
-            decoder: Timeline::new(),
+            coder: Coder::default(),
             bank_charges: Charges::default(),
             port_ledger: Ledger::default(),
-            decoder_ledger: Ledger::default(),
             writes: 0,
             moves: 0,
             corrected: 0,
@@ -111,8 +110,7 @@ impl<S: Store> Pcm<S> {
             None => expected,
         };
         into.copy_from_slice(data);
-        let is_beyond = expected == Verdict::Uncorrectable && verdict != Verdict::Uncorrectable;
-        if is_beyond && !self.is_as_stored(row, into) { expected } else { verdict }
+        coding::verdict(expected, verdict, || self.is_as_stored(row, into))
     }
 
     /// Whether `found` is the data of `row`, and not that of another codeword which the decoder took it for.
@@ -149,7 +147,7 @@ impl<S: Store> Pcm<S> {
         }
         for work in [decoding.work, self.code.encoding()] {
             if let Some(energy) = work.energy {
-                self.decoder_ledger.charge_energy(Activity::LevelWear, energy);
+                self.coder.ledger.charge_energy(Activity::LevelWear, energy);
             }
         }
         time
@@ -183,17 +181,12 @@ impl<S: Store> Memory for Pcm<S> {
         let read = self.config.cells.read * u64::from(1 + decoding.senses);
         let sensed = self.banks.reserve(now, read) + read;
         if S::CARRIES_BYTES {
-            let operations = Operations { kind: wrong, count: 1 };
-            self.under_way.add(Activity::Read, sensed - read, sensed, operations);
+            let one = Operations { kind: 0, count: 1 };
+            self.under_way.add(Activity::Read, sensed - read, sensed, one);
         }
         self.bank_charges.charge(Activity::Read, read);
         let time = decoding.work.time;
-        let begin = self.decoder.reserve(sensed, time);
-        self.decoder_ledger.charge(Activity::Correct, time);
-        if let Some(energy) = decoding.work.energy {
-            self.decoder_ledger.charge_energy(Activity::Correct, energy);
-        }
-        let done = begin + time;
+        let done = self.coder.decode(sensed, decoding.work, S::CARRIES_BYTES);
         let queue = done - now - read - time;
         let spans = [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, time)];
         Access { done, spans, is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)) }
@@ -214,10 +207,7 @@ impl<S: Store> Memory for Pcm<S> {
             }
             self.store.program(u64::from(row), &self.buffer);
         }
-        if let Some(energy) = encoding.energy {
-            self.decoder_ledger.charge_energy(Activity::Correct, energy);
-        }
-        let begin = now + encoding.time;
+        let begin = self.coder.encode(now, encoding, S::CARRIES_BYTES);
         // The bank moves a row behind the write that brought it about.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
         let start = self.banks.reserve(begin, self.config.cells.program + moving);
@@ -253,39 +243,43 @@ impl<S: Store> Memory for Pcm<S> {
         self.under_way.settle(to);
         self.banks.forget_before(to);
         self.port.forget_before(to);
-        self.decoder.forget_before(to);
+        self.coder.forget_before(to);
     }
 
     fn busy_until(&self) -> Time {
-        self.banks.free_from().max(self.port.free_from()).max(self.decoder.free_from())
+        self.banks.free_from().max(self.port.free_from()).max(self.coder.free_from())
     }
 
     fn power_fail(&mut self, at: Time) {
         for cancelled in self.under_way.cancel(at) {
-            let Cancelled { activity, time, operations, .. } = cancelled;
+            let Cancelled { activity, time, .. } = cancelled;
             self.bank_charges.give_back(activity, time);
             if !cancelled.is_whole() {
                 continue;
             }
-            let (kinds, code, correcting) = match activity {
-                Activity::Read => (&[READ][..], self.code.decoding(operations.kind).work, Activity::Correct),
-                Activity::Write => (&[WRITE][..], self.code.encoding(), Activity::Correct),
-                _ => (&[READ, WRITE][..], self.code.encoding(), Activity::LevelWear),
+            let kinds = match activity {
+                Activity::Read => &[READ][..],
+                Activity::Write => &[WRITE],
+                _ => &[READ, WRITE],
             };
             kinds.iter().for_each(|&kind| self.bank_charges.give_back_count(kind, activity, 1));
-            self.decoder_ledger.give_back_energy(correcting, code.energy.unwrap_or_default());
+            if activity == Activity::LevelWear {
+                let energy = self.code.encoding().energy.unwrap_or_default();
+                self.coder.ledger.give_back_energy(activity, energy);
+            }
         }
         self.port_ledger.give_back(Activity::Translate, self.port.busy_after(at));
-        self.decoder_ledger.give_back(Activity::Correct, self.decoder.busy_after(at));
+        self.coder.power_fail(at);
         self.banks = Pool::new(self.config.banks);
-        (self.port, self.decoder) = (Timeline::new(), Timeline::new());
+        self.port = Timeline::new();
     }
 
     fn restart_ledger(&mut self) {
         (self.writes, self.moves, self.corrected) = (0, 0, 0);
         self.under_way.clear();
         self.bank_charges = Charges::default();
-        (self.port_ledger, self.decoder_ledger) = (Ledger::default(), Ledger::default());
+        self.port_ledger = Ledger::default();
+        self.coder.restart_ledger();
     }
 
     fn report(&self, elapsed: Time) -> MemoryReport {
@@ -299,7 +293,7 @@ impl<S: Store> Memory for Pcm<S> {
             resources: vec![
                 Resource { name: "banks", servers: self.banks.len(), ledger: banks },
                 Resource { name: "port", servers: 1, ledger: self.port_ledger.clone() },
-                Resource { name: "decoder", servers: 1, ledger: self.decoder_ledger.clone() },
+                self.coder.resource(),
             ],
             is_energy_modelled: energies.is_known(),
             idle_energy: config.cells.idle_power.map(|power| power.over(elapsed)),
@@ -325,6 +319,6 @@ impl<S: Store> Memory for Pcm<S> {
     fn check_invariants(&self) {
         self.banks.check_invariants();
         self.port.check_invariants();
-        self.decoder.check_invariants();
+        self.coder.check_invariants();
     }
 }
