@@ -17,8 +17,8 @@ impl<S: Store> FlashCache<S> {
             + self.config.density_weight * f64::from(status.lowered)
     }
 
-    /// The full block of `region` with the most pages that are not valid, of several the one worn least; and all pages
-    /// there are and are valid.
+    /// The full block of `region` with the most pages that are not valid, of several with nothing valid the one worn
+    /// least; and all pages there are and are valid.
     pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
         let (mut best, mut most) = (NO_BLOCK, 0);
         let (mut programmed, mut valid) = (0, 0);
@@ -30,7 +30,7 @@ impl<S: Store> FlashCache<S> {
             programmed += u64::from(block.programmed);
             valid += u64::from(block.valid);
             let number = number as u32;
-            let is_younger = || self.wear_of(number) < self.wear_of(best);
+            let is_younger = || block.valid == 0 && self.wear_of(number) < self.wear_of(best);
             if best == NO_BLOCK || invalid > most || invalid == most && is_younger() {
                 (best, most) = (number, invalid);
             }

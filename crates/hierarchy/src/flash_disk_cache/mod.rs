@@ -16,8 +16,8 @@
 //! blocks, and keeps as many free ones; neighbours on the disk go to one block, since they leave together.
 //! What is programmed waits for no erase then unless erases are what limits.
 //! A region with no more free blocks than these is *collected* where more than `collects_above` of its
-//! programmed pages are not valid: what is valid in the block with the most invalid pages, of several the one worn
-//! least, moves. Otherwise the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
+//! programmed pages are not valid: what is valid in the block with the most invalid pages moves; of several with
+//! nothing valid the one worn least goes first. Otherwise the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
 //! they are there. Each erase follows a program of a
 //! page of the journal, which says what left; where the journal lies is not modelled.
 //!
