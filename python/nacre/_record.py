@@ -218,7 +218,7 @@ class Wear(View):
     levelled: int
     """Pages programmed to wear blocks evenly."""
     metadata: int
-    """Pages programmed with the device's own tables."""
+    """Pages programmed with the device's own tables, and with parity over others."""
     padding: int
     """Pages programmed with nothing, since more had to be programmed together than there was."""
     programs: int

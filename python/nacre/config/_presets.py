@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Latency,
         MemoryScheduling,
         SsdDeviceErrors,
+        SsdDeviceParity,
         SsdDeviceSlcCache,
         SsdDeviceZones,
         WearLevelling,
@@ -293,6 +294,7 @@ class SsdSettings(TypedDict, total=False):
     price: str
     price_basis: str
     errors: SsdDeviceErrors
+    parity: SsdDeviceParity
 
 
 def disk_15k(**settings: Unpack[HddSettings]) -> Preset:

@@ -87,6 +87,17 @@
 //! of it fail until it is written or trimmed, also after it was copied, and a flush of an unprotected drive fails once
 //! after a loss.
 //!
+//! *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): of `stripe` operations that follow each other in a superblock, on
+//! a die each, one programs parity over the others, unit by unit. It moves on by a die with every row of dies. A share of
+//! 1 / `stripe` of the flash is parity, and taken from over-provisioning. The parity of a stripe is programmed behind the
+//! last data of it, with time, energy and wear, and counts in write amplification; until then the drive keeps it in memory
+//! of its own, which capacitors protect with the buffer. A superblock that is closed early ends with a shorter stripe. A
+//! unit beyond the code is rebuilt: the units in its place of the stripe's other operations are read on their dies at
+//! once, sensed again where they need it, and decoded; what the drive still has of them need not be read. If one of these
+//! is beyond the code too, the unit is lost. Copies are rebuilt as reads of the host are. Counters tell units of parity,
+//! units that were rebuilt, reads for that, and the units that are lost all the same. Without `power_protected` the parity
+//! of stripes that are not full is found again in recovery from their pages.
+//!
 //! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there.
 //!
 //! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last. *A
@@ -109,8 +120,8 @@
 //! holds in its register is not kept from reads that come between, and bits that are wrong are not corrected. Reclaim
 //! units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays so
-//! until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within
-//! superblocks; programs of worn cells that take another time. Programs of all pages of a word line take their own
+//! until cleaning needs its space, and comes back only where more than the reserve is erased. Programs of
+//! worn cells that take another time. Programs of all pages of a word line take their own
 //! times, in the order of the pages. A program's transfer keeps the time it was given when reads delay its die later,
 //! and so does a write that waits for its place in the buffer. Where a channel chooses, a read keeps the time it was
 //! given though a later one goes first, while the channel itself is as late as that makes it: rates are kept, and reads
@@ -125,6 +136,13 @@
 //! drive was filled with before the run was copied without wrong bits. With bytes, a lost unit that is written and
 //! falls back to before that in a loss of power may be found again.
 //!
+//! Of parity: over zones and planes that are filled by themselves, with stripes longer than there are dies, and more than
+//! one page of it in a stripe; dies and blocks that fail as a whole. What was rebuilt stays where it is, so that the next
+//! read rebuilds it again, until it is written or cleaned; units of one page are rebuilt each by itself. To compute parity
+//! takes no time, and its memory is no part of `buffer`. Where cleaning copies a unit that is rebuilt, the others are read
+//! beside it and not behind it. After a loss of power of a drive without capacitors stripes of which a program was cut
+//! count as whole, and pages that it damaged are not rebuilt.
+//!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
 //! loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for it.
@@ -137,7 +155,8 @@
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority); tseng-2011 (losses of power);
-//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads); nvme-2.1 (flexible data placement);
+//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads); shadley-2011 (parity over dies, which moves
+//! on, of 7 + 1 and 15 + 1 pages); nvme-2.1 (flexible data placement);
 //! nvme-zns-1.1 and bjorling-2021 (zones).
 //!
 //! # Checks
@@ -151,7 +170,8 @@
 //! life where endurance, blocks and write amplification put it; tenants behind handles of their own amplify as drives
 //! of their own, and together as one where they share a handle; zones are written at the speed of their dies, every
 //! unit once, and wear all superblocks alike; reads that are sensed again, their latency, and units that are lost,
-//! against binomial tails; wrong bits against their law, and no lost unit is given as good; refreshes are reads over
+//! against binomial tails, also of stripes with parity; the time of a rebuilt read; write amplification with parity
+//! against the closed forms at the spare space it leaves; wrong bits against their law, and no lost unit is given as good; refreshes are reads over
 //! their limit; tenants with shares of the queue get requests done by their places; programs, erases and live units
 //! conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time of
 //! recovery as pages over dies.
@@ -258,6 +278,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "mielke-2008",
             "hetzler-2012",
             "cai-2015",
+            "shadley-2011",
             "nvme-2.1",
             "nvme-zns-1.1",
             "bjorling-2021",

@@ -13,7 +13,7 @@ pub struct Wear {
     pub cleaned: u64,
     /// Pages programmed to wear blocks evenly.
     pub levelled: u64,
-    /// Pages programmed with the device's own tables.
+    /// Pages programmed with the device's own tables, and with parity over others.
     pub metadata: u64,
     /// Pages programmed with nothing, since more had to be programmed together than there was.
     pub padding: u64,
