@@ -26,7 +26,7 @@ pub(super) struct Relocation {
 pub(super) struct Reading {
     pub(super) cells: Cells,
     pub(super) cause: Cause,
-    /// Its place among those of the superblock.
+    /// Its number among those of the superblock that program data.
     pub(super) place: u32,
     pub(super) units: u32,
     /// The first operation of the superblock, and from one to the next.
@@ -43,9 +43,9 @@ impl Reading {
 
     /// A unit of the operation in `place` is copied next.
     #[inline]
-    pub(super) fn copy<W: FlashOps>(&mut self, place: u32, work: &mut W) {
+    pub(super) fn copy<W: FlashOps>(&mut self, place: u32, geometry: &Geometry, work: &mut W) {
         if place != self.place {
-            self.end(work);
+            self.end(geometry, work);
             self.place = place;
         }
         self.units += 1;
@@ -53,9 +53,10 @@ impl Reading {
 
     /// No more of it is copied.
     #[inline]
-    pub(super) fn end<W: FlashOps>(&mut self, work: &mut W) {
+    pub(super) fn end<W: FlashOps>(&mut self, geometry: &Geometry, work: &mut W) {
         if self.units > 0 {
-            work.read(self.first + self.place * self.step, self.cells, self.units, self.cause);
+            let operation = self.first + geometry.operation_in(self.place) * self.step;
+            work.read(operation, self.cells, self.units, self.cause);
             self.units = 0;
         }
     }

@@ -68,6 +68,8 @@ pub(super) struct Geometry {
     by_operation: Divisor,
     by_die: Divisor,
     by_page: Divisor,
+    /// Whether superblocks lie over all dies without parity: operations are programmed in the order of their data.
+    is_in_order: bool,
     /// Operations with one of parity among them; `None` where there is no parity.
     pub(super) stripes: Option<Stripes>,
 }
@@ -124,6 +126,7 @@ impl Geometry {
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_page: Divisor::new(units_per_page),
+            is_in_order: regions == 1 && config.stripe().is_none(),
             stripes: config.stripe().map(|size| Stripes::new(size, dies)),
         }
     }
@@ -228,17 +231,17 @@ impl Geometry {
         }
     }
 
-    /// The number of the operation that programs the unit with this number in its superblock, among those of that.
+    /// The number of an operation among those of its superblock, by its number among those that program data.
     #[inline]
-    pub(super) fn place_of_operation(&self, index: u32) -> u32 {
-        let of_data = self.by_operation.divide(index).0;
+    pub(super) fn operation_in(&self, place: u32) -> u32 {
         match &self.stripes {
-            None => of_data,
-            Some(stripes) => stripes.operation_of(of_data),
+            None => place,
+            Some(stripes) => stripes.operation_of(place),
         }
     }
 
-    /// Operations that so many units of data fill, and the place of the last of these units behind them.
+    /// Operations that so many units of data fill, and units behind them: the place of the unit with that number, among
+    /// operations that program data and there.
     #[inline]
     pub(super) fn operations_of(&self, units: u32) -> (u32, u32) {
         self.by_operation.divide(units)
@@ -246,7 +249,8 @@ impl Geometry {
 
     /// The block of its superblock that the unit with this number lies in.
     pub(super) fn lane_of(&self, index: u32) -> u32 {
-        self.lane_within(self.place_of_operation(index), self.by_operation.divide(index).1)
+        let (place, within) = self.by_operation.divide(index);
+        self.lane_within(self.operation_in(place), within)
     }
 
     /// The planes of their die that so many units lie on, from the one with this number in `superblock` on.
@@ -270,9 +274,13 @@ impl Geometry {
     /// The operation that programs the unit with this number in `superblock`.
     #[inline(always)]
     pub(super) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
+        let (place, _) = self.by_operation.divide(index);
+        if self.is_in_order {
+            return place;
+        }
         // Of superblocks over all dies the quotient is 0.
         let (die, _) = self.by_superblocks_of_die.divide(superblock);
-        self.place_of_operation(index) * self.operation_step + die
+        self.operation_in(place) * self.operation_step + die
     }
 
     /// Units of data that all dies program at once, or one where planes are filled by themselves.

@@ -260,7 +260,8 @@ impl<S: Store> Array<S> {
                 bits &= bits - 1;
                 let owner = self.owners[from];
                 debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
-                relocation.reading.copy(self.geometry.place_of_operation((from - base) as u32), work);
+                let place = self.geometry.operations_of((from - base) as u32).0;
+                relocation.reading.copy(place, &self.geometry, work);
                 work.copied(from as u32, owner, relocation.reading.cells, self.flash.blocks());
                 self.own(page, owner);
                 self.flash.fill_from(page, from as u32);
@@ -270,7 +271,7 @@ impl<S: Store> Array<S> {
                 }
             }
             if self.geometry.is_by_plane() && self.geometry.units_per_page == 1 {
-                relocation.reading.end(work);
+                relocation.reading.end(&self.geometry, work);
             }
             self.issue_complete(frontier, relocation.cause, work);
             copied += run;
@@ -307,7 +308,7 @@ impl<S: Store> Array<S> {
     /// Nothing in the superblock is live any more: it is erased.
     fn finish<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let mut relocation = self.regions[region].relocation.take().expect("a superblock is being emptied");
-        relocation.reading.end(work);
+        relocation.reading.end(&self.geometry, work);
         if self.mapping.is_some() {
             self.write_moved(work);
         }
@@ -382,7 +383,7 @@ impl<S: Store> Array<S> {
             while bits != 0 {
                 let from = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                reading.copy(self.geometry.place_of_operation(from as u32 - base), work);
+                reading.copy(self.geometry.operations_of(from as u32 - base).0, &self.geometry, work);
                 let neighbour = match number {
                     _ if number < to_higher => Some(partition + 1).filter(|&next| next < self.host_frontiers),
                     _ if live - number <= to_lower => partition.checked_sub(1),
@@ -399,7 +400,7 @@ impl<S: Store> Array<S> {
                 number += 1;
             }
         }
-        reading.end(work);
+        reading.end(&self.geometry, work);
         self.partitions[partition].copied += u64::from(live);
         self.count_copies(cause, live);
         self.erase(old, work);
