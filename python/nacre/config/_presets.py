@@ -248,6 +248,7 @@ class SsdSettings(TypedDict, total=False):
     bus: str
     command: str
     multi_plane: bool
+    independent_plane_reads: bool
     cached: bool
     registers: int
     arbitration: Literal['first_fit', 'first_come', 'commands_first', 'pages_first', 'reads_first']
