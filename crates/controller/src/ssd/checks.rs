@@ -124,8 +124,9 @@ fn check_handles(config: &Config, reader: &mut Reader<'_>) {
 /// Zones have no wrong bits.
 fn check_errors(config: &Config, reader: &mut Reader<'_>) {
     if let (Some(errors), Some(_)) = (&config.errors, &config.zones) {
+        let given = format!("{{ ecc = {{ kind = \"{}\" }}, ... }}", errors.ecc.kind());
         let remedy = "leave it out, or leave zones out";
-        reader.conflict("errors.ecc", errors.ecc.kind(), "bits of zones do not go wrong", remedy);
+        reader.conflict("errors", &given, "bits of zones do not go wrong", remedy);
     }
 }
 
