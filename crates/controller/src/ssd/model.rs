@@ -219,24 +219,32 @@ impl<S: Store> Ssd<S> {
         let (first, last) = self.array.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let (mut done, mut status) = (at, Status::Done);
-        if !self.config.power_protected && self.array.is_worn_out {
-            done = at.max(self.schedule.programmed(at));
-            status = if self.array.held_operations() > 0 { Status::WriteRefused } else { status };
-        } else if !self.config.power_protected {
+        if !self.config.power_protected {
             let begin = at.max(self.schedule.filling_from);
-            self.array.flush(&mut self.schedule.from(at, begin));
+            if !self.array.is_worn_out {
+                self.array.flush(&mut self.schedule.from(at, begin));
+            }
             done = at.max(self.schedule.programmed(at));
-            if S::CARRIES_BYTES {
-                self.versions.flush(done, &mut self.schedule);
-            }
-            // What was lost was not saved.
-            if self.schedule.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {
-                status = Status::MediaError;
-            }
+            status = self.flushed(done);
         }
         breakdown.add(self.id, Activity::Drain, done - at);
         let done = self.interface.leave(done, breakdown);
         Completion { done, status }
+    }
+
+    /// A flush is answered at `done`: what was written survives from then on, unless the drive still holds it or lost it.
+    fn flushed(&mut self, done: Time) -> Status {
+        if self.array.is_worn_out && self.array.held_operations() > 0 {
+            return Status::WriteRefused;
+        }
+        if S::CARRIES_BYTES {
+            self.versions.flush(done, &mut self.schedule);
+        }
+        match self.schedule.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {
+            // What was lost was not saved.
+            true => Status::MediaError,
+            false => Status::Done,
+        }
     }
 
     /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,

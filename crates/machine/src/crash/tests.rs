@@ -178,7 +178,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 44] = [
+const KEPT: [(&str, &str); 45] = [
     ("gone_before_it_was_read", include_str!("kept/gone_before_it_was_read.crash")),
     ("read_behind_a_refusal", include_str!("kept/read_behind_a_refusal.crash")),
     ("part_beside_a_lost_page", include_str!("kept/part_beside_a_lost_page.crash")),
@@ -222,6 +222,7 @@ const KEPT: [(&str, &str); 44] = [
     ("corrected_by_strength_behind_a_cache", include_str!("kept/corrected_by_strength_behind_a_cache.crash")),
     ("lost_and_back_while_written", include_str!("kept/lost_and_back_while_written.crash")),
     ("written_anew_and_not_saved", include_str!("kept/written_anew_and_not_saved.crash")),
+    ("flush_of_a_worn_drive", include_str!("kept/flush_of_a_worn_drive.crash")),
     ("lost_while_it_is_taken_anew", include_str!("kept/lost_while_it_is_taken_anew.crash")),
 ];
 
