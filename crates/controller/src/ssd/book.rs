@@ -31,6 +31,12 @@ impl Book {
         Book { programs_before, erases_before, ..Book::default() }
     }
 
+    /// Units of the host that were to be programmed never will be, so that only `host` of them are left: some may have come
+    /// before measuring began.
+    pub(super) fn forget_taken_back(&mut self, host: u64) {
+        self.programs_before.host = self.programs_before.host.min(host);
+    }
+
     /// What losses of power took.
     pub(super) fn recovery_counters(&self) -> [(&'static str, u64); 3] {
         [

@@ -131,6 +131,31 @@ fn nothing_is_copied_and_every_unit_is_programmed_once() {
 }
 
 #[test]
+fn what_is_reset_while_the_buffer_holds_it_is_neither_programmed_nor_erased() {
+    let mut device = zoned("planes = 2\npages = 32");
+    for round in 0..100 {
+        let at = Time::from_ms(round);
+        assert_eq!(submit(&mut *device, at, &unit(Op::Write, 0)).status, Status::Done);
+        if round == 50 {
+            // What was taken before is taken back behind it.
+            device.restart_ledger();
+        }
+        assert_eq!(submit(&mut *device, at, &reset(0)).status, Status::Done);
+        device.check_invariants();
+    }
+    let report = report(&*device);
+    let wear = report.wear.as_ref().expect("it wears");
+    assert_eq!((wear.programs(), wear.erases), (0, 0));
+    assert_eq!((counter(&report, "flash_programs"), counter(&report, "units_trimmed")), (0, 50));
+    // Of full operations all is programmed, and erased.
+    fill(&mut *device, Time::from_ms(1_000), 0, 1);
+    submit(&mut *device, Time::from_ms(2_000), &reset(0));
+    let wear = device.report(Time::from_ms(3_000)).wear.expect("it wears");
+    assert_eq!(wear.programs(), UNITS);
+    assert!(wear.erases > 0);
+}
+
+#[test]
 fn the_youngest_superblocks_are_filled_first() {
     let mut device = zoned("blocks = 64\nover_provisioning = \"60 %\"");
     let mut now = Time::ZERO;

@@ -190,6 +190,7 @@ impl<S: Store> Zoned<S> {
             if begin <= described.start && described.end <= end {
                 self.tally.resets += 1;
                 self.book.trimmed += u64::from(self.table.reset(zone, &mut self.schedule.from(at, turn)));
+                self.book.forget_taken_back(self.table.programs.host);
             } else if begin == described.write_pointer && end == described.end && phase.is_active() {
                 self.tally.finishes += 1;
                 let turn = turn.max(self.schedule.filling_from);

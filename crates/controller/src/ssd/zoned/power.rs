@@ -14,6 +14,7 @@ impl<S: Store> Zoned<S> {
     pub(super) fn lose_power(&mut self, at: Time) {
         for (zone, from) in self.incoming.fail(at) {
             self.table.take_back(zone, from);
+            self.book.forget_taken_back(self.table.programs.host);
         }
         let unfinished = self.schedule.unfinished(at);
         let held = self.table.held_operations();

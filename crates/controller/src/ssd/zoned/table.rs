@@ -282,10 +282,16 @@ impl<S: Store> ZoneTable<S> {
         self.leave(zone, Phase::Full);
     }
 
-    /// `zone` holds nothing any more: what of it was programmed is erased. Gives how many units it held.
+    /// `zone` holds nothing any more: what of it was programmed is erased, and what the buffer holds of it never is
+    /// programmed. Gives how many units it held.
     pub(super) fn reset<W: FlashOps>(&mut self, zone: u32, work: &mut W) -> u32 {
         self.leave(zone, Phase::Empty);
-        let Entry { taken, written, .. } = self.zones[zone as usize];
+        let Entry { taken, written, issued, .. } = self.zones[zone as usize];
+        if written > issued {
+            let (superblock, _) = self.place(zone, issued);
+            self.flash.take_back(superblock, written - issued);
+            self.programs.host -= u64::from(written - issued);
+        }
         self.zones[zone as usize] = Entry { taken, ..EMPTY };
         for member in 0..self.limits.superblocks {
             let at = (zone * self.limits.superblocks + member) as usize;
