@@ -56,7 +56,7 @@ impl Ranks {
     }
 
     /// A rank, from zero for the item asked for most.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&self, random: &mut Random) -> u64 {
         loop {
             let step = &self.steps[self.step(random)];
@@ -78,6 +78,7 @@ impl Ranks {
     }
 }
 
+#[inline(never)]
 fn relative_weight(rank: u64, first: u64, theta: f64) -> f64 {
     libm::pow(rank as f64 / first as f64, -theta)
 }

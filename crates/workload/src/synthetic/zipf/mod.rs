@@ -84,11 +84,14 @@ struct Zipf {
 
 impl Pattern for Zipf {
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        // A generator that nobody else can reach stays in registers.
+        let (mut random, mut operations) = (self.random.clone(), self.operations.clone());
         batch.extend((0..count).map(|_| {
-            let rank = self.ranks.sample(&mut self.random);
+            let rank = self.ranks.sample(&mut random);
             let block = self.scatter.as_ref().map_or(rank, |scatter| scatter.place(rank));
-            self.area.request(block, self.operations.next())
+            self.area.request(block, operations.next())
         }));
+        (self.random, self.operations) = (random, operations);
     }
 
     fn reach(&self) -> u64 {
