@@ -177,8 +177,14 @@ impl Pool {
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
         if earliest < self.latest_start && !duration.is_zero() {
-            return self.reserve_in_gap(earliest, duration);
+            self.reserve_in_gap(earliest, duration)
+        } else {
+            self.reserve_behind(earliest, duration)
         }
+    }
+
+    /// The same where no later reservations have been made.
+    fn reserve_behind(&mut self, earliest: Time, duration: Time) -> Time {
         let best = if earliest >= self.latest_start {
             self.first_to_end(earliest)
         } else {
@@ -193,18 +199,14 @@ impl Pool {
 
     /// The same where later reservations have been made: mostly the first server is free between two of them.
     fn reserve_in_gap(&mut self, earliest: Time, duration: Time) -> Time {
-        let (mut best, mut best_start) = (0, Time::MAX);
         for (index, server) in self.servers.iter_mut().enumerate() {
-            match server.busy.reserve_if_free(earliest, duration, self.forgotten) {
-                Ok(()) => {
-                    server.forget_before(self.forgotten);
-                    self.note(index);
-                    return earliest;
-                }
-                Err(start) if start < best_start => (best, best_start) = (index, start),
-                Err(_) => {}
+            if server.busy.takes(earliest, duration, self.forgotten) {
+                server.forget_before(self.forgotten);
+                self.note(index);
+                return earliest;
             }
         }
+        let best = self.first_with_gap(earliest, duration);
         let server = &mut self.servers[best];
         server.forget_before(self.forgotten);
         let start = server.reserve(earliest, duration);

@@ -112,21 +112,6 @@ impl Intervals {
         start
     }
 
-    /// Reserves `duration` from `earliest` on if nothing is busy then, or says where the first gap of `duration`
-    /// starts.
-    #[inline]
-    pub(super) fn reserve_if_free(
-        &mut self,
-        earliest: Time,
-        duration: Time,
-        forgotten: Time,
-    ) -> Result<(), Time> {
-        if self.takes(earliest, duration, forgotten) {
-            return Ok(());
-        }
-        Err(self.first_gap(earliest, duration))
-    }
-
     /// Reserves `duration` from `earliest` on if nothing is busy then; says whether it did.
     #[inline]
     pub(super) fn takes(&mut self, earliest: Time, duration: Time, forgotten: Time) -> bool {
