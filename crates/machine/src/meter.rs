@@ -211,7 +211,7 @@ impl Meter {
     }
 
     /// Adds one request that was issued at `issued`.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, request: &Request, issued: Time, completion: Completion, breakdown: &Breakdown) {
         self.end = self.end.max(completion.done);
         self.errors += u64::from(completion.status != Status::Done);

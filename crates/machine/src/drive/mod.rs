@@ -192,7 +192,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Serves a request that waited so long for its turn, and says when it is done; none if the duration is over.
-    #[inline]
+    #[inline(always)]
     fn serve_one(&mut self, request: &Request, waited: Time) -> Result<Option<Time>, Problems> {
         let now = self.clock.issue(request);
         if now >= self.over_at {
