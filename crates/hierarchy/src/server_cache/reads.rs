@@ -35,6 +35,9 @@ impl ServerCache {
         let found = self.levels.access(first, &mut self.spare);
         let place = match found {
             Some(Spot { level: 0, place }) if self.in_flight.way(first, start) == Way::Idle => place,
+            None if self.spare.left.is_empty() && self.in_flight.way(first, start) == Way::Idle => {
+                return self.read_missed(first, start, request, data, breakdown);
+            }
             _ => return self.read_parts(start, request, data, Some(found), breakdown),
         };
         let level = &mut self.levels.all[0];
@@ -49,6 +52,23 @@ impl ServerCache {
             self.transit.read(first, from as usize, into);
         }
         read
+    }
+
+    /// Serves a request of one block that is in no level, not on its way, and for which nothing left: its moves are the
+    /// spare ones.
+    fn read_missed(
+        &mut self,
+        block: u64,
+        start: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let admits = self.in_flight.has_room(start, 0);
+        let mut visit = self.enter(start, request, data, breakdown);
+        let run = Run { first: block, blocks: 1, moves: visit.moves.list.len() };
+        self.fetch(run, admits, &mut visit);
+        self.leave(visit)
     }
 
     /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up; what
