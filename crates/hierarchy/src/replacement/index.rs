@@ -42,8 +42,8 @@ pub(crate) struct Index {
 /// Where a key that is not in the index would go. Holds until the index changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vacancy {
-    place: usize,
-    tag: u32,
+    pub(super) place: usize,
+    pub(super) tag: u32,
 }
 
 /// 32 bits of the key's hash. Two multiplications: with one, keys at a stride near a Fibonacci
@@ -55,7 +55,7 @@ pub(crate) fn tag(block: u64) -> u32 {
 }
 
 /// Places for `entries`: a load of 4/7, where a miss looks at 3.2 places (Knuth, 6.4, eq. 23).
-fn places(entries: usize) -> usize {
+pub(super) fn places(entries: usize) -> usize {
     entries + entries / 2 + entries / 4 + 4
 }
 

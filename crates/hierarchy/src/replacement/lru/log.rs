@@ -1,11 +1,11 @@
 //! The uses of blocks in the order in which they happened, of which the last use of each is live.
 //!
-//! A use appends eight bytes and clears one bit where the block was used before; nothing else is
-//! written, where a linked list writes three nodes in three places. The oldest live use is the victim,
+//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears one bit where the block was
+//! used before; nothing else is written, where a linked list writes three nodes in three places. The oldest live use is the victim,
 //! and the coming victims lie side by side. When the ring of uses is full, the live ones close up.
 
 use super::super::arena::Slot;
-use super::super::index::Index;
+use super::keyed::Keyed;
 use nacre_kernel::state::State;
 
 /// Places for uses per block of capacity, at least.
@@ -26,7 +26,7 @@ const WORD: usize = 64;
 #[state(after = "Log::check_restored")]
 pub(super) struct Log {
     #[state(varies)]
-    blocks: Vec<u64>,
+    tags: Vec<u32>,
     /// One bit per place.
     #[state(varies)]
     live: Vec<u64>,
@@ -44,11 +44,11 @@ impl Log {
     pub(super) fn new(capacity: usize) -> Log {
         let places = capacity.saturating_mul(MOST).min(LITTLE).max(capacity.saturating_mul(LEAST));
         let bound = places.div_ceil(WORD).max(1) * WORD;
-        Log { blocks: vec![0; WORD], live: vec![0], tail: 0, used: 0, bound }
+        Log { tags: vec![0; WORD], live: vec![0], tail: 0, used: 0, bound }
     }
 
     fn check_restored(&mut self) -> Result<(), String> {
-        let places = self.blocks.len();
+        let places = self.tags.len();
         let fits = places >= WORD && places <= self.bound && self.live.len() == places / WORD;
         match fits && self.tail < places && self.used <= places {
             true => Ok(()),
@@ -56,16 +56,10 @@ impl Log {
         }
     }
 
-    /// The block used at `slot`.
+    /// The tag of the block used at `slot`.
     #[inline]
-    pub(super) fn block(&self, slot: Slot) -> u64 {
-        self.blocks[slot as usize]
-    }
-
-    /// The block used at `slot`, zero if there is no such slot.
-    #[inline]
-    pub(super) fn peek(&self, slot: Slot) -> u64 {
-        self.blocks.get(slot as usize).copied().unwrap_or(0)
+    pub(super) fn tag(&self, slot: Slot) -> u32 {
+        self.tags[slot as usize]
     }
 
     /// The use at `slot` is not the block's last any more.
@@ -74,11 +68,11 @@ impl Log {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
     }
 
-    /// Notes a use of `block`. There is room.
+    /// Notes a use of a block with this tag. There is room.
     #[inline]
-    pub(super) fn append(&mut self, block: u64) -> Slot {
+    pub(super) fn append(&mut self, tag: u32) -> Slot {
         let place = self.wrap(self.tail + self.used);
-        self.blocks[place] = block;
+        self.tags[place] = tag;
         self.live[place / WORD] |= 1 << (place % WORD);
         self.used += 1;
         place as Slot
@@ -121,39 +115,42 @@ impl Log {
 
     #[inline]
     fn wrap(&self, place: usize) -> usize {
-        if place >= self.blocks.len() { place - self.blocks.len() } else { place }
+        if place >= self.tags.len() { place - self.tags.len() } else { place }
     }
 
     #[inline]
     fn distance(&self, from: usize, to: usize) -> usize {
-        if to >= from { to - from } else { to + self.blocks.len() - from }
+        if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// The blocks of the oldest live uses, at most `count` and those at hand in one word of the bitmap.
+    /// Tells `each` the tags of the oldest live uses, at most `count` and those at hand in two words of the bitmap.
     #[inline]
-    pub(super) fn oldest(&self, count: usize) -> impl Iterator<Item = u64> {
-        let word = self.tail / WORD;
+    pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
+        let mut word = self.tail / WORD;
         let mut bits = self.live[word] & (u64::MAX << (self.tail % WORD));
-        let near = std::iter::from_fn(move || {
-            let bit = bits.trailing_zeros() as usize;
-            bits &= bits.wrapping_sub(1);
-            (bit < WORD).then_some(bit)
-        });
-        near.take(count).map(move |bit| self.blocks[word * WORD + bit])
+        for _ in 0..2 {
+            while bits != 0 && count > 0 {
+                each(self.tags[word * WORD + bits.trailing_zeros() as usize]);
+                bits &= bits - 1;
+                count -= 1;
+            }
+            word = if word + 1 == self.live.len() { 0 } else { word + 1 };
+            bits = self.live[word];
+        }
     }
 
     /// Makes sure that one more use can be appended.
     #[inline]
-    pub(super) fn make_room(&mut self, index: &mut Index) {
-        if self.used == self.blocks.len() {
+    pub(super) fn make_room(&mut self, index: &mut Keyed) {
+        if self.used == self.tags.len() {
             self.close_up(index);
         }
     }
 
     /// Brings the live uses together, in a longer ring if they fill too much of this one.
     #[cold]
-    fn close_up(&mut self, index: &mut Index) {
-        let (live, length) = (index.len(), self.blocks.len());
+    fn close_up(&mut self, index: &mut Keyed) {
+        let (live, length) = (index.len(), self.tags.len());
         let longer = (2 * length).min(self.bound);
         let crowded = live > length / LEAST || (live > length / MOST && longer <= LITTLE);
         if crowded && longer > length {
@@ -163,47 +160,52 @@ impl Log {
         }
         self.used = live;
         self.live.clear();
-        self.live.resize(self.blocks.len() / WORD, 0);
+        self.live.resize(self.tags.len() / WORD, 0);
         for offset in 0..live {
             let place = self.wrap(self.tail + offset);
             self.live[place / WORD] |= 1 << (place % WORD);
         }
     }
 
-    fn move_to_ring_of(&mut self, length: usize, index: &mut Index) {
+    fn move_to_ring_of(&mut self, length: usize, index: &mut Keyed) {
         assert!(length <= Slot::MAX as usize, "one cache tracks at most 2^30 blocks");
-        let mut blocks = vec![0; length];
+        let (mut tags, mut places) = (vec![0; length], Vec::with_capacity(index.len()));
         let mut from = self.tail;
-        for (to, block) in blocks.iter_mut().enumerate().take(index.len()) {
+        for tag in tags.iter_mut().take(index.len()) {
             from = self.next_live(from).expect("as many live uses as entries in the index");
-            *block = self.blocks[from];
-            index.relocate(*block, from as Slot, to as Slot);
+            *tag = self.tags[from];
+            places.push(index.place_of(*tag, from as Slot));
             from = self.wrap(from + 1);
         }
-        self.blocks = blocks;
+        // All of them found first: a new slot is the old one of another block.
+        for (to, place) in places.into_iter().enumerate() {
+            *index.slot_mut(place) = to as Slot;
+        }
+        self.tags = tags;
         self.tail = 0;
     }
 
-    fn move_to_tail(&mut self, index: &mut Index) {
+    fn move_to_tail(&mut self, index: &mut Keyed) {
         let mut from = self.tail;
         for offset in 0..index.len() {
             from = self.next_live(from).expect("as many live uses as entries in the index");
-            let (block, to) = (self.blocks[from], self.wrap(self.tail + offset));
-            self.blocks[to] = block;
-            index.relocate(block, from as Slot, to as Slot);
+            let (tag, to) = (self.tags[from], self.wrap(self.tail + offset));
+            self.tags[to] = tag;
+            // What was used at the new slot lies before it by now.
+            let place = index.place_of(tag, from as Slot);
+            *index.slot_mut(place) = to as Slot;
             from = self.wrap(from + 1);
         }
     }
 
     /// Panics unless the live uses are those of the index and lie between tail and head.
-    pub(super) fn check_invariants(&self, index: &Index) {
-        assert!(self.used < self.blocks.len() && self.live.len() * WORD == self.blocks.len());
+    pub(super) fn check_invariants(&self, index: &Keyed) {
+        assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;
         let places = (0..self.used).map(|offset| self.wrap(self.tail + offset));
         let mut count = 0;
         for place in places.filter(|place| is_live(*place)) {
-            let found = index.find(self.blocks[place], |slot| slot as usize == place);
-            assert!(found.is_ok(), "the use at place {place} is in the index");
+            assert!(index.holds(self.tags[place], place as Slot), "the use at place {place} is in the index");
             count += 1;
         }
         assert_eq!(count, index.len(), "every entry of the index has a live use");

@@ -17,18 +17,19 @@
 //! Hits equal the stack distances of Mattson's one pass for every capacity; a larger cache holds
 //! whatever a smaller one holds; Che's law within .005; hits and victims equal a naive list.
 
-use super::GROUP;
 use super::ReplacementFamily;
 use super::arena::Slot;
-use super::index::{Index, Vacancy};
+use super::index::{Vacancy, tag};
 use super::policy::{Policy, Tracked};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 
+mod keyed;
 mod log;
 #[cfg(test)]
 mod tests;
 
+use keyed::Keyed;
 use log::Log;
 
 /// Least recently used has no parameters.
@@ -41,7 +42,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         "lru",
         "the block unused for longest leaves",
         &["Mattson, Gecsei, Slutz, Traiger 1970, Evaluation techniques for storage hierarchies"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, context| Ok(Box::new(Lru::new(context.capacity(), &slot.config(context.families())))),
@@ -53,7 +54,7 @@ const VICTIMS: usize = 8;
 /// The blocks in the order of their last use, as a log of uses.
 #[derive(Debug, State)]
 pub struct Lru {
-    index: Index,
+    index: Keyed,
     log: Log,
     #[state(same)]
     capacity: usize,
@@ -66,14 +67,14 @@ impl Lru {
     /// If `capacity` is zero.
     pub fn new(capacity: usize, _config: &Config) -> Lru {
         assert!(capacity >= 1, "a cache holds at least one block");
-        Lru { index: Index::new(capacity.saturating_add(1)), log: Log::new(capacity), capacity }
+        Lru { index: Keyed::new(capacity.saturating_add(1)), log: Log::new(capacity), capacity }
     }
 }
 
 impl Tracked for Lru {
     #[inline]
     fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.index.find(block, |slot| self.log.block(slot) == block)
+        self.index.find(block)
     }
 
     #[inline]
@@ -96,13 +97,10 @@ impl Tracked for Lru {
         if self.index.is_cached() {
             return;
         }
-        let mut slots = [0; GROUP];
-        for (slot, &block) in slots.iter_mut().zip(blocks) {
-            *slot = self.index.glance(block);
-        }
-        let places = slots.iter().fold(0, |sum, slot| sum ^ self.log.peek(*slot));
-        let victims = self.log.oldest(VICTIMS).fold(0, |sum, block| sum ^ self.index.glance(block));
-        std::hint::black_box((places, victims));
+        let asked = blocks.iter().fold(0, |sum, &block| sum ^ self.index.glance(tag(block)));
+        let mut victims = 0;
+        self.log.oldest(VICTIMS, |tag| victims ^= self.index.glance(tag));
+        std::hint::black_box((asked, victims));
     }
 
     fn check_invariants(&self) {
@@ -120,11 +118,10 @@ impl Policy for Lru {
     }
 
     #[inline]
-    fn hit(&mut self, slot: Slot) {
-        let block = self.log.block(slot);
-        self.log.kill(slot);
-        let latest = self.log.append(block);
-        self.index.relocate(block, slot, latest);
+    fn hit(&mut self, place: Slot) {
+        let latest = self.log.append(tag(self.index.block(place)));
+        let before = std::mem::replace(self.index.slot_mut(place), latest);
+        self.log.kill(before);
         self.log.make_room(&mut self.index);
     }
 
@@ -132,19 +129,16 @@ impl Policy for Lru {
     fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
         let vacancy = found.expect_err("nothing is remembered after it left");
         let oldest = if self.resident() == self.capacity { self.log.pop_oldest() } else { None };
-        let latest = self.log.append(block);
-        self.index.occupy(vacancy, latest);
-        let evicted = oldest.map(|slot| {
-            let evicted = self.log.block(slot);
-            self.index.vacate(evicted, slot);
-            evicted
-        });
+        let latest = self.log.append(vacancy.tag);
+        self.index.occupy(vacancy, block, latest);
+        let evicted = oldest.map(|slot| self.index.vacate(self.log.tag(slot), slot));
         self.log.make_room(&mut self.index);
         evicted
     }
 
-    fn discard(&mut self, slot: Slot) {
-        self.index.vacate(self.log.block(slot), slot);
+    fn discard(&mut self, place: Slot) {
+        let (block, slot) = (self.index.block(place), *self.index.slot_mut(place));
+        self.index.vacate(tag(block), slot);
         self.log.kill(slot);
     }
 }
