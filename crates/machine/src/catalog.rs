@@ -24,17 +24,21 @@ pub struct Entry {
 
 /// All entries, by family and name. Panics if a shipped file is broken; a test reads them all.
 pub fn entries() -> Vec<Entry> {
+    texts().map(|(family, name, text)| entry(family, name, text)).collect()
+}
+
+/// The entry called `name`; no other is read, since the points of a study ask for theirs thousands of times.
+pub fn find(name: &str) -> Option<Entry> {
+    texts().find(|&(_, called, _)| called == name).map(|(family, name, text)| entry(family, name, text))
+}
+
+/// Family, name and text of all entries.
+fn texts() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let families =
         [("device", CATALOG_DEVICES), ("workload", CATALOG_WORKLOADS), (ROADMAP, CATALOG_ROADMAPS)];
     families
         .into_iter()
-        .flat_map(|(family, files)| files.iter().map(move |&(name, text)| entry(family, name, text)))
-        .collect()
-}
-
-/// The entry called `name`.
-pub fn find(name: &str) -> Option<Entry> {
-    entries().into_iter().find(|entry| entry.name == name)
+        .flat_map(|(family, files)| files.iter().map(move |&(name, text)| (family, name, text)))
 }
 
 /// Name and text of every device in the catalogue.
