@@ -1,16 +1,19 @@
 //! The SSD: page writes with cleaning in its steady state, page reads, and the memory its tables take.
 
 use crate::Result;
-use crate::report::{Report, repeated};
+use crate::report::{Report, Times, processor_seconds, repeated};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
-use nacre_machine::run;
 use nacre_machine::stack::build;
+use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
 /// Page requests per repeat: a tenth of a second, since what others do to a machine lasts for seconds.
 const REQUESTS: u64 = 1_000_000;
 const REPEATS: usize = 40;
+/// Requests in a piece of a whole run, and how many pieces it has.
+const PIECE: u64 = 250_000;
+const PIECES: u64 = 20;
 /// Turnovers of the capacity before the first.
 const TURNOVERS: u64 = 4;
 /// Requests given to a device at a time, and asked ahead for, as the driver of runs does.
@@ -93,22 +96,44 @@ impl Whole {
     }
 }
 
-/// Measures whole runs: what a million requests more take, without building and filling the drive.
+/// Measures whole runs by their pieces, so that building and filling the drive is not in them.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {
-        let mut amplification = None;
-        let mut seconds = |requests| {
-            let scenario = checked(&whole.scenario(requests));
-            let times = repeated(3, || {
-                let outcome = run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(()));
-                amplification = outcome.expect("a legal scenario").record.write_amplification;
-            });
-            times.best
-        };
-        let (short, long) = (seconds(REQUESTS), seconds(2 * REQUESTS));
-        report.line(whole.name, REQUESTS, long - short, Some(whole.budget), &[]);
-        if let Some(amplification) = amplification {
+        let mut pieces = Pieces::default();
+        let scenario = checked(&whole.scenario(PIECES * PIECE));
+        let outcome = run(&scenario, &NoFiles, &mut |progress| {
+            pieces.reached(progress);
+            ControlFlow::Continue(())
+        });
+        report.line(whole.name, PIECE, Times::of(pieces.seconds), Some(whole.budget), &[]);
+        if let Some(amplification) = outcome.expect("a legal scenario").record.write_amplification {
             println!("    at a write amplification of {amplification:.2}");
+        }
+    }
+}
+
+/// Processor time of each piece of a run.
+#[derive(Default)]
+struct Pieces {
+    seconds: Vec<f64>,
+    /// When the piece that runs began, and how many requests were done by then.
+    begun: Option<(f64, u64)>,
+}
+
+impl Pieces {
+    fn reached(&mut self, progress: Progress) {
+        if progress.preconditioning {
+            return;
+        }
+        let Some((begun, before)) = self.begun else {
+            self.begun = Some((processor_seconds(), progress.done));
+            return;
+        };
+        let done = progress.done - before;
+        if done >= PIECE {
+            let now = processor_seconds();
+            self.seconds.push((now - begun) * PIECE as f64 / done as f64);
+            self.begun = Some((now, progress.done));
         }
     }
 }

@@ -15,6 +15,14 @@ pub(crate) struct Times {
     middle: Option<f64>,
 }
 
+impl Times {
+    /// The best and the middle of `seconds`, of which there is one at least.
+    pub(crate) fn of(mut seconds: Vec<f64>) -> Times {
+        seconds.sort_by(f64::total_cmp);
+        Times { best: seconds[0], middle: Some(seconds[seconds.len() / 2]) }
+    }
+}
+
 impl From<f64> for Times {
     fn from(best: f64) -> Times {
         Times { best, middle: None }
@@ -86,9 +94,7 @@ pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Times {
         std::hint::black_box(work());
         processor_seconds() - start
     };
-    let mut seconds: Vec<f64> = (0..times).map(timed).collect();
-    seconds.sort_by(f64::total_cmp);
-    Times { best: seconds[0], middle: Some(seconds[seconds.len() / 2]) }
+    Times::of((0..times).map(timed).collect())
 }
 
 /// Seconds this thread has run on a processor: what others do on the machine counts less than on the clock.
