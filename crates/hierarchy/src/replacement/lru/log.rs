@@ -18,6 +18,9 @@ const MOST: usize = 8;
 /// Places that are little memory.
 const LITTLE: usize = 1 << 20;
 
+/// Uses whose places in the index are read before they are needed.
+const WARMED: usize = 16;
+
 /// Uses per word of the bitmap.
 const WORD: usize = 64;
 
@@ -170,13 +173,10 @@ impl Log {
     fn move_to_ring_of(&mut self, length: usize, index: &mut Keyed) {
         assert!(length <= Slot::MAX as usize, "one cache tracks at most 2^30 blocks");
         let (mut tags, mut places) = (vec![0; length], Vec::with_capacity(index.len()));
-        let mut from = self.tail;
-        for tag in tags.iter_mut().take(index.len()) {
-            from = self.next_live(from).expect("as many live uses as entries in the index");
-            *tag = self.tags[from];
-            places.push(index.place_of(*tag, from as Slot));
-            from = self.wrap(from + 1);
-        }
+        self.each_live(index, |_, index, from, tag| {
+            tags[places.len()] = tag;
+            places.push(index.place_of(tag, from));
+        });
         // All of them found first: a new slot is the old one of another block.
         for (to, place) in places.into_iter().enumerate() {
             *index.slot_mut(place) = to as Slot;
@@ -186,15 +186,33 @@ impl Log {
     }
 
     fn move_to_tail(&mut self, index: &mut Keyed) {
-        let mut from = self.tail;
-        for offset in 0..index.len() {
-            from = self.next_live(from).expect("as many live uses as entries in the index");
-            let (tag, to) = (self.tags[from], self.wrap(self.tail + offset));
-            self.tags[to] = tag;
+        let mut to = self.tail;
+        self.each_live(index, |log, index, from, tag| {
+            log.tags[to] = tag;
             // What was used at the new slot lies before it by now.
-            let place = index.place_of(tag, from as Slot);
+            let place = index.place_of(tag, from);
             *index.slot_mut(place) = to as Slot;
-            from = self.wrap(from + 1);
+            to = log.wrap(to + 1);
+        });
+    }
+
+    /// Tells `each` every live use, the oldest first, with its tag. The index is read for several of them before the first
+    /// one is told, since each lies somewhere else in memory.
+    fn each_live(&mut self, index: &mut Keyed, mut each: impl FnMut(&mut Log, &mut Keyed, Slot, u32)) {
+        let (mut from, mut left) = (self.tail, index.len());
+        while left > 0 {
+            let mut group = [(0, 0); WARMED];
+            let group = &mut group[..left.min(WARMED)];
+            for (slot, tag) in &mut *group {
+                let live = self.next_live(from).expect("as many live uses as entries in the index");
+                (*slot, *tag) = (live as Slot, self.tags[live]);
+                from = self.wrap(live + 1);
+            }
+            std::hint::black_box(group.iter().fold(0, |sum, &(_, tag)| sum ^ index.glance(tag)));
+            for &mut (slot, tag) in &mut *group {
+                each(self, index, slot, tag);
+            }
+            left -= group.len();
         }
     }
 

@@ -42,14 +42,14 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         "lru",
         "the block unused for longest leaves",
         &["Mattson, Gecsei, Slutz, Traiger 1970, Evaluation techniques for storage hierarchies"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, context| Ok(Box::new(Lru::new(context.capacity(), &slot.config(context.families())))),
 };
 
 /// How many coming victims a group of requests warms the index for.
-const VICTIMS: usize = 8;
+const VICTIMS: usize = 12;
 
 /// The blocks in the order of their last use, as a log of uses.
 #[derive(Debug, State)]
