@@ -44,10 +44,12 @@ impl Timeline {
         debug_assert!(earliest >= self.forgotten, "{earliest} was forgotten");
         if duration.is_zero() {
             self.earliest_start(earliest, duration)
-        } else if !self.is_out_of_order && self.busy.last().0 <= earliest {
+        } else if self.is_out_of_order {
+            self.reserve_in_gap(earliest, duration)
+        } else if self.busy.last().0 <= earliest {
             self.busy.reserve_last(earliest, duration, self.forgotten)
         } else {
-            self.reserve_in_gap(earliest, duration)
+            self.busy.reserve_next(earliest, duration, self.forgotten)
         }
     }
 

@@ -18,8 +18,13 @@ pub const INTERVALS_MAX: usize = 1024;
 const NEAR: usize = 12;
 /// Places that are looked at: the nearest intervals, and what they are moved over.
 const WINDOW: usize = 32;
+/// The same where no more intervals lie behind what is asked for than a cache has fills under way: most need no more.
+const NEXT: usize = 4;
+const NEXT_WINDOW: usize = 16;
 /// Places for intervals in a new row.
 const PLACES: usize = 14;
+/// Of them, those that are moved in registers: a copy of more is a call. `NEAR` and `NEXT` are multiples.
+const MOVED: usize = 4;
 /// What stands before the intervals: nothing, which ended before anything was asked for.
 const NOTHING: Interval = (Time::ZERO, Time::ZERO);
 /// What stands behind them: the end of every search.
@@ -97,33 +102,55 @@ impl Intervals {
     /// Reserves the first gap of `duration` from `earliest` on; gives where it starts.
     #[inline(always)]
     pub(super) fn reserve(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
-        let Some((near, at)) = self.near(earliest) else {
-            return self.reserve_far(earliest, duration, forgotten);
-        };
-        let (busy_from, busy_to) = near[at % WINDOW];
+        self.reserve_near::<NEAR, WINDOW>(earliest, duration, forgotten)
+            .unwrap_or_else(|| self.reserve_far(earliest, duration, forgotten))
+    }
+
+    /// The same where few intervals lie behind `earliest` mostly.
+    #[inline(always)]
+    pub(super) fn reserve_next(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
+        self.reserve_near::<NEXT, NEXT_WINDOW>(earliest, duration, forgotten)
+            .unwrap_or_else(|| self.reserve_behind_next(earliest, duration, forgotten))
+    }
+
+    #[inline(never)]
+    fn reserve_behind_next(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
+        self.reserve(earliest, duration, forgotten)
+    }
+
+    /// Reserves the first gap of `duration` from `earliest` on if it is near the end of the row, and touches nothing
+    /// behind it.
+    #[inline(always)]
+    fn reserve_near<const COUNT: usize, const PLACES: usize>(
+        &mut self,
+        earliest: Time,
+        duration: Time,
+        forgotten: Time,
+    ) -> Option<Time> {
+        let (near, at) = self.near::<COUNT, PLACES>(earliest)?;
+        let (busy_from, busy_to) = near[at % PLACES];
         let waits = earliest + duration > busy_from;
         let start = select_unpredictable(waits, busy_to, earliest);
         let at = at + usize::from(waits);
         // It waits for another one too, or touches it: both are rare.
-        if start + duration >= near[at % WINDOW].0 {
-            return self.reserve_far(earliest, duration, forgotten);
+        if start + duration >= near[at % PLACES].0 {
+            return None;
         }
-        self.insert_near(at, (start, start + duration), forgotten);
-        start
+        self.insert_near::<COUNT, PLACES>(at, (start, start + duration), forgotten);
+        Some(start)
     }
 
     /// Reserves `duration` from `earliest` on if nothing is busy then; says whether it did.
     #[inline]
     pub(super) fn takes(&mut self, earliest: Time, duration: Time, forgotten: Time) -> bool {
-        let end = earliest + duration;
-        if let Some((near, at)) = self.near(earliest) {
-            let busy_from = near[at % WINDOW].0;
-            if end < busy_from {
-                self.insert_near(at, (earliest, end), forgotten);
-                return true;
-            } else if end > busy_from {
-                return false;
-            }
+        self.takes_near::<NEXT, NEXT_WINDOW>(earliest, duration, forgotten)
+            .unwrap_or_else(|| self.takes_behind_next(earliest, duration, forgotten))
+    }
+
+    #[inline(never)]
+    fn takes_behind_next(&mut self, earliest: Time, duration: Time, forgotten: Time) -> bool {
+        if let Some(takes) = self.takes_near::<NEAR, WINDOW>(earliest, duration, forgotten) {
+            return takes;
         }
         let is_free = self.first_gap(earliest, duration) == earliest;
         if is_free {
@@ -132,31 +159,60 @@ impl Intervals {
         is_free
     }
 
-    /// The intervals at the end of the row, and which of them is the first that ends after `time`; none if that
-    /// one may lie before them.
+    /// The same of what is near the end of the row, and touches nothing.
     #[inline(always)]
-    fn near(&self, time: Time) -> Option<(&[Interval; WINDOW], usize)> {
-        let near = self.row.get(self.end - NEAR..)?.first_chunk::<WINDOW>()?;
+    fn takes_near<const COUNT: usize, const PLACES: usize>(
+        &mut self,
+        earliest: Time,
+        duration: Time,
+        forgotten: Time,
+    ) -> Option<bool> {
+        let end = earliest + duration;
+        let (near, at) = self.near::<COUNT, PLACES>(earliest)?;
+        let busy_from = near[at % PLACES].0;
+        if end < busy_from {
+            self.insert_near::<COUNT, PLACES>(at, (earliest, end), forgotten);
+            return Some(true);
+        }
+        (end > busy_from).then_some(false)
+    }
+
+    /// The last `COUNT` intervals of the row with what lies behind them, and which of them is the first that ends after
+    /// `time`; none if that one may lie before them.
+    #[inline(always)]
+    fn near<const COUNT: usize, const PLACES: usize>(
+        &self,
+        time: Time,
+    ) -> Option<(&[Interval; PLACES], usize)> {
+        let near = self.row.get(self.end - COUNT..)?.first_chunk::<PLACES>()?;
         if near[0].1 > time {
             return None;
         }
-        let later = near[1..NEAR].iter().map(|&(_, end)| usize::from(end > time)).sum::<usize>();
-        Some((near, NEAR - later))
+        let later = near[1..COUNT].iter().map(|&(_, end)| usize::from(end > time)).sum::<usize>();
+        Some((near, COUNT - later))
     }
 
-    /// Adds `interval` before the near interval `at`, which it does not touch.
+    /// Adds `interval` before place `at` of the last `COUNT` intervals, which it does not touch.
     #[inline(always)]
-    fn insert_near(&mut self, at: usize, interval: Interval, forgotten: Time) {
-        let base = self.end - NEAR;
+    fn insert_near<const COUNT: usize, const PLACES: usize>(
+        &mut self,
+        at: usize,
+        interval: Interval,
+        forgotten: Time,
+    ) {
+        let base = self.end - COUNT;
         let is_any = usize::from(base + at > self.first);
-        let near = self.row[base..].first_chunk_mut::<WINDOW>().expect("there is a window");
-        let before = near[(at - 1) % WINDOW];
+        let near = self.row[base..].first_chunk_mut::<PLACES>().expect("there is a window");
+        let before = near[(at - 1) % PLACES];
         let joins = usize::from(before.1 == interval.0) & is_any;
         // Where it joins the one before, what follows is moved to where it is.
         let place = at - joins;
-        let moved: [Interval; NEAR] = *near[at % WINDOW..].first_chunk().expect("there is room");
-        *near[(place + 1) % WINDOW..].first_chunk_mut().expect("there is room") = moved;
-        near[place % WINDOW] = (select_unpredictable(joins != 0, before.0, interval.0), interval.1);
+        for part in (0..COUNT / MOVED).rev() {
+            let from = at + part * MOVED;
+            let moved: [Interval; MOVED] = *near[from % PLACES..].first_chunk().expect("there is room");
+            *near[(from + 1 - joins) % PLACES..].first_chunk_mut().expect("there is room") = moved;
+        }
+        near[place % PLACES] = (select_unpredictable(joins != 0, before.0, interval.0), interval.1);
         self.end += 1 - joins;
         if self.end == self.limit {
             self.settle(forgotten);
