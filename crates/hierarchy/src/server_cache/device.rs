@@ -10,7 +10,7 @@ use nacre_kernel::{
 };
 
 /// Blocks that are prefetched at once, and the most of one request.
-const PREFETCHED: usize = 16;
+const PREFETCHED: usize = 32;
 
 impl Device for ServerCache {
     #[inline]

@@ -49,7 +49,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
 };
 
 /// How many coming victims a group of requests warms the index for.
-const VICTIMS: usize = 12;
+const VICTIMS: usize = 16;
 
 /// The blocks in the order of their last use, as a log of uses.
 #[derive(Debug, State)]
