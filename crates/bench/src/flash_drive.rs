@@ -39,19 +39,28 @@ struct Whole {
     reads: &'static str,
     request: &'static str,
     footprint: &'static str,
-    /// Writes that bring it there.
-    filled_by: u64,
+    /// What brings it there.
+    aged: &'static str,
     stack: &'static [&'static str],
     budget: f64,
 }
 
-const WHOLE: [Whole; 4] = [
+const WHOLE: [Whole; 5] = [
     Whole {
         name: "whole run: reads, 8 KiB pages",
         reads: "100 %",
         request: "8 KiB",
         footprint: "12 GiB",
-        filled_by: 0,
+        aged: "precondition = 0",
+        stack: &[SMALL_PAGES],
+        budget: 12.0,
+    },
+    Whole {
+        name: "the same of a drive that was filled",
+        reads: "100 %",
+        request: "8 KiB",
+        footprint: "12 GiB",
+        aged: "fill = {}",
         stack: &[SMALL_PAGES],
         budget: 12.0,
     },
@@ -60,7 +69,7 @@ const WHOLE: [Whole; 4] = [
         reads: "0 %",
         request: "8 KiB",
         footprint: "12.5 GiB",
-        filled_by: 7_000_000,
+        aged: "precondition = 7_000_000",
         stack: &[SMALL_PAGES, "over_provisioning = \"28 %\"\n"],
         budget: 2.5,
     },
@@ -69,7 +78,7 @@ const WHOLE: [Whole; 4] = [
         reads: "0 %",
         request: "8 KiB",
         footprint: "14563 MiB",
-        filled_by: 8_000_000,
+        aged: "precondition = 8_000_000",
         stack: &[SMALL_PAGES, "over_provisioning = \"12.5 %\"\n"],
         budget: 1.5,
     },
@@ -78,7 +87,7 @@ const WHOLE: [Whole; 4] = [
         reads: "70 %",
         request: "4 KiB",
         footprint: "10 GiB",
-        filled_by: 10_000_000,
+        aged: "precondition = 10_000_000",
         stack: &["preset = \"tlc_nvme\"\npages = 24\n"],
         budget: 2.5,
     },
@@ -86,11 +95,11 @@ const WHOLE: [Whole; 4] = [
 
 impl Whole {
     fn scenario(&self, requests: u64) -> String {
-        let Whole { reads, request, footprint, filled_by, .. } = self;
+        let Whole { reads, request, footprint, aged, .. } = self;
         format!(
             "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"{footprint}\"\nrequest = \"{request}\"\n\
              read_share = \"{reads}\"\narrival = {{ kind = \"closed\", queue_depth = 32 }}\n\
-             [run]\nprecondition = {filled_by}\n[stack]\n{}",
+             [run]\n{aged}\n[stack]\n{}",
             self.stack.concat()
         )
     }
