@@ -132,6 +132,7 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "decode_us": _spent_us("read", "correct"),
     "disk_w": lambda record: _watts(record, disk=True),
     "memory_w": lambda record: _watts(record, disk=False),
+    "total_w": lambda record: _watts(record, disk=True) + _watts(record, disk=False),
     "memory_read_w": _memory_watts("read"),
     "memory_write_w": _memory_watts("write"),
     "memory_idle_w": _memory_watts("idle"),
