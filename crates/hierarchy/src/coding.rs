@@ -87,9 +87,10 @@ impl Coder {
 }
 
 /// The verdict on a page whose decoder said `found`, where by the number of its wrong bits it is `expected`: a page beyond its
-/// code that the decoder took for another codeword is not good, unless it `is_as_stored` all the same.
+/// code that the decoder took for another codeword, or whose code notices nothing, is not good, unless it `is_as_stored` all
+/// the same.
 #[inline]
 pub(crate) fn verdict(expected: Verdict, found: Verdict, is_as_stored: impl FnOnce() -> bool) -> Verdict {
-    let is_beyond = expected == Verdict::Uncorrectable && found != Verdict::Uncorrectable;
-    if is_beyond && !is_as_stored() { expected } else { found }
+    let is_beyond = matches!(expected, Verdict::Uncorrectable | Verdict::Unnoticed);
+    if is_beyond && found != Verdict::Uncorrectable && !is_as_stored() { expected } else { found }
 }

@@ -36,7 +36,7 @@
 //! in SLC.
 //!
 //! A page with more wrong bits than its code puts right is never returned, also where a code without a checksum takes it
-//! for another codeword. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
+//! for another codeword, or the code `none` notices nothing. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
 //! dirty page that has to leave and that the backing refuses or cannot save.
 //! Where all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
 //!

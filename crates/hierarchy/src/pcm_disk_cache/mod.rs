@@ -10,7 +10,7 @@
 //! A frame is read in `read` and written in `write`, one at a time for each of `banks`; a code is decoded then. A
 //! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
 //! frames), and a power law of its writes; they are drawn when a page is written and inverted in the bytes that are
-//! read. A page with more than its code puts right is not returned: a clean one comes from the backing again, of a
+//! read. A page with more than its code puts right is not returned, also where the code notices nothing: a clean one comes from the backing again, of a
 //! dirty one the data is lost, and reads end with an error until all of it is written. So it is with a dirty page that
 //! has to leave and that the backing refuses or cannot save.
 //! Frames are taken by the pages that come in as others leave, which spreads wear over all of them but for pages
@@ -22,7 +22,8 @@
 //! again. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
 //!
 //! # Leaves out
-//! Requests are served in the order of their submission: to them the future may delay the past. More than one bit
+//! Requests are served in the order of their submission: to them the future may delay the past. How the code of a
+//! page is made to fit one that a loss of power left half written: the mixture is read as it is. More than one bit
 //! in a cell, drift of resistance; the energy of tables, and their wear; frames that are given up: at 10^10 writes a run
 //! comes nowhere near.
 //!
