@@ -127,6 +127,8 @@ def test_a_system_that_gains_nothing_fails(target: Target) -> None:
 def test_every_figure_can_be_drawn(target: Target) -> None:
     drawn = {name: make().to_dict() for name, make in judged(target).drawings().items()}
     assert list(drawn) == [f"nvm-servers/{figure}" for figure in target.figures]
+    empty = [name for name, drawing in drawn.items() if not all(drawing["datasets"].values())]
+    assert empty == []
     bars = str(drawn["nvm-servers/fig3"])
     assert all(part in bars for part in ("memory, idle", "dbt2: DRAM + flash", "diamond"))
     assert "fixed, t = 12" in str(drawn["nvm-servers/wear-out"])
