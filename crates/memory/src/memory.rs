@@ -194,8 +194,8 @@ impl Memory {
     /// Everything so far survives a power failure, of the device, and with an image of this machine, when it
     /// returns. Errors: the device has lost what it had taken, the power is off, the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
-        let needs_flush = self.kept.device().capabilities().persistence.needs_flush();
-        let flushed = if needs_flush { self.change(Step::Flush).map(|_| ()) } else { Ok(()) };
+        // A device that keeps what it has acknowledged is asked too: it tells of what it has lost since.
+        let flushed = self.change(Step::Flush).map(|_| ());
         self.kept.sync()?;
         flushed
     }

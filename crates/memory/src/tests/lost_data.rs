@@ -27,8 +27,15 @@ fn lost_data_is_told_and_never_returned() {
     let mut memory = open(WORN_CACHE);
     let mut random = Streams::new(1).stream("pages");
     let mut written = vec![Some(0_u8); PAGES as usize];
-    let (mut failed_reads, mut failed_writes) = (0, 0);
+    let mut told = 0;
+    let (mut failed_reads, mut failed_writes, mut failed_flushes) = (0, 0, 0);
     for number in 0..20_000_u64 {
+        if number % 100 == 0 {
+            let lost = memory.statistics().counters["lost_pages"].as_u64().unwrap();
+            let is_told = memory.flush().is_err();
+            assert_eq!(is_told, lost > told, "{lost} pages are lost, and {told} of them were told");
+            (told, failed_flushes) = (lost, failed_flushes + u64::from(is_told));
+        }
         let page = random.below(PAGES);
         let (address, now) = (page * PAGE, &mut written[page as usize]);
         let stamp = number as u8 | 1;
@@ -56,6 +63,7 @@ fn lost_data_is_told_and_never_returned() {
         }
     }
     assert!(failed_reads > 20 && failed_writes > 5, "{failed_reads} reads, {failed_writes} writes");
+    assert!(failed_flushes > 20, "{failed_flushes} flushes");
 }
 
 /// A drive with zones of 1 MiB.
