@@ -1306,7 +1306,9 @@ class SsdDeviceErrors(Table):
     spare: str | None = None
     """Bytes that a page has beside its data; a code that needs more is refused. Absent means as many as it needs."""
     bit_error_rate: float
-    """Share of bits that are wrong in a page just programmed, in a block with as many erases as `cycles`."""
+    """Share of bits that are wrong in a page just programmed, in a block with as many erases as `cycles`, beyond `fresh_bit_error_rate`."""
+    fresh_bit_error_rate: float | None = None
+    """Share of bits that are wrong in a page just programmed, whatever its block has behind it. Default: 0.0."""
     cycles: int
     """The erases that `bit_error_rate` and `read_disturb` are given for."""
     error_exponent: float | None = None
@@ -1314,13 +1316,19 @@ class SsdDeviceErrors(Table):
     erases_before: int | None = None
     """Erases that every block has behind it when the drive is new to the simulation. They wear out nothing. Default: 0."""
     retention: str | float | None = None
-    """By what share of itself the share of wrong bits grows in a day of lying. Default: 0 %."""
+    """By what share of `bit_error_rate` the share of wrong bits grows in the first day of lying, in a block with as many erases as `cycles`. Default: 0 %."""
+    retention_exponent: float | None = None
+    """The power of the days of lying with which `retention` grows. Default: 1.0."""
+    retention_cycles_exponent: float | None = None
+    """The power of the erases with which `retention` grows; absent means `error_exponent`."""
     read_disturb: float | None = None
     """Share of bits that one read of a block makes wrong in each of its pages. Default: 0.0."""
     refresh_reads: int | None = None
     """Reads of a block after which all data of its superblock is moved; absent means never."""
     disturb_exponent: float | None = None
     """The power of the erases with which `read_disturb` grows. Default: 1.5."""
+    disturb_reads_exponent: float | None = None
+    """The power of the reads of a block with which `read_disturb` grows. Default: 1.0."""
 
 
 @dataclass(frozen=True, kw_only=True)

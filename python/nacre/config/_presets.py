@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         WearLevelling,
     )
 
-__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme"]
+__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p320h_700gb", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme", "tlc_nvme_worn"]
 
 
 class EnvySettings(TypedDict, total=False):
@@ -373,6 +373,11 @@ def optane_p4800x(**settings: Unpack[MeasuredSettings]) -> Preset:
     return Preset("optane_p4800x", settings)
 
 
+def p320h_700gb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Micron RealSSD P320h 700 GB, SLC with parity of 7 + 1 (RAIN) on PCIe 2.0 x8."""
+    return Preset("p320h_700gb", settings)
+
+
 def p4500_1tb(**settings: Unpack[SsdSettings]) -> Preset:
     """Intel SSD DC P4500 1 TB, 32-layer TLC on PCIe 3.0 x4."""
     return Preset("p4500_1tb", settings)
@@ -406,3 +411,8 @@ def ssd660p_1tb(**settings: Unpack[SsdSettings]) -> Preset:
 def tlc_nvme(**settings: Unpack[SsdSettings]) -> Preset:
     """TLC NVMe SSD, 960 GB, of 16 dies of 64 layers on 8 channels."""
     return Preset("tlc_nvme", settings)
+
+
+def tlc_nvme_worn(**settings: Unpack[SsdSettings]) -> Preset:
+    """TLC NVMe SSD of tlc_nvme, worn to its rated cycles, whose bits go wrong as those of 72-layer dies."""
+    return Preset("tlc_nvme_worn", settings)

@@ -149,10 +149,14 @@ def _numbers(text: str) -> dict[str, float]:
 
 
 def _rows(theirs: _Served, ours: _Served, flow: Flow, found: Translation) -> list[Row]:
-    why = _reason(flow, found)
-    lost = "MQSim counts what it generated, and may not have served all of it"
+    why = dict.fromkeys(theirs.numbers, _reason(flow, found))
+    why["requests"] = "MQSim counts what it generated, and may not have served all of it"
+    if flow.is_trace:
+        why["requests"] += "; a request across the end of an extent is two here"
+        rate = "MQSim divides by whole seconds since 0, here by the time since the first request"
+        why |= {"reads a second": rate, "writes a second": rate}
     rows = [
-        Row(name, of_mqsim, ours.numbers[name], lost if name == "requests" else why)
+        Row(name, of_mqsim, ours.numbers[name], why[name])
         for name, of_mqsim in theirs.numbers.items()
         if of_mqsim or ours.numbers[name]
     ]
@@ -165,7 +169,7 @@ def _reason(flow: Flow, found: Translation) -> str:
     if found.about("CMT_Capacity"):
         parts.append("look-ups that miss: see CMT_Capacity")
     if flow.is_trace:
-        parts.append("parts of a page cross the channel as a whole page here")
+        parts.append("a part of a page takes a whole one of channel and buffer here")
     if flow.settings.get("Read_Percentage") == 100:
         parts.append("reads agree within some percent; one that was told its time keeps it here")
     elif not flow.caches_writes:

@@ -78,9 +78,11 @@
 //! A worn block is replaced by a spare one of its plane; without one its superblock is given up and its other
 //! blocks become spares. When what is left does not hold the data and the reserve, the drive is read-only.
 //!
-//! *Wrong bits* (`errors`): a share of the bits of each page is wrong, `bit_error_rate (erases / cycles)^error_exponent
-//! (1 + retention days)`, and for every read of its block `read_disturb (erases / cycles)^disturb_exponent` more. How
-//! many of a codeword are wrong is the quantile of the Poisson distribution with that mean at a place that is drawn
+//! *Wrong bits* (`errors`): the share of wrong bits of a page is the sum of four parts: `fresh_bit_error_rate`; with
+//! erases `bit_error_rate (erases / cycles)^error_exponent`; with lying `bit_error_rate retention (erases /
+//! cycles)^retention_cycles_exponent days^retention_exponent`; and with reads of its block `read_disturb (erases /
+//! cycles)^disturb_exponent reads^disturb_reads_exponent` (kim-2019, equation 1). How many of a codeword are wrong is the
+//! quantile of the Poisson distribution with that mean at a place that is drawn
 //! once for each codeword and program: what is wrong stays wrong, and becomes more. The code (`ecc`) says how often the
 //! page is sensed again, each time behind the one before: it takes the die and the channel like any read, then the
 //! decoder its time. Copies are decoded too. Of a unit with more wrong bits than are put right the data is lost: reads
@@ -155,8 +157,8 @@
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority); tseng-2011 (losses of power);
-//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads); shadley-2011 (parity over dies, which moves
-//! on, of 7 + 1 and 15 + 1 pages); nvme-2.1 (flexible data placement);
+//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads), kim-2019 (by all three); shadley-2011
+//! (parity over dies, which moves on, of 7 + 1 and 15 + 1 pages); nvme-2.1 (flexible data placement);
 //! nvme-zns-1.1 and bjorling-2021 (zones).
 //!
 //! # Checks
@@ -278,6 +280,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "mielke-2008",
             "hetzler-2012",
             "cai-2015",
+            "kim-2019",
             "shadley-2011",
             "nvme-2.1",
             "nvme-zns-1.1",

@@ -90,6 +90,22 @@ fn wrong_bits_grow_with_erases_and_days() {
 }
 
 #[test]
+fn wrong_bits_of_a_published_law_add_up() {
+    // kim-2019, TLC of 72 layers at 1,000 cycles: 1.48e-3, 3.90e-10 cycles^2.05, 6.28e-5 cycles^0.14 days^0.54.
+    let law = "ecc = { kind = \"ldpc\" }, fresh_bit_error_rate = 1.48e-3, bit_error_rate = 5.509e-4, cycles = 1000, \
+               error_exponent = 2.05, retention = \"29.98 %\", retention_exponent = 0.54, \
+               retention_cycles_exponent = 0.14";
+    for (erases, days) in [(0.0, 0_u64), (3000.0, 0), (3000.0, 1), (3000.0, 8)] {
+        let settings = format!("errors = {{ {law}, erases_before = {erases} }}");
+        let mut device = filled(&settings, 4_000);
+        let found = corrected_bits(&mut *device, days * DAY, 0..4_000) / CODEWORD as f64;
+        let lain = if erases > 0.0 { libm::pow(erases, 0.14) * libm::pow(days as f64, 0.54) } else { 0.0 };
+        let expected = 1.48e-3 + 3.90e-10 * libm::pow(erases, 2.05) + 6.28e-5 * lain;
+        assert_close("share of wrong bits", found, expected, 0.01);
+    }
+}
+
+#[test]
 fn what_is_written_lies_from_then_on() {
     let law = errors(0.001, "error_exponent = 0, retention = \"100 %\"");
     let mut device = filled(&law, 2_048);
