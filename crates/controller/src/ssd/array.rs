@@ -11,7 +11,7 @@ use super::frontier::{Frontier, NOBODY};
 use super::geometry::{Cells, Geometry, Spot};
 use super::handles::Handles;
 use super::mapping_cache::MappingCache;
-use super::maybe::Maybe;
+use super::optional_part::OptionalPart;
 use super::plane_allocation::PlaneAllocation;
 use super::regions::{Region, partitions_by_region, partitions_of};
 use super::slc_cache::SlcCache;
@@ -105,7 +105,7 @@ pub(super) struct Array<S> {
     pub(super) slc: SlcCache,
     pub(super) mapping: Option<MappingCache>,
     pub(super) programs: Programs,
-    pub(super) parity: Maybe<ParityUnits>,
+    pub(super) parity: OptionalPart<ParityUnits>,
     /// Too many blocks are worn out: nothing can be written any more.
     pub(super) is_worn_out: bool,
 }
@@ -160,7 +160,7 @@ impl<S: Store> Array<S> {
             slc: SlcCache::none(),
             mapping,
             programs: Programs::default(),
-            parity: Maybe(geometry.stripes.map(|_| Box::default())),
+            parity: OptionalPart(geometry.stripes.map(|_| Box::default())),
             is_worn_out: false,
             is_striped: separate && !geometry.is_by_plane(),
             rules: Rules { separate, ..rules },

@@ -176,7 +176,6 @@
 //! conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time of
 //! recovery as pages over dies.
 
-mod again;
 mod ageing;
 mod arbiter;
 mod array;
@@ -208,9 +207,8 @@ mod joins;
 mod line;
 mod mapping;
 mod mapping_cache;
-mod maybe;
-mod members;
 mod model;
+mod optional_part;
 mod outage;
 mod pace;
 mod parity;
@@ -220,16 +218,17 @@ mod plane_reads;
 mod planes;
 mod power;
 mod reading;
-mod rebuilding;
 mod refreshing;
 mod regions;
 mod relocation;
 mod report;
+mod retry_times;
 mod schedule;
 mod shares;
 mod slc_cache;
 mod spare_area;
 mod state;
+mod stripe_members;
 mod stripes;
 mod versions;
 mod wear;
@@ -253,12 +252,12 @@ use geometry::Geometry;
 use handles::Handles;
 use host::HostInterface;
 use mapping_cache::MappingCache;
-use maybe::Maybe;
 use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device};
 use nacre_media::store::{Layout, Nothing, Store};
+use optional_part::OptionalPart;
 use plane_allocation::PlaneAllocation;
 use slc_cache::SlcCache;
 use zoned::{ZoneTable, Zoned};
@@ -373,7 +372,7 @@ fn build_mapped<S: Store>(
     let interface = host_interface(&config, id, builder)?;
     let errors = errors::build(&config, &geometry, slot.path(), builder)?;
     let mut drive = Ssd::new(id, slot.path().to_string(), config, array, interface);
-    drive.schedule.errors = Maybe(errors);
+    drive.schedule.errors = OptionalPart(errors);
     Ok(drive)
 }
 

@@ -12,7 +12,7 @@ pub(super) use setup::build;
 
 use super::ageing::Law;
 use super::geometry::{Cells, Geometry};
-use super::maybe::Maybe;
+use super::optional_part::OptionalPart;
 use crate::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
@@ -84,7 +84,7 @@ pub(super) struct Errors {
     /// The units that are copied next, which one read brings.
     copying: Sensing,
     counts: Counts,
-    rebuilds: Maybe<Rebuilds>,
+    rebuilds: OptionalPart<Rebuilds>,
     ledger: Ledger,
 }
 

@@ -1,7 +1,7 @@
 //! Wrong bits of the others of a stripe, from which a unit is rebuilt.
 
 use super::super::geometry::Cells;
-use super::super::members::Member;
+use super::super::stripe_members::Member;
 use super::{Errors, Sensing};
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;

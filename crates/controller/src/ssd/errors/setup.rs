@@ -3,7 +3,7 @@
 use super::super::ageing::Law;
 use super::super::config::Config;
 use super::super::geometry::Geometry;
-use super::super::maybe::Maybe;
+use super::super::optional_part::OptionalPart;
 use super::{Counts, Errors, Row, Sensing};
 use crate::ecc::{self, Page, Verdict};
 use nacre_config::{Problem, Problems};
@@ -46,7 +46,7 @@ pub(in super::super) fn build(
         due: None,
         copying: Sensing::default(),
         counts: Counts::default(),
-        rebuilds: Maybe(geometry.stripes.map(|_| Box::default())),
+        rebuilds: OptionalPart(geometry.stripes.map(|_| Box::default())),
         ledger: Ledger::default(),
     })))
 }
