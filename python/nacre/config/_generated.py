@@ -1952,7 +1952,7 @@ class LdpcEcc(Table):
     hard: str | float | None = None
     """Wrong bits that hard decisions put right, as a share of the codeword. Default: 0.4 %."""
     soft: str | float | None = None
-    """Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Default: 1.1 %."""
+    """Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Without further senses there are none. Default: 1.1 %."""
     senses: int | None = None
     """Further senses for soft decisions. Default: 6."""
     hard_decode: str | None = None
