@@ -60,6 +60,6 @@ impl Errors {
     fn block_of_other(&self, other: &Member) -> usize {
         let superblock = other.page >> self.geometry.shift;
         let lane = self.geometry.lane_within(other.operation, other.within);
-        (superblock * self.geometry.lanes() + lane) as usize
+        (superblock * self.geometry.blocks_per_superblock() + lane) as usize
     }
 }
