@@ -182,15 +182,22 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     assert not found.about("Plane_Allocation_Scheme") + found.about("Use_Copyback_for_GC")
     (tmp_path / "found.toml").write_text(found.text)
     assert nacre.run(tmp_path / "found.toml").requests.writes == 500
-    # A mapping table in flash, and writes in sequence, go to superblocks as before.
-    cached = DRIVE | {"Page_No_Per_Block": "64", "Ideal_Mapping_Table": "false"}
-    in_sequence = writes | {"Address_Distribution": "STREAMING"}
-    for settings, flow in [(cached, writes), (large, in_sequence)]:
-        device, workload = files(tmp_path, settings, flow)
-        drive = mqsim.read_drive(device)
-        found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
-        assert "allocation" not in str(found.table["stack"])
-        assert found.about("Plane_Allocation_Scheme")
+    # A mapping table in flash lies in the planes, too.
+    cached = large | {"Ideal_Mapping_Table": "false", "CMT_Capacity": "8192"}
+    device, workload = files(tmp_path, cached, writes)
+    drive = mqsim.read_drive(device)
+    found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+    assert not found.about("Plane_Allocation_Scheme")
+    (tmp_path / "cached.toml").write_text(found.text)
+    record = nacre.run(tmp_path / "cached.toml")
+    assert record.requests.writes == 500
+    assert record.components[0].counters["mapping_misses"] > 0
+    # Writes in sequence go to superblocks.
+    device, workload = files(tmp_path, large, writes | {"Address_Distribution": "STREAMING"})
+    drive = mqsim.read_drive(device)
+    found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+    assert "allocation" not in str(found.table["stack"])
+    assert found.about("Plane_Allocation_Scheme")
 
 
 def test_a_trace_of_mqsim_replays(tmp_path: Path) -> None:

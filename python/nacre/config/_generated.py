@@ -1398,7 +1398,7 @@ class SsdDevice(Table):
     allocation_order: str | None = None
     """What changes from one page to the next where the address says its plane, the fastest first: the letters of channel, way, die and plane, as in MQSim. A way has one die here, so that the place of D changes nothing. Absent means CWDP."""
     copyback: bool | None = None
-    """Whether cleaning copies a page inside its die, so that commands alone cross the channel. By plane (`allocation`), with units of a page. Default: false."""
+    """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. By plane (`allocation`), with units of a page. Default: false."""
     over_provisioning: str | float | None = None
     """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
     spare_blocks: int | None = None
@@ -1960,7 +1960,7 @@ class LdpcEcc(Table):
     hard: str | float | None = None
     """Wrong bits that hard decisions put right, as a share of the codeword. Default: 0.4 %."""
     soft: str | float | None = None
-    """Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Default: 1.1 %."""
+    """Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Without further senses there are none. Default: 1.1 %."""
     senses: int | None = None
     """Further senses for soft decisions. Default: 6."""
     hard_decode: str | None = None

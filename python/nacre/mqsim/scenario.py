@@ -133,12 +133,11 @@ def _in_sequence(flows: list[Flow]) -> bool:
 def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
     """Whether pages go to the plane of their address here, too.
 
-    Writes in sequence go to all planes alike. A drive that fills each plane by itself has its
-    mapping in memory.
+    Writes in sequence go to all planes alike.
     """
     page = drive["Page_Capacity"]
     units = drive["Page_No_Per_Block"] * page // (page & -page)
-    return not _in_sequence(flows) and bool(drive["Ideal_Mapping_Table"]) and units >= _UNITS_MIN
+    return not _in_sequence(flows) and bool(units >= _UNITS_MIN)
 
 
 def _planes(drive: Settings, flows: list[Flow], missing: list[str]) -> int:

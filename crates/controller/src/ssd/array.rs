@@ -11,7 +11,7 @@ use super::frontier::{Frontier, NOBODY};
 use super::geometry::{Cells, Geometry, Spot};
 use super::handles::Handles;
 use super::mapping_cache::MappingCache;
-use super::maybe::Maybe;
+use super::optional_part::OptionalPart;
 use super::plane_allocation::PlaneAllocation;
 use super::regions::{Region, partitions_by_region, partitions_of};
 use super::slc_cache::SlcCache;
@@ -105,7 +105,7 @@ pub(super) struct Array<S> {
     pub(super) slc: SlcCache,
     pub(super) mapping: Option<MappingCache>,
     pub(super) programs: Programs,
-    pub(super) parity: Maybe<ParityUnits>,
+    pub(super) parity: OptionalPart<ParityUnits>,
     /// Too many blocks are worn out: nothing can be written any more.
     pub(super) is_worn_out: bool,
 }
@@ -160,7 +160,7 @@ impl<S: Store> Array<S> {
             slc: SlcCache::none(),
             mapping,
             programs: Programs::default(),
-            parity: Maybe(geometry.stripes.map(|_| Box::default())),
+            parity: OptionalPart(geometry.stripes.map(|_| Box::default())),
             is_worn_out: false,
             is_striped: separate && !geometry.is_by_plane(),
             rules: Rules { separate, ..rules },
@@ -179,7 +179,7 @@ impl<S: Store> Array<S> {
     pub(super) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.table[unit as usize];
         let mut frontier =
-            if self.is_striped { self.handles.frontier() } else { self.frontier_of(unit, old, work) };
+            if self.is_striped { self.handles.current() } else { self.frontier_of(unit, old, work) };
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
             self.programs.coalesced += 1;
             self.flash.fill(old - 1, bytes);
@@ -221,16 +221,13 @@ impl<S: Store> Array<S> {
 
     /// The host has programmed one unit more in a partition that is a region by itself, or cleaned as a whole.
     #[inline(never)]
-    fn count_by_partition<W: FlashOps>(&mut self, partition: usize, work: &mut W) {
-        self.partitions[partition].drained += 1;
+    fn count_by_partition<W: FlashOps>(&mut self, frontier: usize, work: &mut W) {
         if self.geometry.is_by_plane() {
-            let pace = self.geometry.pace_of_plane();
-            let region = &mut self.regions[partition];
-            region.unpaced += 1;
-            if region.unpaced == pace {
-                region.unpaced = 0;
-                self.keep_pace(partition, pace, work);
-            }
+            let region = self.region_of_frontier(frontier);
+            self.partitions[region].drained += 1;
+            self.count_pace_of_plane(region, work);
+        } else {
+            self.partitions[frontier].drained += 1;
         }
     }
 
@@ -259,6 +256,9 @@ impl<S: Store> Array<S> {
 
     /// Page `page` of the mapping table is programmed anew, beside the host's data.
     pub(super) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
+        if self.geometry.is_by_plane() {
+            return self.write_mapping_in_plane(page, work);
+        }
         if self.room(0) == 0 && self.next_superblock(0, work).is_none() {
             return;
         }
@@ -281,7 +281,9 @@ impl<S: Store> Array<S> {
     /// the address space around it when units lie in order.
     fn frontier_of<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
         if self.rules.separate {
-            return self.region_for(unit, old, work);
+            let handle = self.handles.current();
+            let region = self.region_for(handle, unit, old, work);
+            return self.frontier_in(handle, region);
         }
         let place = if old == 0 {
             u64::from(unit) * self.places.len() as u64 / self.table.len() as u64

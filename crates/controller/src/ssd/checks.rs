@@ -140,7 +140,8 @@ fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
         return false;
     }
     if config.is_by_plane() {
-        let problem = "stripes lie in superblocks over all dies, and planes are filled by themselves";
+        let problem =
+            "a plane is erased by itself, while the others of its stripes need it to rebuild theirs";
         refuse(problem, "leave it out, or use allocation = \"superblock\"");
         return false;
     }
@@ -201,17 +202,8 @@ fn check_allocation(config: &Config, reader: &mut Reader<'_>) {
             "set streams = \"separate\", or allocation = \"superblock\"",
         );
     }
-    if config.placement_handles > 1 {
-        refuse("placement handles fill superblocks over all dies", &without("placement_handles"));
-    }
     if config.zones.is_some() {
         refuse("zones are superblocks over all dies", &without("zones"));
-    }
-    if config.errors.is_some() {
-        refuse("bits go wrong by superblocks over all dies", &without("errors"));
-    }
-    if config.mapping_cache.is_some() {
-        refuse("a mapping table in flash lies in superblocks over all dies", &without("mapping_cache"));
     }
 }
 
@@ -259,17 +251,17 @@ fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     let least = (1 + config.operations_filled()) * config.operation_bytes();
     let given = config.buffer.to_string();
     if config.buffer.0 < least {
-        let problem = match config.placement_handles {
-            _ if config.zones.is_some() => {
-                "it does not hold one program under way and one being filled for each active zone"
+        let each = match (config.placement_handles, config.operations_filled()) {
+            _ if config.zones.is_some() => " for each active zone",
+            (_, 1) => "",
+            (1, _) => " for each plane",
+            (_, filled) if filled > u64::from(config.placement_handles) => {
+                " for each plane and placement handle"
             }
-            1 if config.operations_filled() > 1 => {
-                "it does not hold one program under way and a page being filled for each plane"
-            }
-            1 => "it does not hold one program under way and one being filled",
-            _ => "it does not hold one program under way and one being filled for each placement handle",
+            _ => " for each placement handle",
         };
-        reader.conflict("buffer", &given, problem, &format!("give at least {}", Bytes(least)));
+        let problem = format!("it does not hold one program under way and one being filled{each}");
+        reader.conflict("buffer", &given, &problem, &format!("give at least {}", Bytes(least)));
     } else if config.buffer.0 > config.raw_bytes() {
         let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
         reader.conflict("buffer", &given, "it is larger than the flash", &remedy);
@@ -329,7 +321,8 @@ fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
 fn units_wanted(config: &Config) -> f64 {
     if config.is_by_plane() {
         let of_page = config.page.0 / config.unit.0;
-        let pages = config.logical_units().div_ceil(of_page).div_ceil(config.regions());
+        let units = (config.logical_units() as f64 * share_with_table(config)).ceil() as u64;
+        let pages = units.div_ceil(of_page).div_ceil(config.regions());
         return (pages * of_page) as f64 + 1.0;
     }
     config.logical_units() as f64 * share_with_table(config) + 1.0

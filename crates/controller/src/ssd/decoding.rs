@@ -1,16 +1,16 @@
 //! Reads of the host from a drive whose bits go wrong.
 
-use super::again::Again;
 use super::errors::{Errors, Sensing};
 use super::model::Ssd;
 use super::reading::{Found, Last};
+use super::retry_times::RetryTimes;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Request, Status, Time};
 use nacre_media::store::Store;
 
 /// Units of one operation that were read.
 struct Part {
     last: Last,
-    again: Again,
+    again: RetryTimes,
     is_lost: bool,
 }
 
@@ -20,7 +20,7 @@ impl<S: Store> Ssd<S> {
         let (first, last) = self.array.geometry.units_of(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let nothing = Last { translated: at, fetch: None, done: at };
-        let mut slowest = Part { last: nothing, again: Again::default(), is_lost: false };
+        let mut slowest = Part { last: nothing, again: RetryTimes::default(), is_lost: false };
         let mut unit = first;
         while unit <= last {
             let translated = self.translate(at, unit, false, true);
@@ -79,7 +79,7 @@ impl<S: Store> Ssd<S> {
         let done = fetch.map_or(translated, |fetch| fetch.done);
         let mut part = Part {
             last: Last { translated, fetch, done },
-            again: Again::default(),
+            again: RetryTimes::default(),
             // What a loss of power left without a place reads as zero.
             is_lost: found.superblock != u32::MAX && self.errors().is_lost(run),
         };
@@ -109,7 +109,7 @@ impl<S: Store> Ssd<S> {
     /// lost.
     #[inline]
     fn rebuild_all(&mut self, (now, found): (Time, &Found), beyond: &[u32], part: &mut Part) {
-        let (from, mut slowest) = (part.last.done, Again::default());
+        let (from, mut slowest) = (part.last.done, RetryTimes::default());
         for &unit in beyond {
             let rebuilt = self.rebuild((now, from), unit, found);
             if rebuilt.done > part.last.done {

@@ -24,21 +24,18 @@ pub(super) struct Relocation {
 /// The operation whose units are being copied, and so many of them: they are read together.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Reading {
+    superblock: u32,
     pub(super) cells: Cells,
     pub(super) cause: Cause,
     /// Its number among those of the superblock that program data.
     pub(super) place: u32,
     pub(super) units: u32,
-    /// The first operation of the superblock, and from one to the next.
-    first: u32,
-    step: u32,
 }
 
 impl Reading {
     /// Of `superblock`.
-    pub(super) fn new(superblock: u32, cells: Cells, cause: Cause, geometry: &Geometry) -> Reading {
-        let (first, step) = (geometry.operation_of(superblock, 0), geometry.operation_step);
-        Reading { cells, cause, place: 0, units: 0, first, step }
+    pub(super) fn new(superblock: u32, cells: Cells, cause: Cause) -> Reading {
+        Reading { superblock, cells, cause, place: 0, units: 0 }
     }
 
     /// A unit of the operation in `place` is copied next.
@@ -55,8 +52,8 @@ impl Reading {
     #[inline]
     pub(super) fn end<W: FlashOps>(&mut self, geometry: &Geometry, work: &mut W) {
         if self.units > 0 {
-            let operation = self.first + geometry.operation_in(self.place) * self.step;
-            work.read(operation, self.cells, self.units, self.cause);
+            let operation = geometry.operation_at(self.superblock, self.place);
+            work.read(self.superblock, operation, self.cells, self.units, self.cause);
             self.units = 0;
         }
     }

@@ -6,7 +6,8 @@ use super::geometry::Geometry;
 use super::line::Task;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
 /// An erase whose turn has not come.
@@ -118,14 +119,19 @@ impl EraseTurns {
 
     /// When the last of those that wait is over, if nothing comes between.
     pub(super) fn busy_until(&self, dies: &[Die]) -> Time {
-        let Some(last) = self.waiting.back() else { return Time::ZERO };
-        let begun = self
-            .under_way
-            .iter()
-            .map(|&(die, end)| dies[die as usize].time_of(end))
-            .fold(last.ready, Time::max);
-        let rounds = self.waiting.len().div_ceil(self.most.unwrap_or(usize::MAX));
-        begun + self.duration * rounds as u64
+        let ends = self.under_way.iter().map(|&(die, end)| Reverse(dies[die as usize].time_of(end)));
+        let mut ends: BinaryHeap<Reverse<Time>> = ends.collect();
+        let (mut free, mut last) = (BTreeMap::new(), Time::ZERO);
+        for next in &self.waiting {
+            let first = if Some(ends.len()) == self.most { ends.pop() } else { None };
+            let turn = first.map_or(next.ready, |Reverse(end)| end.max(next.ready));
+            // What the die has to do already may come before it.
+            let free = free.entry(next.die).or_insert_with(|| dies[next.die as usize].free_from());
+            *free = turn.max(*free) + self.duration;
+            ends.push(Reverse(*free));
+            last = last.max(*free);
+        }
+        last
     }
 
     /// Nothing is under way any more.

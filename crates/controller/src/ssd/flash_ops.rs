@@ -12,10 +12,25 @@ pub(super) enum Cause {
     Host,
     /// Live data moves to make erased space.
     Cleaning,
+    /// Live data moves since a block of its superblock was read so often.
+    Refresh,
     /// Data moves so that blocks wear evenly.
     Wear,
     /// A page of the mapping table.
     Mapping,
+}
+
+/// A unit that is copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copied {
+    /// Its number before, and from now on.
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// Whose it is.
+    pub(super) owner: u32,
+    /// Those it lay in.
+    pub(super) cells: Cells,
+    pub(super) cause: Cause,
 }
 
 /// What the flash has to do for a change of state. The array knows no time; whoever keeps it listens here.
@@ -28,12 +43,11 @@ pub(super) trait FlashOps {
     fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause);
 
     /// So many units of one operation are read, to be copied or looked into.
-    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause);
+    fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause);
 
-    /// Unit `page`, which is `owner`'s, is among those that the next read of an operation is for; `blocks` are the
-    /// superblocks.
+    /// A unit is among those that the next read of an operation of its superblock is for; `blocks` are the superblocks.
     #[inline]
-    fn copied(&mut self, _page: u32, _owner: u32, _cells: Cells, _blocks: &[Block]) {}
+    fn copied(&mut self, _copied: &Copied, _blocks: &[Block]) {}
 
     /// Every block of `superblock` is erased.
     fn erase(&mut self, superblock: u32);
@@ -50,7 +64,7 @@ impl FlashOps for Untimed {
     fn program(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {}
 
     #[inline]
-    fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
+    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {}
 

@@ -233,7 +233,7 @@ impl Geometry {
 
     /// The number of an operation among those of its superblock, by its number among those that program data.
     #[inline]
-    pub(super) fn operation_in(&self, place: u32) -> u32 {
+    fn operation_in(&self, place: u32) -> u32 {
         match &self.stripes {
             None => place,
             Some(stripes) => stripes.operation_of(place),
@@ -249,6 +249,9 @@ impl Geometry {
 
     /// The block of its superblock that the unit with this number lies in.
     pub(super) fn lane_of(&self, index: u32) -> u32 {
+        if self.is_by_plane() {
+            return 0;
+        }
         let (place, within) = self.by_operation.divide(index);
         self.lane_within(self.operation_in(place), within)
     }
@@ -274,13 +277,24 @@ impl Geometry {
     /// The operation that programs the unit with this number in `superblock`.
     #[inline(always)]
     pub(super) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
-        let (place, _) = self.by_operation.divide(index);
+        self.operation_at(superblock, self.by_operation.divide(index).0)
+    }
+
+    /// An operation of `superblock` by its number among those that program data.
+    #[inline(always)]
+    pub(super) fn operation_at(&self, superblock: u32, place: u32) -> u32 {
         if self.is_in_order {
             return place;
         }
         // Of superblocks over all dies the quotient is 0.
         let (die, _) = self.by_superblocks_of_die.divide(superblock);
         self.operation_in(place) * self.operation_step + die
+    }
+
+    /// Whether `operation` is the first of its superblock.
+    #[inline]
+    pub(super) fn is_first(&self, operation: u32) -> bool {
+        operation < self.operation_step
     }
 
     /// Units of data that all dies program at once, or one where planes are filled by themselves.

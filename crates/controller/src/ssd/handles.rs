@@ -25,8 +25,8 @@ pub(super) struct Handles {
     of_unit: Vec<u8>,
     /// By superblock, the one whose data it was opened for.
     of_superblock: Vec<u8>,
-    /// The one whose data wear levelling moved last.
-    levelled: u8,
+    /// By region, the one whose data wear levelling moved last.
+    levelled: Vec<u8>,
     /// Units that were written through each since measuring began, and units of its data that moved.
     written: Vec<u64>,
     moved: Vec<u64>,
@@ -43,7 +43,7 @@ impl Handles {
             current: 0,
             of_unit: vec![0; of_each(geometry.logical_units)],
             of_superblock: vec![0; of_each(geometry.superblocks)],
-            levelled: 0,
+            levelled: vec![0; geometry.regions as usize],
             written: vec![0; of_each(count)],
             moved: vec![0; of_each(count)],
         }
@@ -72,9 +72,9 @@ impl Handles {
         }
     }
 
-    /// The frontier of the host that the request being served fills.
+    /// The one of the request being served.
     #[inline]
-    pub(super) fn frontier(&self) -> usize {
+    pub(super) fn current(&self) -> usize {
         self.current as usize
     }
 
@@ -120,23 +120,34 @@ impl Handles {
         ]
     }
 
-    /// The cleaning frontier, of all those of cleaning, that takes the live data of `superblock`.
+    /// The cleaning frontier, of those of the region of `superblock`, that takes its live data.
     #[inline]
     pub(super) fn cleaning_frontier(&self, superblock: u32) -> usize {
         if self.are_kept_apart { usize::from(self.of_superblock[superblock as usize]) } else { 0 }
     }
 
-    /// Wear levelling empties `superblock` next; says whether what it filled before was for another handle's data.
-    pub(super) fn level(&mut self, superblock: u32) -> bool {
+    /// Wear levelling empties `superblock` of `region` next; says whether what it filled there before was for another handle's
+    /// data.
+    pub(super) fn level(&mut self, region: usize, superblock: u32) -> bool {
         let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
-        std::mem::replace(&mut self.levelled, handle) != handle
+        std::mem::replace(&mut self.levelled[region], handle) != handle
     }
 
     /// `superblock` is opened for `frontier`, one of so many.
     pub(super) fn open(&mut self, frontier: usize, frontiers: usize, superblock: u32) {
+        let handle = self.of_frontier(frontier, frontiers);
         if let Some(of) = self.of_superblock.get_mut(superblock as usize) {
-            let is_wear = frontier + 1 == frontiers;
-            *of = if is_wear { self.levelled } else { (frontier % self.count as usize) as u8 };
+            *of = handle;
+        }
+    }
+
+    /// The one whose data `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
+    /// last those of wear levelling by region.
+    fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
+        let regions = self.levelled.len();
+        match (frontier + regions).checked_sub(frontiers) {
+            Some(region) => self.levelled[region],
+            None => (frontier / regions % self.count as usize) as u8,
         }
     }
 
@@ -146,9 +157,8 @@ impl Handles {
             return;
         }
         for (number, open) in frontiers.iter().enumerate().filter(|(_, open)| open.superblock != NOBODY) {
-            let of = usize::from(self.of_superblock[open.superblock as usize]);
-            let is_wear = number + 1 == frontiers.len();
-            let expected = if is_wear { usize::from(self.levelled) } else { number % self.count as usize };
+            let of = self.of_superblock[open.superblock as usize];
+            let expected = self.of_frontier(number, frontiers.len());
             assert_eq!(of, expected, "whose data fills superblock {}", open.superblock);
         }
     }

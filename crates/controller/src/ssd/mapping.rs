@@ -17,19 +17,26 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once. Where
-    /// nearly nothing is erased they wait in DRAM for the next victim.
-    pub(super) fn write_moved<W: FlashOps>(&mut self, work: &mut W) {
-        let frontier = self.host_frontiers;
+    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once, when a superblock of
+    /// `region` was emptied. Where nearly nothing is erased they wait in DRAM for the next victim.
+    pub(super) fn write_moved<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        if self.geometry.is_by_plane() {
+            return self.write_moved_in_planes(region, work);
+        }
         while self.regions[0].erased.len() > LAST {
             let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) else { return };
-            self.read_mapping(page, Cause::Mapping, work);
-            if self.room(frontier) == 0 {
-                self.seal(frontier, Cause::Cleaning, work);
-                self.open_next(frontier);
-            }
-            self.append_mapping(page, frontier, work);
+            self.write_anew(page, self.host_frontiers, work);
         }
+    }
+
+    /// Reads page `page` of the mapping table and programs it with what changed, into `frontier` of cleaning.
+    pub(super) fn write_anew<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
+        self.read_mapping(page, Cause::Mapping, work);
+        if self.room(frontier) == 0 {
+            self.seal(frontier, Cause::Cleaning, work);
+            self.open_next(frontier);
+        }
+        self.append_mapping(page, frontier, work);
     }
 
     /// Reads page `page` of the mapping table, where it was ever programmed.
@@ -37,7 +44,7 @@ impl<S: Store> Array<S> {
         let entry = self.table[(self.geometry.logical_units + page) as usize];
         if entry != 0 && !self.is_held(entry - 1) {
             let (superblock, operation) = self.locate(entry - 1);
-            work.read(operation, self.cells(superblock), 1, cause);
+            work.read(superblock, operation, self.cells(superblock), 1, cause);
         }
     }
 

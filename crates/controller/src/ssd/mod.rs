@@ -40,7 +40,7 @@
 //! others have nothing to do. With "dynamic" a page goes to the die that is free first, to its planes in turn. A page
 //! is programmed when its units are there; with `multi_plane` it joins a page of the same number of another plane that
 //! waits for the die, if nothing that waits behind that has to be done for it before. With `copyback` pages that move
-//! stay in their die: their commands alone cross the channel.
+//! stay in their die: their commands alone cross the channel, and nothing corrects them.
 //!
 //! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
 //! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
@@ -50,9 +50,9 @@
 //! *Placement handles* (`placement_handles`; the reclaim unit handles of flexible data placement, FDP): what the host
 //! writes through each of them fills superblocks of its own; a request's volume, which is its tenant's number, modulo
 //! the handles is the one it goes through. What cleaning moves fills superblocks together whatever handle it came
-//! through (`isolation` "initial"), or apart ("persistent"). The table `handles` has what was written through
-//! each, what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more,
-//! or one more for each: so much less of the spare space is free.
+//! through (`isolation` "initial"), or apart ("persistent"). The table `handles` has what was written through each,
+//! what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more, or
+//! one more for each: so much less of the spare space is free. By plane that is a block of every plane.
 //!
 //! *Zones* (`zones`; NVMe's zoned namespaces, ZNS) stand in place of the page mapping: the host writes each zone in
 //! order and resets it as a whole. A zone is so many superblocks, taken from the erased ones when it is first written,
@@ -69,9 +69,10 @@
 //! workload: a drive says when a request is done as soon as it comes, so that nothing that comes later could go before
 //! it.
 //!
-//! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
-//! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed
-//! once for each victim. They lie among the data and are cleaned with it.
+//! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the table, one
+//! that was changed is programmed when it leaves; the pages that cleaning changed are programmed once for each victim.
+//! They lie among the data and are cleaned with it. By plane they go where data behind the host's would: to the plane
+//! that their number says, or to the die that is free first; those that cleaning changed stay in their plane.
 //!
 //! *Wear*: the youngest erased superblock is filled first (dynamic); data in a superblock far younger than the
 //! erased ones moves to the most worn of these (static). A block takes `endurance` erases, drawn anew for each.
@@ -85,9 +86,10 @@
 //! quantile of the Poisson distribution with that mean at a place that is drawn
 //! once for each codeword and program: what is wrong stays wrong, and becomes more. The code (`ecc`) says how often the
 //! page is sensed again, each time behind the one before: it takes the die and the channel like any read, then the
-//! decoder its time. Copies are decoded too. Of a unit with more wrong bits than are put right the data is lost: reads
-//! of it fail until it is written or trimmed, also after it was copied, and a flush of an unprotected drive fails once
-//! after a loss.
+//! decoder its time. Copies are decoded too. Copies inside a die (`copyback`) are not: what is wrong of a page then is
+//! wrong in its copy, with what the copy makes wrong of its own beside, and what is beyond the code by then is found
+//! when the host reads it. Of a unit with more wrong bits than are put right the data is lost: reads of it fail until
+//! it is written or trimmed, also after it was copied, and a flush of an unprotected drive fails once after a loss.
 //!
 //! *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): of `stripe` operations that follow each other in a superblock, on
 //! a die each, one programs parity over the others, unit by unit. It moves on by a die with every row of dies. A share of
@@ -100,7 +102,8 @@
 //! units that were rebuilt, reads for that, and the units that are lost all the same. Without `power_protected` the parity
 //! of stripes that are not full is found again in recovery from their pages.
 //!
-//! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there.
+//! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there, and
+//! over the channel, since it has to be put right.
 //!
 //! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last. *A
 //! loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of what was
@@ -117,33 +120,34 @@
 //! Zone append, since a request cannot be told an address; zones that are opened and closed by command, whose resources
 //! nothing else tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own.
 //! Capacitors save operations that are not full to flash that is not modelled; a drive with zones has them. Allocation
-//! of channels or ways alone by address, and of placement handles, zones, a mapping table in flash or wrong bits by
-//! plane. Planes of one die that are filled by themselves are read for copies, and erased, one after the other. What a copy inside a die
-//! holds in its register is not kept from reads that come between, and bits that are wrong are not corrected. Reclaim
-//! units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
-//! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays so
-//! until cleaning needs its space, and comes back only where more than the reserve is erased. Programs of
-//! worn cells that take another time. Programs of all pages of a word line take their own
-//! times, in the order of the pages. A program's transfer keeps the time it was given when reads delay its die later,
-//! and so does a write that waits for its place in the buffer. Where a channel chooses, a read keeps the time it was
-//! given though a later one goes first, while the channel itself is as late as that makes it: rates are kept, and reads
-//! in a closed loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to
-//! erase is told when the others are expected to end. The processors take requests in the order of their submission
-//! where a composite device submits a later one first.
+//! of channels or ways alone by address, and of zones by plane. Planes of one die that are filled by themselves are
+//! read for copies, and erased, one after the other. What a copy inside a die holds in its register is not kept from
+//! reads that come between. Reclaim units of another size than a superblock, and reclaim groups; directives that name a
+//! handle with every write. Superblocks that always have one bit to a cell, and folding while the host is idle: a cache
+//! that was filled stays so until cleaning needs its space, and comes back only where more than the reserve is erased.
+//! Programs of worn cells that take another time. Programs of all pages of a word line take their own times, in the
+//! order of the pages. A program's transfer keeps the time it was given when reads delay its die later, and so does a
+//! write that waits for its place in the buffer. Where a channel chooses, a read keeps the time it was given though a
+//! later one goes first, while the channel itself is as late as that makes it: rates are kept, and reads in a closed
+//! loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase is told
+//! when the others are expected to end. The processors take requests in the order of their submission where a composite
+//! device submits a later one first.
 //!
 //! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells
 //! with one bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes
 //! none; decoders are not waited for. Every read begins with the first sense, whatever the page needed last. Copies
-//! disturb nothing. Energy of the code that is not given counts as nothing, and the record names it. What the
-//! drive was filled with before the run was copied without wrong bits. With bytes, a lost unit that is written and
-//! falls back to before that in a loss of power may be found again.
+//! disturb nothing. Bits that came with copies inside a die count beside those of the page itself, though a few are the
+//! same ones, and any number of such copies may follow each other. Energy of the code that is not given counts as
+//! nothing, and the record names it. What the drive was filled with before the run was copied without wrong bits. With
+//! bytes, a lost unit that is written and falls back to before that in a loss of power may be found again.
 //!
-//! Of parity: over zones and planes that are filled by themselves, with stripes longer than there are dies, and more than
-//! one page of it in a stripe; dies and blocks that fail as a whole. What was rebuilt stays where it is, so that the next
-//! read rebuilds it again, until it is written or cleaned; units of one page are rebuilt each by itself. To compute parity
-//! takes no time, and its memory is no part of `buffer`. Where cleaning copies a unit that is rebuilt, the others are read
-//! beside it and not behind it. After a loss of power of a drive without capacitors stripes of which a program was cut
-//! count as whole, and pages that it damaged are not rebuilt.
+//! Of parity: over zones, and over planes that are filled by themselves, of which one is erased while the others of a
+//! stripe still need it; stripes longer than there are dies, and more than one page of parity in one; dies and blocks
+//! that fail as a whole. What was rebuilt stays where it is, so that the next read rebuilds it again, until it is
+//! written or cleaned; units of one page are rebuilt each by itself. To compute parity takes no time, and its memory is
+//! no part of `buffer`. Where cleaning copies a unit that is rebuilt, the others are read beside it and not behind it.
+//! After a loss of power of a drive without capacitors stripes of which a program was cut count as whole, and pages
+//! that it damaged are not rebuilt.
 //!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
@@ -167,18 +171,17 @@
 //! planes that are programmed together; time of a channel that copies do not cross; bandwidths as products of the
 //! parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies and erases under
 //! priority without preemption; waits for a channel under each arbitration, and whole drives against a channel and dies
-//! that are stepped; a die whose planes read by themselves against one that is stepped, and waits there against one server
-//! for each plane; the law of suspension; the longest write while dies erase; bursts after cleaning in quiet; end of
-//! life where endurance, blocks and write amplification put it; tenants behind handles of their own amplify as drives
-//! of their own, and together as one where they share a handle; zones are written at the speed of their dies, every
-//! unit once, and wear all superblocks alike; reads that are sensed again, their latency, and units that are lost,
-//! against binomial tails, also of stripes with parity; the time of a rebuilt read; write amplification with parity
-//! against the closed forms at the spare space it leaves; wrong bits against their law, and no lost unit is given as good; refreshes are reads over
-//! their limit; tenants with shares of the queue get requests done by their places; programs, erases and live units
-//! conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time of
-//! recovery as pages over dies.
+//! that are stepped; a die whose planes read by themselves against one that is stepped, and waits there against one
+//! server for each plane; the law of suspension; the longest write while dies erase; bursts after cleaning in quiet;
+//! end of life where endurance, blocks and write amplification put it; tenants behind handles of their own amplify as
+//! drives of their own, and together as one where they share a handle; zones are written at the speed of their dies,
+//! every unit once, and wear all superblocks alike; reads that are sensed again, their latency, and units that are
+//! lost, against binomial tails, also of stripes with parity and of copies inside a die; the time of a rebuilt read;
+//! write amplification with parity against the closed forms at the spare space it leaves; wrong bits against their law,
+//! and no lost unit is given as good; refreshes are reads over their limit; tenants with shares of the queue get
+//! requests done by their places; programs, erases and live units conserved; every unit after losses of power at random
+//! moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
-mod again;
 mod ageing;
 mod arbiter;
 mod array;
@@ -210,9 +213,8 @@ mod joins;
 mod line;
 mod mapping;
 mod mapping_cache;
-mod maybe;
-mod members;
 mod model;
+mod optional_part;
 mod outage;
 mod pace;
 mod parity;
@@ -222,16 +224,17 @@ mod plane_reads;
 mod planes;
 mod power;
 mod reading;
-mod rebuilding;
 mod refreshing;
 mod regions;
 mod relocation;
 mod report;
+mod retry_times;
 mod schedule;
 mod shares;
 mod slc_cache;
 mod spare_area;
 mod state;
+mod stripe_members;
 mod stripes;
 mod versions;
 mod wear;
@@ -255,12 +258,12 @@ use geometry::Geometry;
 use handles::Handles;
 use host::HostInterface;
 use mapping_cache::MappingCache;
-use maybe::Maybe;
 use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device};
 use nacre_media::store::{Layout, Nothing, Store};
+use optional_part::OptionalPart;
 use plane_allocation::PlaneAllocation;
 use slc_cache::SlcCache;
 use zoned::{ZoneTable, Zoned};
@@ -286,7 +289,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "nvme-zns-1.1",
             "bjorling-2021",
         ],
-        9,
+        10,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
@@ -376,7 +379,7 @@ fn build_mapped<S: Store>(
     let interface = host_interface(&config, id, builder)?;
     let errors = errors::build(&config, &geometry, slot.path(), builder)?;
     let mut drive = Ssd::new(id, slot.path().to_string(), config, array, interface);
-    drive.schedule.errors = Maybe(errors);
+    drive.schedule.errors = OptionalPart(errors);
     Ok(drive)
 }
 

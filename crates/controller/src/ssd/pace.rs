@@ -2,6 +2,7 @@
 
 use super::config::{Arbitration, Config};
 use super::die::Suspending;
+use super::flash_ops::Cause;
 use super::geometry::{Cells, Geometry, Spot};
 use nacre_kernel::Time;
 
@@ -23,8 +24,8 @@ pub(super) struct Pace {
     pub(super) cached: bool,
     /// Whether pages of several planes are programmed together where they happen to have the same number.
     pub(super) joins_planes: bool,
-    /// Whether pages that move are copied inside their die.
-    pub(super) copies_inside: bool,
+    /// Whether pages that move are copied inside their die, without correction.
+    copies_inside: bool,
     pub(super) read_priority: bool,
     /// Whether planes read by themselves.
     pub(super) reads_by_plane: bool,
@@ -69,6 +70,12 @@ impl Pace {
                 most: config.suspensions,
             },
         }
+    }
+
+    /// Whether what moves for this cause is copied inside its die. A refresh is there to correct.
+    #[inline]
+    pub(super) fn is_inside(&self, cause: Cause) -> bool {
+        self.copies_inside && matches!(cause, Cause::Cleaning | Cause::Wear)
     }
 
     #[inline]

@@ -18,9 +18,9 @@ pub(super) struct PlaneAllocation {
     /// The planes in the order in which pages that follow each other go to them; one where superblocks lie over all dies.
     #[state(skip = "from the configuration")]
     pub(super) in_order: Vec<u32>,
-    /// The place in that order of the plane that takes pages, where it is the first free.
-    pub(super) turn: u32,
-    /// The plane of each die that took a page last, by its number on the die, where it is the first free.
+    /// By placement handle, the place in that order of the plane that takes pages, where it is the first free.
+    pub(super) turns: Vec<u32>,
+    /// By placement handle and die, the plane that took a page last, by its number on the die, where it is the first free.
     pub(super) last_planes: Vec<u32>,
 }
 
@@ -28,13 +28,14 @@ impl PlaneAllocation {
     /// That of `config`, which was checked.
     pub(super) fn new(config: &Config, geometry: &Geometry) -> PlaneAllocation {
         let is_dynamic = config.allocation == Allocation::Dynamic;
+        let handles = if is_dynamic { config.placement_handles as usize } else { 0 };
         PlaneAllocation {
-            last_planes: vec![config.planes - 1; if is_dynamic { geometry.dies as usize } else { 0 }],
+            turns: vec![0; handles],
+            last_planes: vec![config.planes - 1; handles * geometry.dies as usize],
             is_dynamic,
             by_page: Divisor::new(geometry.units_per_page),
             by_regions: Divisor::new(geometry.regions),
             in_order: if geometry.is_by_plane() { in_order(config) } else { vec![0] },
-            turn: 0,
         }
     }
 

@@ -8,7 +8,7 @@
 
 use super::array::Array;
 use super::emptying::{Reading, Relocation};
-use super::flash_ops::{Cause, FlashOps};
+use super::flash_ops::{Cause, Copied, FlashOps};
 use super::frontier::NOBODY;
 use super::regions::Region;
 use crate::cleaning::{self, Decision, Place, View};
@@ -73,10 +73,11 @@ impl<S: Store> Array<S> {
     /// The frontier that takes the live data of `superblock` when it is cleaned.
     #[inline]
     pub(super) fn cleaning_frontier(&self, superblock: u32) -> usize {
+        let handle = self.handles.cleaning_frontier(superblock);
         if self.geometry.is_by_plane() {
-            return self.host_frontiers + self.geometry.region_of(superblock);
+            return self.host_frontiers + self.frontier_in(handle, self.geometry.region_of(superblock));
         }
-        self.host_frontiers + self.handles.cleaning_frontier(superblock)
+        self.host_frontiers + handle
     }
 
     /// The frontier that takes what `relocation` copies.
@@ -200,7 +201,7 @@ impl<S: Store> Array<S> {
             live,
             gain: if cause == Cause::Wear { live.div_ceil(WEAR_PACE) } else { units - live },
             credit: 0,
-            reading: Reading::new(superblock, self.cells(superblock), cause, &self.geometry),
+            reading: Reading::new(superblock, self.cells(superblock), cause),
         });
     }
 
@@ -262,7 +263,11 @@ impl<S: Store> Array<S> {
                 debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
                 let place = self.geometry.operations_of((from - base) as u32).0;
                 relocation.reading.copy(place, &self.geometry, work);
-                work.copied(from as u32, owner, relocation.reading.cells, self.flash.blocks());
+                let Reading { cells, cause, .. } = relocation.reading;
+                work.copied(
+                    &Copied { from: from as u32, to: page, owner, cells, cause },
+                    self.flash.blocks(),
+                );
                 self.own(page, owner);
                 self.flash.fill_from(page, from as u32);
                 if is_followed {
@@ -310,7 +315,7 @@ impl<S: Store> Array<S> {
         let mut relocation = self.regions[region].relocation.take().expect("a superblock is being emptied");
         relocation.reading.end(&self.geometry, work);
         if self.mapping.is_some() {
-            self.write_moved(work);
+            self.write_moved(region, work);
         }
         let place = relocation.place as usize;
         assert_eq!(self.places[place].live, 0, "an erase would lose live data of place {place}");
@@ -376,7 +381,7 @@ impl<S: Store> Array<S> {
         self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
         self.open(frontier, fresh, place);
         let base = old << self.geometry.shift;
-        let (mut number, mut reading) = (0, Reading::new(old, self.cells(old), cause, &self.geometry));
+        let (mut number, mut reading) = (0, Reading::new(old, self.cells(old), cause));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
             let mut bits = std::mem::take(&mut self.live[word]);
             self.prefetch_entries(word * 64, bits, 64);
@@ -394,8 +399,11 @@ impl<S: Store> Array<S> {
                     self.partitions[target].moved_in += 1;
                 }
                 let owner = self.owners[from];
-                work.copied(from as u32, owner, reading.cells, self.flash.blocks());
-                let to = self.append(target, owner, cause, work);
+                let to = self.take(target, 1);
+                let copied = Copied { from: from as u32, to, owner, cells: reading.cells, cause };
+                work.copied(&copied, self.flash.blocks());
+                self.own(to, owner);
+                self.issue_complete(target, cause, work);
                 self.flash.fill_from(to, from as u32);
                 number += 1;
             }

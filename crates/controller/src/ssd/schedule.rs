@@ -6,7 +6,7 @@ use super::die::Die;
 use super::erasing::EraseTurns;
 use super::errors::Errors;
 use super::geometry::Geometry;
-use super::maybe::Maybe;
+use super::optional_part::OptionalPart;
 use super::pace::Pace;
 use super::places::Places;
 use nacre_kernel::state::{State, Value};
@@ -85,7 +85,7 @@ pub(super) struct Schedule {
     pub(super) channel_charges: FlashCharges,
     pub(super) counts: Counts,
     /// Wrong bits of what is read.
-    pub(super) errors: Maybe<Errors>,
+    pub(super) errors: OptionalPart<Errors>,
     /// How often time before a moment was forgotten.
     forgettings: u32,
 }
@@ -128,7 +128,7 @@ impl Schedule {
             die_charges: FlashCharges::default(),
             channel_charges: FlashCharges::default(),
             counts: Counts::default(),
-            errors: Maybe::default(),
+            errors: OptionalPart::default(),
             forgettings: 0,
             geometry,
             pace,

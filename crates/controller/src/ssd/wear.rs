@@ -27,7 +27,7 @@ impl<S: Store> Array<S> {
         self.programs.levellings += 1;
         let frontier = self.wear_frontier(region);
         if self.rules.separate {
-            if self.handles.level(self.order[youngest]) {
+            if self.handles.level(region, self.order[youngest]) {
                 self.close(frontier, work);
             }
             self.begin(youngest, Cause::Wear);

@@ -1,7 +1,7 @@
 //! What the tables of a drive tell the schedule to do: programs, reads for copies, erases.
 
 use super::errors::Sensing;
-use super::flash_ops::{Cause, FlashOps};
+use super::flash_ops::{Cause, Copied, FlashOps};
 use super::geometry::{Cells, Spot};
 use super::line::Task;
 use super::schedule::Schedule;
@@ -29,7 +29,7 @@ impl Schedule {
 fn activity(cause: Cause) -> Activity {
     match cause {
         Cause::Host => Activity::Drain,
-        Cause::Cleaning => Activity::Clean,
+        Cause::Cleaning | Cause::Refresh => Activity::Clean,
         Cause::Wear => Activity::LevelWear,
         Cause::Mapping => Activity::Translate,
     }
@@ -40,13 +40,13 @@ impl FlashOps for Working<'_> {
         let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
         let spot = Spot { cells, ..schedule.geometry.spot(operation) };
         let time = schedule.pace.programming(spot);
-        let is_inside = schedule.pace.copies_inside && cause != Cause::Host;
+        let is_inside = schedule.pace.is_inside(cause);
         let transfer = if is_inside { schedule.pace.command } else { schedule.pace.program_transfer };
         let number = schedule.geometry.number_on_die(superblock, operation);
         if schedule.erase_turns.are_kept() {
             schedule.erase_in_turn(now, superblock, operation, spot.die);
         }
-        if operation == 0
+        if schedule.geometry.is_first(operation)
             && let Some(errors) = &mut schedule.errors.0
         {
             errors.begin_filling(superblock, at);
@@ -81,20 +81,24 @@ impl FlashOps for Working<'_> {
         schedule.program_on((now, ready), spot.die, task, (time, transfer, pages));
     }
 
-    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
+    fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause) {
         let sensing = match &mut self.schedule.errors.0 {
-            Some(errors) if cause != Cause::Mapping => errors.take_copied(),
+            Some(errors) if cause != Cause::Mapping => errors.take_copied(superblock),
             _ => Sensing::default(),
         };
         self.read_sensed(operation, cells, units, cause, sensing);
     }
 
     #[inline]
-    fn copied(&mut self, page: u32, owner: u32, cells: Cells, blocks: &[Block]) {
-        if let Some(errors) = &mut self.schedule.errors.0 {
-            let block = &blocks[(page >> self.schedule.geometry.shift) as usize];
-            if errors.copy(page, owner, block.erases, cells, self.at) && !self.rebuild(page, block, cells) {
-                self.lose(owner);
+    fn copied(&mut self, copied: &Copied, blocks: &[Block]) {
+        let Schedule { geometry, pace, errors, .. } = &mut *self.schedule;
+        if let Some(errors) = &mut errors.0 {
+            if pace.is_inside(copied.cause) {
+                return errors.copy_inside(copied, blocks, self.at);
+            }
+            let block = &blocks[(copied.from >> geometry.shift) as usize];
+            if errors.copy(copied, block.erases, self.at) && !self.rebuild(copied, block) {
+                self.lose(copied.owner);
             }
         }
     }
@@ -173,7 +177,7 @@ impl Working<'_> {
         let senses = 1 + u64::from(again.senses);
         let (pages, time) = (pages * (1 + again.senses), time * senses);
         let (read, decoding) = (schedule.pace.reading(spot) * senses, again.decoding);
-        let is_inside = schedule.pace.copies_inside;
+        let is_inside = schedule.pace.is_inside(cause);
         let (crossing, time) = if is_inside { (0, schedule.pace.command) } else { (pages, time) };
         let die = &mut schedule.dies[spot.die as usize];
         let occupied = if schedule.pace.cached { read } else { read + time };
@@ -199,18 +203,19 @@ impl Working<'_> {
         }
     }
 
-    /// Unit `page` is beyond the code, in a superblock whose first block is `block`: where there is parity, the others of
-    /// its stripe are read beside it. Gives whether it is rebuilt from them.
+    /// The unit that is copied is beyond the code, in a superblock whose first block is `block`: where there is parity, the
+    /// others of its stripe are read beside it. Gives whether it is rebuilt from them.
     #[inline(never)]
-    fn rebuild(&mut self, page: u32, block: &Block, cells: Cells) -> bool {
-        let others = self.schedule.geometry.others(page, block.programmed, true);
+    fn rebuild(&mut self, copied: &Copied, block: &Block) -> bool {
+        let Copied { from, cells, .. } = *copied;
+        let others = self.schedule.geometry.others(from, block.programmed, true);
         let mut is_rebuilt = !others.is_empty();
         for other in &others {
             let Some(errors) = &mut self.schedule.errors.0 else { return false };
             let sensing = errors.decode_other(other, block.erases, cells, self.at);
             errors.count_rebuild_read(sensing.senses);
             is_rebuilt &= !sensing.is_lost;
-            self.read_sensed(other.operation, cells, 1, Cause::Cleaning, sensing);
+            self.read_sensed(other.operation, cells, 1, Cause::Refresh, sensing);
         }
         if let Some(errors) = &mut self.schedule.errors.0 {
             errors.count_rebuilt(is_rebuilt);

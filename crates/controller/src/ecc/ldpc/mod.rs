@@ -50,7 +50,8 @@ pub struct Config {
         source = "assumed: about what a BCH code of that rate corrects"
     )]
     pub hard: Ratio,
-    /// Wrong bits that soft decisions put right after the last sense, as a share of the codeword.
+    /// Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Without further senses
+    /// there are none.
     #[config(
         default = "1.1 %",
         max = "20 %",
@@ -79,13 +80,33 @@ pub struct Config {
     pub encode_energy: Option<Energy>,
 }
 
+/// What `soft` and `soft_decode` are where nothing is said.
+const SOFT: f64 = 0.011;
+const SOFT_DECODE: Time = Time::from_us(10);
+
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    if config.soft < config.hard {
+    if config.senses == 0 {
+        check_without_senses(config, reader);
+    } else if config.soft < config.hard {
         let problem = format!("hard decisions put {} right, soft ones cannot be weaker", config.hard.0);
         reader.conflict("soft", &config.soft.0.to_string(), &problem, "give at least the share of `hard`");
     }
     let energies = [("decode_energy", config.decode_energy), ("encode_energy", config.encode_energy)];
     check_work(reader, &energies);
+}
+
+/// A code without further senses has hard decisions alone: what is said of soft ones would be ignored.
+fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
+    const PROBLEM: &str = "without further senses there are hard decisions alone";
+    const REMEDY: &str = "leave it out, or give senses of at least 1";
+    let Config { hard, soft, soft_decode, .. } = *config;
+    let is_given = (soft.0 - SOFT).abs() > 1e-9 && soft != hard;
+    if is_given {
+        reader.conflict("soft", &soft.0.to_string(), PROBLEM, REMEDY);
+    }
+    if soft_decode != SOFT_DECODE {
+        reader.conflict("soft_decode", &soft_decode.to_string(), PROBLEM, REMEDY);
+    }
 }
 
 /// This room.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::workbench;
 
 fn ldpc() -> Ldpc {
     Ldpc {
@@ -41,4 +42,19 @@ fn energy_counts_every_attempt() {
     let energy = |errors| ldpc().decoding(errors).work.energy;
     assert_eq!(energy(80), Some(Energy(1e-6)));
     assert_eq!(energy(200), Some(Energy(4e-6)));
+}
+
+#[test]
+fn soft_decisions_without_further_senses_are_refused() {
+    let code = |settings: &str| workbench::ecc(&format!("kind = \"ldpc\"\nsenses = 0\n{settings}"), 4096);
+    for (settings, setting) in [("soft = \"2 %\"", "ecc.soft"), ("soft_decode = \"7 us\"", "ecc.soft_decode")]
+    {
+        let refused = code(settings).err().expect(settings).to_string();
+        assert!(refused.contains(setting) && refused.contains("hard decisions alone"), "{refused}");
+    }
+    // What stands at its default, or says the same as `hard`, contradicts nothing; hard decisions may be stronger than it.
+    for settings in ["", "soft = \"1.1 %\"", "hard = \"1 %\"\nsoft = \"1 %\"", "hard = \"2 %\""] {
+        let code = code(settings).unwrap_or_else(|problems| panic!("{settings}: {problems}"));
+        assert_eq!(code.decoding(1).senses, 0);
+    }
 }

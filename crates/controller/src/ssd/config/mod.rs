@@ -181,8 +181,8 @@ pub struct Config {
     /// channel, way, die and plane, as in MQSim. A way has one die here, so that the place of D changes nothing. Absent
     /// means CWDP.
     pub allocation_order: Option<String>,
-    /// Whether cleaning copies a page inside its die, so that commands alone cross the channel. By plane (`allocation`), with
-    /// units of a page.
+    /// Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. By
+    /// plane (`allocation`), with units of a page.
     #[config(default = false, source = "assumed: controllers correct what they copy")]
     pub copyback: bool,
     /// Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too.
@@ -409,12 +409,13 @@ impl Config {
         if let Some(zones) = &self.zones {
             return u64::from(zones.active);
         }
+        let handles = u64::from(self.placement_handles);
         match self.allocation {
-            Allocation::Superblock => u64::from(self.placement_handles),
+            Allocation::Superblock => handles,
             // A page that one unit fills goes to the flash at once.
-            Allocation::Static if self.unit.0 == self.page.0 => 1,
-            Allocation::Static => self.regions(),
-            Allocation::Dynamic => 1,
+            _ if self.unit.0 == self.page.0 => 1,
+            Allocation::Static => handles * self.regions(),
+            Allocation::Dynamic => handles,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! No page has a memory of its own. How many bits of a codeword are wrong follows from its number, the erases of its
 //! superblock and the mean that the law gives at that moment.
 
+mod carried;
 mod copying;
 mod quantile;
 mod rebuilding;
@@ -12,8 +13,9 @@ pub(super) use setup::build;
 
 use super::ageing::Law;
 use super::geometry::{Cells, Geometry};
-use super::maybe::Maybe;
+use super::optional_part::OptionalPart;
 use crate::ecc::{Ecc, Verdict};
+use carried::Carried;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
 use rebuilding::Rebuilds;
@@ -81,10 +83,12 @@ pub(super) struct Errors {
     /// The superblock with a block that was read so often.
     #[state(varies)]
     due: Option<u32>,
-    /// The units that are copied next, which one read brings.
-    copying: Sensing,
+    /// By region, the units that are copied next, which one read brings.
+    copying: Vec<Sensing>,
+    /// Wrong bits that pages had when they were copied without correction.
+    carried: Carried,
     counts: Counts,
-    rebuilds: Maybe<Rebuilds>,
+    rebuilds: OptionalPart<Rebuilds>,
     ledger: Ledger,
 }
 
@@ -106,8 +110,9 @@ impl Errors {
         let row = &mut self.rows[superblock as usize];
         if row.erases != erases {
             row.erases = erases;
-            let lanes = self.geometry.lanes() as usize;
-            self.reads[superblock as usize * lanes..][..lanes].fill(0);
+            let blocks = self.geometry.blocks_per_superblock() as usize;
+            self.reads[superblock as usize * blocks..][..blocks].fill(0);
+            self.carried.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
         }
     }
 
@@ -119,7 +124,7 @@ impl Errors {
     /// The block that holds `page`, by its number among all.
     fn block_of(&self, page: u32) -> usize {
         let (superblock, index) = (page >> self.geometry.shift, page & ((1 << self.geometry.shift) - 1));
-        (superblock * self.geometry.lanes() + self.geometry.lane_of(index)) as usize
+        (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index)) as usize
     }
 
     /// A page of a block of `superblock` is read so many times.
@@ -144,18 +149,10 @@ impl Errors {
         cells: Cells,
         at: Time,
     ) -> Sensing {
-        let superblock = page >> self.geometry.shift;
-        self.count_from_erase(superblock, erases);
-        let layout = self.code.layout();
-        let lying = at.saturating_sub(self.rows[superblock as usize].since);
-        let share = match cells {
-            Cells::Full => self.law.share(erases, lying, self.reads[block]),
-            Cells::Single => 0.0,
-        };
-        let mean = share * layout.codeword_bits as f64;
+        let mean = self.mean((block, page), erases, cells, at);
         let (mut sensing, mut bits) = (Sensing::default(), 0);
-        for codeword in first..first + layout.codewords {
-            let wrong = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
+        for codeword in first..first + self.code.layout().codewords {
+            let wrong = self.wrong_bits(mean, page, erases, codeword);
             let decoding = self.code.decoding(wrong);
             sensing.senses = sensing.senses.max(decoding.senses);
             sensing.decoding += decoding.work.time;
@@ -174,6 +171,24 @@ impl Errors {
         self.counts.retried += u64::from(sensing.senses > 0);
         self.counts.uncorrectable += u64::from(sensing.is_lost);
         sensing
+    }
+
+    /// Wrong bits of a codeword of `page` in `block` that come from how it lies there, on average.
+    fn mean(&mut self, (block, page): (usize, u32), erases: u32, cells: Cells, at: Time) -> f64 {
+        let superblock = page >> self.geometry.shift;
+        self.count_from_erase(superblock, erases);
+        let lying = at.saturating_sub(self.rows[superblock as usize].since);
+        let share = match cells {
+            Cells::Full => self.law.share(erases, lying, self.reads[block]),
+            Cells::Single => 0.0,
+        };
+        share * self.code.layout().codeword_bits as f64
+    }
+
+    /// Wrong bits of one codeword where that is the mean, and those that came with the page.
+    fn wrong_bits(&self, mean: f64, page: u32, erases: u32, codeword: u32) -> u32 {
+        let own = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
+        own.saturating_add(self.carried.of(page, codeword))
     }
 
     /// The data of `unit` is lost.

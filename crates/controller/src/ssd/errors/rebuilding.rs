@@ -1,7 +1,7 @@
 //! Wrong bits of the others of a stripe, from which a unit is rebuilt.
 
 use super::super::geometry::Cells;
-use super::super::members::Member;
+use super::super::stripe_members::Member;
 use super::{Errors, Sensing};
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
@@ -60,6 +60,6 @@ impl Errors {
     fn block_of_other(&self, other: &Member) -> usize {
         let superblock = other.page >> self.geometry.shift;
         let lane = self.geometry.lane_within(other.operation, other.within);
-        (superblock * self.geometry.lanes() + lane) as usize
+        (superblock * self.geometry.blocks_per_superblock() + lane) as usize
     }
 }

@@ -3,8 +3,8 @@
 use super::super::ageing::Law;
 use super::super::config::Config;
 use super::super::geometry::Geometry;
-use super::super::maybe::Maybe;
-use super::{Counts, Errors, Row, Sensing};
+use super::super::optional_part::OptionalPart;
+use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::ecc::{self, Page, Verdict};
 use nacre_config::{Problem, Problems};
 use nacre_device::Builder;
@@ -32,21 +32,27 @@ pub(in super::super) fn build(
         let text = format!("the code needs {needed} B beside a page, and there are {spare}");
         return wrong("spare", text, "give a larger spare, or a weaker code");
     }
+    let carried = match config.copyback {
+        true => Carried::new(geometry.numbers(), code.layout().codewords),
+        false => Carried::default(),
+    };
+    builder.take_memory_as_touched(path, 0, carried.bytes())?;
     Ok(Some(Box::new(Errors {
         law: Law::of(errors),
         code,
         geometry: *geometry,
         seed: builder.random(&format!("{path}.errors")).bits(),
         rows: vec![Row::default(); geometry.superblocks as usize],
-        reads: vec![0; geometry.superblocks as usize * geometry.lanes() as usize],
+        reads: vec![0; geometry.superblocks as usize * geometry.blocks_per_superblock() as usize],
         lost: BTreeSet::new(),
         losses: 0,
         is_untold: false,
         refresh_reads: errors.refresh_reads.unwrap_or(u32::MAX),
         due: None,
-        copying: Sensing::default(),
+        copying: vec![Sensing::default(); geometry.regions as usize],
+        carried,
         counts: Counts::default(),
-        rebuilds: Maybe(geometry.stripes.map(|_| Box::default())),
+        rebuilds: OptionalPart(geometry.stripes.map(|_| Box::default())),
         ledger: Ledger::default(),
     })))
 }

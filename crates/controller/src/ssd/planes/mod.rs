@@ -3,4 +3,5 @@
 
 mod array;
 mod die;
+mod mapping;
 mod schedule;

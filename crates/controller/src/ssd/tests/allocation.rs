@@ -29,7 +29,7 @@ impl FlashOps for Planes {
         unreachable!("there is no parity");
     }
 
-    fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
+    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     fn erase(&mut self, _superblock: u32) {}
 
@@ -295,8 +295,11 @@ fn what_does_not_go_with_planes_of_their_own_is_refused() {
             "leave it out, or use allocation = \"static\"",
         ),
         ("allocation = \"static\"\nstreams = \"mixed\"", "host and cleaner share superblocks"),
-        ("allocation = \"static\"\nplacement_handles = 2", "leave placement_handles out"),
-        ("allocation = \"dynamic\"\nmapping_cache = \"8 KiB\"", "leave mapping_cache out"),
+        ("allocation = \"static\"\nzones = {}", "zones are superblocks over all dies"),
+        (
+            "allocation = \"static\"\npage = \"8 KiB\"\nplacement_handles = 2\nbuffer = \"64 KiB\"",
+            "one being filled for each plane and placement handle",
+        ),
         ("allocation = \"static\"\ncleaning = \"hybrid\"", "a policy with partitions decides itself"),
         ("copyback = true", "superblocks are copied from one die to another"),
         ("copyback = true\nallocation = \"static\"\npage = \"8 KiB\"", "leave it out, or use units of 8 KiB"),

@@ -189,7 +189,7 @@ impl FlashOps for Told {
         unreachable!("there is no parity");
     }
 
-    fn read(&mut self, _operation: u32, _cells: Cells, units: u32, _cause: Cause) {
+    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, units: u32, _cause: Cause) {
         self.reads += 1;
         self.units_read += u64::from(units);
     }

@@ -42,3 +42,26 @@ fn no_write_waits_for_an_erase_where_dies_erase_in_turn_and_places_are_a_pool() 
         }
     }
 }
+
+#[test]
+fn dies_that_wait_for_their_turn_to_erase_are_busy_no_longer_than_the_drive() {
+    for settings in ["erases_at_once = 1", "erases_at_once = 2\nallocation = \"static\"\nbuffer = \"4 MiB\""]
+    {
+        // The run ends while so many erases wait.
+        for writes in (1_000..4_000).step_by(150) {
+            let mut device = drive(&format!(
+                "channels = 4\nways = 1\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
+                 buffer_places = \"pool\"\n{settings}"
+            ));
+            let count = unit_count(&*device);
+            precondition(&mut *device, 2 * count, |number| number % count);
+            device.restart_ledger();
+            let mut random = random("turns");
+            closed_loop(&mut *device, 32, writes, |_| unit(Op::Write, random.below(count)));
+            let (end, report) = (device.busy_until(), report(&*device));
+            let dies = report.resources.iter().find(|resource| resource.name == "dies").expect("it has dies");
+            let used = dies.utilisation(end);
+            assert!((0.2..=1.0 + 1e-9).contains(&used), "{settings}: {used} after {writes} writes");
+        }
+    }
+}

@@ -15,6 +15,9 @@ fn errors(rate: f64, law: &str) -> String {
     format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
 }
 
+/// Where pages go: the laws are those of a page, a block and a read.
+const ALLOCATIONS: [&str; 3] = ["", "allocation = \"static\"\n", "allocation = \"dynamic\"\n"];
+
 /// A drive with its first `count` units written in no time.
 fn filled(settings: &str, count: u64) -> Box<dyn Device> {
     let mut device = drive(settings);
@@ -46,8 +49,10 @@ fn corrected_bits(device: &mut dyn Device, at: u64, units: std::ops::Range<u64>)
 #[test]
 fn reads_are_sensed_again_as_often_as_the_tail_of_the_binomial_says() {
     const READS: u64 = 20_000;
-    for rate in [0.0036, 0.0045] {
-        let mut device = filled(&errors(rate, "error_exponent = 0"), READS);
+    for (rate, allocation) in [(0.0036, ""), (0.0045, ""), (0.0036, ALLOCATIONS[1]), (0.0045, ALLOCATIONS[2])]
+    {
+        let settings = format!("{allocation}{}", errors(rate, "error_exponent = 0"));
+        let mut device = filled(&settings, READS);
         let mean = mean_latency(&mut *device, 10_000, 0..READS);
         // The limits rise from 0.4 to 1.1 % in six steps.
         let limit = |senses: u32| (CODEWORD as f64 * (0.004 + 0.007 * f64::from(senses) / 6.0)) as u64;
@@ -122,8 +127,12 @@ fn what_is_written_lies_from_then_on() {
 
 #[test]
 fn reads_disturb_their_block_and_no_other() {
+    ALLOCATIONS.iter().for_each(|allocation| disturbs_its_block(allocation));
+}
+
+fn disturbs_its_block(allocation: &str) {
     let law = "erases_before = 1000, read_disturb = 1e-7";
-    let mut device = filled(&errors(0.0, law), 4 * 64 * 4);
+    let mut device = filled(&format!("{allocation}{}", errors(0.0, law)), 4 * 64 * 4);
     // Die 0 has every fourth page of the superblock.
     for step in 0..2_000 {
         device.submit(Time::from_us(1000 * step), &unit(Op::Read, 0), Data::None, &mut Breakdown::new());
@@ -144,11 +153,17 @@ fn reads_disturb_their_block_and_no_other() {
 
 #[test]
 fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
-    for (streams, at_once) in
-        [("separate", ""), ("mixed", ""), ("separate", "planes = 2\nmulti_plane = false\n")]
-    {
+    // What is refreshed is put right, also where cleaning copies inside a die.
+    for (others, lanes) in [
+        ("", 4),
+        ("streams = \"mixed\"\n", 4),
+        ("planes = 2\nmulti_plane = false\n", 8),
+        ("allocation = \"static\"\n", 1),
+        ("allocation = \"dynamic\"\nplanes = 2\n", 1),
+        ("allocation = \"static\"\ncopyback = true\n", 1),
+    ] {
         let law = "erases_before = 1000, read_disturb = 1e-6, refresh_reads = 100";
-        let settings = format!("streams = \"{streams}\"\n{at_once}{}", errors(0.0, law));
+        let settings = format!("{others}{}", errors(0.0, law));
         let mut device = filled(&settings, 4 * 64 * 5);
         for step in 0..1_000 {
             let at = Time::from_us(200_000 * step);
@@ -157,9 +172,8 @@ fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
         }
         device.check_invariants();
         let found = report(&*device);
-        assert_eq!(counter(&found, "refreshes"), 10, "{streams} {at_once}");
+        assert_eq!(counter(&found, "refreshes"), 10, "{others}");
         assert_eq!(counter(&found, "flash_reads"), 1_000);
-        let lanes = if at_once.is_empty() { 4 } else { 8 };
         assert_eq!(counter(&found, "flash_erases"), 10 * lanes);
         // Reads find what 0 to 99 others made wrong, and copies of the 64 pages of the block what 100 did.
         let expected = (2_000.0 * 49.5 + 10.0 * 128.0 * 100.0) * 1e-6 * CODEWORD as f64;
@@ -169,10 +183,17 @@ fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
 
 #[test]
 fn what_is_uncorrectable_is_never_given_and_stays_lost_until_it_is_written() {
-    let settings = "blocks = 32\nover_provisioning = \"60 %\"\nerrors = { ecc = { kind = \"bch\", t = 4 }, \
-                    bit_error_rate = 0.00005, cycles = 1, error_exponent = 0 }";
+    let copyback = format!("{}copyback = true\n", ALLOCATIONS[1]);
+    ALLOCATIONS.into_iter().chain([&*copyback]).for_each(never_gives_what_is_lost);
+}
+
+fn never_gives_what_is_lost(others: &str) {
+    let settings = format!(
+        "{others}blocks = 32\nover_provisioning = \"60 %\"\nerrors = {{ ecc = {{ kind = \"bch\", t = 4 }}, \
+         bit_error_rate = 0.00005, cycles = 1, error_exponent = 0 }}"
+    );
     let mut bench = workbench(1).with_bytes();
-    let mut device = bench.build(&text(settings)).unwrap();
+    let mut device = bench.build(&text(&settings)).unwrap();
     let count = unit_count(&*device);
     let (mut now, mut random) = (Time::ZERO, random("lost"));
     let mut values = vec![0_u8; count as usize];
@@ -211,12 +232,96 @@ fn what_is_uncorrectable_is_never_given_and_stays_lost_until_it_is_written() {
 fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     let settings = "errors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, bit_error_rate = 0.0001, \
                     cycles = 1, error_exponent = 0 }";
-    let mut device = filled(settings, 40_000);
-    mean_latency(&mut *device, 0, 0..40_000);
     let expected = crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).unwrap();
-    let found = counter(&report(&*device), "lost_pages") as f64 / 40_000.0;
-    assert_close("lost", found, expected.page_failure(1e-4), 0.05);
-    assert_eq!(counter(&report(&*device), "lost_pages"), counter(&report(&*device), "uncorrectable_units"));
+    for allocation in &ALLOCATIONS[..2] {
+        let mut device = filled(&format!("{allocation}{settings}"), 40_000);
+        mean_latency(&mut *device, 0, 0..40_000);
+        let found = counter(&report(&*device), "lost_pages") as f64 / 40_000.0;
+        assert_close("lost", found, expected.page_failure(1e-4), 0.05);
+        let uncorrectable = counter(&report(&*device), "uncorrectable_units");
+        assert_eq!(counter(&report(&*device), "lost_pages"), uncorrectable);
+    }
+}
+
+/// Units of a die of two planes whose copies stay inside. Of every four of a plane two are written again and again.
+const UNITS: u64 = 1 << 16;
+
+/// The others, of which cleaning has moved those that are still there once or twice.
+fn cold(times: u64) -> impl Iterator<Item = u64> {
+    (0..UNITS).filter(move |number| (number / 2) % 4 < 3 - times)
+}
+
+/// That die, and a moment from which on it is idle.
+fn moved(settings: &str, times: u64) -> (Box<dyn Device>, u64) {
+    let mut device = drive(&format!(
+        "channels = 1\nways = 1\nplanes = 2\npages = 256\nblocks = 160\nover_provisioning = \"20 %\"\n\
+         allocation = \"static\"\ncopyback = true\ncleaning = \"fifo\"\n{settings}"
+    ));
+    let mut now = Time::ZERO;
+    let mut ask = |device: &mut dyn Device, op, number| {
+        now = device.submit(now, &unit(op, number), Data::None, &mut Breakdown::new()).done;
+        device.advance(now);
+    };
+    (0..UNITS).for_each(|number| ask(&mut *device, Op::Write, number));
+    let mut hot = (0..UNITS).filter(|number| (number / 2) % 4 >= 2).cycle();
+    // Blocks of what is written again and again are dead when their turn comes, and blocks with nothing dead are passed over:
+    // cleaning copies every unit that is there and cold once.
+    let mut wanted = 0;
+    for round in 1..=times {
+        let dead = cold(1).filter(|number| (number / 2) % 4 == 1 && round == 2);
+        dead.for_each(|number| ask(&mut *device, Op::Trim, number));
+        wanted += cold(round).count() as u64;
+        for _ in 0..UNITS / 8 {
+            if counter(&report(&*device), "units_cleaned") >= wanted {
+                break;
+            }
+            hot.by_ref().take(32).for_each(|number| ask(&mut *device, Op::Write, number));
+        }
+        assert_eq!(counter(&report(&*device), "units_cleaned"), wanted, "round {round}");
+    }
+    let end = device.busy_until();
+    (device, end.as_ps() / 1_000_000 + 1)
+}
+
+/// Reads what was moved so many times, and says how many units that are.
+fn read_cold(device: &mut dyn Device, at: u64, times: u64) -> f64 {
+    for (step, number) in (0..).zip(cold(times)) {
+        let now = Time::from_us(at + 1000 * step);
+        device.submit(now, &unit(Op::Read, number), Data::None, &mut Breakdown::new());
+    }
+    device.check_invariants();
+    cold(times).count() as f64
+}
+
+#[test]
+fn what_is_copied_inside_its_die_takes_its_wrong_bits_along() {
+    for (times, rate) in [(1, 0.0019), (2, 0.0013)] {
+        let (mut device, at) = moved(&errors(rate, "error_exponent = 0"), times);
+        let units = read_cold(&mut *device, at, times);
+        let found = report(&*device);
+        let share = |name| counter(&found, name) as f64 / units;
+        // Every page that it lay on made as many wrong.
+        let wrong = rate * (times + 1) as f64;
+        assert_close("wrong bits", share("corrected_bits"), 2.0 * wrong * CODEWORD as f64, 0.01);
+        let beyond = binomial_tail(CODEWORD, wrong, (CODEWORD as f64 * 0.004) as u64);
+        assert_close("sensed again", share("retried_units"), 1.0 - (1.0 - beyond) * (1.0 - beyond), 0.02);
+        assert_eq!(counter(&found, "copy_reads"), counter(&found, "units_cleaned"), "copies are sensed once");
+    }
+}
+
+#[test]
+fn what_is_lost_in_copies_inside_a_die_is_told_when_it_is_read() {
+    let rate = 7e-5;
+    let settings = format!(
+        "errors = {{ ecc = {{ kind = \"bch\", t = 4, codeword = \"2 KiB\" }}, bit_error_rate = {rate}, cycles = 1, \
+         error_exponent = 0 }}"
+    );
+    let (mut device, at) = moved(&settings, 2);
+    assert_eq!(counter(&report(&*device), "lost_pages"), 0, "copies are not decoded");
+    let units = read_cold(&mut *device, at, 2);
+    let code = crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).unwrap();
+    let lost = counter(&report(&*device), "lost_pages") as f64 / units;
+    assert_close("lost", lost, code.page_failure(3.0 * rate), 0.05);
 }
 
 #[test]

@@ -30,14 +30,25 @@ fn a_moved_mapping_is_programmed_once_unless_its_page_is_cached_meanwhile() {
 }
 
 /// A drive whose mapping table has 97 to 98 pages.
-fn cached(pages: u32) -> Box<dyn Device> {
-    drive(&format!("mapping_cache = \"{} KiB\"\nover_provisioning = \"31 %\"\nblocks = 512", 4 * pages))
+fn cached(pages: u32, allocation: &str) -> Box<dyn Device> {
+    drive(&format!(
+        "mapping_cache = \"{} KiB\"\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
+        4 * pages
+    ))
 }
 
 #[test]
 fn under_uniform_access_what_is_not_cached_misses() {
-    for (pages, op) in [(25, Op::Read), (50, Op::Read), (50, Op::Write), (75, Op::Write)] {
-        let mut device = cached(pages);
+    for (pages, op, allocation) in [
+        (25, Op::Read, "superblock"),
+        (50, Op::Read, "superblock"),
+        (50, Op::Write, "superblock"),
+        (75, Op::Write, "superblock"),
+        (50, Op::Read, "dynamic"),
+        (50, Op::Write, "dynamic"),
+        (75, Op::Write, "static"),
+    ] {
+        let mut device = cached(pages, allocation);
         let count = unit_count(&*device);
         let mut random = random("misses");
         precondition(&mut *device, 2 * count, |_| random.below(count));
@@ -53,8 +64,12 @@ fn under_uniform_access_what_is_not_cached_misses() {
 
 #[test]
 fn a_table_that_fits_costs_nothing_and_one_that_does_not_is_written_and_cleaned() {
+    ["superblock", "static", "dynamic"].iter().for_each(|allocation| costs_by_what_misses(allocation));
+}
+
+fn costs_by_what_misses(allocation: &str) {
     let amplification = |pages| {
-        let mut device = cached(pages);
+        let mut device = cached(pages, allocation);
         let count = unit_count(&*device);
         let mut random = random("table");
         precondition(&mut *device, 3 * count, |_| random.below(count));
@@ -74,7 +89,11 @@ fn a_table_that_fits_costs_nothing_and_one_that_does_not_is_written_and_cleaned(
 
 #[test]
 fn a_miss_reads_a_page_of_the_table_before_the_data() {
-    let mut device = cached(10);
+    ["superblock", "static"].iter().for_each(|allocation| reads_the_table_first(allocation));
+}
+
+fn reads_the_table_first(allocation: &str) {
+    let mut device = cached(10, allocation);
     precondition(&mut *device, 98 * 1024, |number| number % 98 * 1000 + number / 98);
     device.restart_ledger();
     let read = |device: &mut dyn Device, number, at| {

@@ -178,7 +178,7 @@ impl FlashOps for Told {
         self.parity += 1;
     }
 
-    fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
+    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     fn erase(&mut self, superblock: u32) {
         self.last.retain(|&(other, _), _| other != superblock);

@@ -125,9 +125,10 @@ fn nothing_is_copied_and_every_unit_is_programmed_once() {
     assert_eq!(wear.host, 3 * count * UNITS);
     assert_eq!((wear.cleaned, wear.levelled, wear.metadata, wear.padding), (0, 0, 0, 0));
     assert_eq!(counter(&report, "flash_programs") * counter(&report, "units_host") / wear.host, wear.host);
-    // Every zone that was reset while it held something was erased.
+    // Every zone that was reset while it held something was erased, and one that held nothing was not reset.
     let held = column(&report, "zones.full") as u64;
     assert_eq!(wear.erases, (3 * count - held) * 4);
+    assert_eq!(counter(&report, "zone_resets"), 3 * count - held);
 }
 
 #[test]
@@ -254,6 +255,7 @@ fn settings_that_zones_do_not_go_with_are_refused() {
         ("placement_handles = 2", "zones keep data apart already"),
         ("mapping_cache = \"8 KiB\"", "a drive with zones maps no pages"),
         ("idle_cleaning = 6", "a drive with zones cleans nothing"),
+        ("reserve = 8", "a drive with zones cleans nothing"),
         ("cleaning = \"fifo\"", "a drive with zones cleans nothing"),
         ("streams = \"mixed\"", "a drive with zones cleans nothing"),
         ("wear_spread = 4", "a drive with zones cleans nothing"),

@@ -5,6 +5,9 @@ use super::super::shares::percent;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
+/// Erased superblocks that are kept where nothing else is said, and the fewest.
+const RESERVE: u32 = 4;
+
 /// Reports every setting that a drive with zones cannot have.
 pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let Some(zones) = &config.zones else { return };
@@ -63,6 +66,7 @@ fn check_others(config: &Config, reader: &mut Reader<'_>) {
         ("mapping_cache", text(cache.map(|cache| cache as _)), MAPPING, left_out),
         ("slc_cache", text(single.map(|size| size as _)), CLEANING, left_out),
         ("idle_cleaning", text(config.idle_cleaning.as_ref().map(|erased| erased as _)), CLEANING, left_out),
+        ("reserve", (config.reserve != RESERVE).then(|| config.reserve.to_string()), CLEANING, left_out),
         ("cleaning", (cleaning != "greedy").then(|| cleaning.to_string()), CLEANING, left_out),
         ("streams", (config.streams == Streams::Mixed).then(|| "mixed".to_string()), CLEANING, left_out),
         (

@@ -40,6 +40,7 @@ pub(in super::super) struct Zoned<S> {
 /// What was done with zones since measuring began.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Tally {
+    /// Of zones that held something.
     pub(super) resets: u64,
     pub(super) finishes: u64,
     /// Trims of parts of zones, which do nothing.
@@ -188,7 +189,7 @@ impl<S: Store> Zoned<S> {
             // What was asked for before comes first.
             let turn = at.max(self.table.zones[zone as usize].taken);
             if begin <= described.start && described.end <= end {
-                self.tally.resets += 1;
+                self.tally.resets += u64::from(phase != Phase::Empty);
                 self.book.trimmed += u64::from(self.table.reset(zone, &mut self.schedule.from(at, turn)));
                 self.book.forget_taken_back(self.table.programs.host);
             } else if begin == described.write_pointer && end == described.end && phase.is_active() {

@@ -1,29 +1,34 @@
 //! Units beyond the code, rebuilt from the others of their stripe while the host waits.
 
-use super::again::Again;
-use super::geometry::Spot;
-use super::members::Member;
-use super::model::Ssd;
-use super::reading::Found;
+use super::super::geometry::Spot;
+use super::super::model::Ssd;
+use super::super::reading::Found;
+use super::super::retry_times::RetryTimes;
+use super::super::stripe_members::Member;
 use nacre_kernel::{Activity, Time};
 use nacre_media::store::Store;
 use std::ops::Range;
 
 /// What rebuilding a unit came to.
-pub(super) struct Rebuilt {
-    pub(super) done: Time,
+pub(in super::super) struct Rebuilt {
+    pub(in super::super) done: Time,
     /// Where the time of the slowest read went.
-    pub(super) again: Again,
+    pub(in super::super) again: RetryTimes,
     /// Another unit of the stripe is beyond the code, too.
-    pub(super) is_lost: bool,
+    pub(in super::super) is_lost: bool,
 }
 
 impl<S: Store> Ssd<S> {
     /// Reads the others of the stripe of `unit`, which lies where it was `found`, from `from` on, for a request that came
     /// at `now`: all dies at once. What the drive still has of them in its buffer need not be read.
     #[inline(never)]
-    pub(super) fn rebuild(&mut self, (now, from): (Time, Time), unit: u32, found: &Found) -> Rebuilt {
-        let mut all = Rebuilt { done: from, again: Again::default(), is_lost: false };
+    pub(in super::super) fn rebuild(
+        &mut self,
+        (now, from): (Time, Time),
+        unit: u32,
+        found: &Found,
+    ) -> Rebuilt {
+        let mut all = Rebuilt { done: from, again: RetryTimes::default(), is_lost: false };
         let open = self.array.frontiers.iter().find(|open| open.superblock == found.superblock);
         let (units, is_closed) = match open {
             Some(open) => (open.issued, false),
@@ -51,7 +56,7 @@ impl<S: Store> Ssd<S> {
     fn read_other(&mut self, (now, from): (Time, Time), other: &Member, found: &Found) -> Rebuilt {
         let spot = self.array.spot(found.superblock, other.operation);
         let erases = self.array.flash.blocks()[found.superblock as usize].erases;
-        let mut one = Rebuilt { done: from, again: Again::default(), is_lost: false };
+        let mut one = Rebuilt { done: from, again: RetryTimes::default(), is_lost: false };
         let plane =
             self.array.geometry.lane_within(other.operation, other.within) % self.array.geometry.planes;
         let spot = (spot, plane..plane + 1);

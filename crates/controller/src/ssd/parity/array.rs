@@ -3,22 +3,27 @@
 //! Until then the drive keeps it beside the write buffer, one operation for each superblock that is being filled. A
 //! superblock that is closed before it is full ends with a shorter stripe.
 
-use super::array::Array;
-use super::flash_ops::{Cause, FlashOps};
-use super::frontier::{Frontier, NOBODY};
+use super::super::array::Array;
+use super::super::flash_ops::{Cause, FlashOps};
+use super::super::frontier::{Frontier, NOBODY};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
     /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the flash, with the
     /// parity of its stripe behind the last of that.
     #[inline(never)]
-    pub(super) fn complete_in_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+    pub(in super::super) fn complete_in_stripe<W: FlashOps>(
+        &mut self,
+        frontier: usize,
+        cause: Cause,
+        work: &mut W,
+    ) {
         self.frontiers[frontier].operation_end += self.geometry.operation_units;
         self.issue_stripes(frontier, self.held_units(frontier), cause, work);
     }
 
     /// Full operations of `frontier` go to the flash while more than `held` units wait there.
-    pub(super) fn issue_stripes<W: FlashOps>(
+    pub(in super::super) fn issue_stripes<W: FlashOps>(
         &mut self,
         frontier: usize,
         held: u32,
@@ -44,7 +49,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Nothing more goes into the superblock of `frontier`: the stripe it is at is shorter than others.
-    pub(super) fn seal_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+    pub(in super::super) fn seal_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let (stripe, begun) = self.stripe_at(self.frontiers[frontier].issued);
         if begun > 0 {
             self.program_parity(frontier, stripe, cause, work);
@@ -67,7 +72,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Stripes that end with operations which the buffer holds.
-    pub(super) fn held_parities(&self) -> u64 {
+    pub(in super::super) fn held_parities(&self) -> u64 {
         let units = self.geometry.operation_units;
         let ends = |open: &Frontier| {
             self.stripe_at(open.taken.next_multiple_of(units)).0 - self.stripe_at(open.issued).0
@@ -76,7 +81,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Operations on the flash whose stripes have no parity there yet.
-    pub(super) fn unprotected_operations(&self) -> u64 {
+    pub(in super::super) fn unprotected_operations(&self) -> u64 {
         let open = self.frontiers.iter().filter(|open| open.superblock != NOBODY);
         open.map(|open| u64::from(self.stripe_at(open.issued).1)).sum()
     }

@@ -3,15 +3,15 @@
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 
 /// A part that the configuration gives a drive, or not.
-pub(super) struct Maybe<T>(pub(super) Option<Box<T>>);
+pub(super) struct OptionalPart<T>(pub(super) Option<Box<T>>);
 
-impl<T> Default for Maybe<T> {
-    fn default() -> Maybe<T> {
-        Maybe(None)
+impl<T> Default for OptionalPart<T> {
+    fn default() -> OptionalPart<T> {
+        OptionalPart(None)
     }
 }
 
-impl<T: State> State for Maybe<T> {
+impl<T: State> State for OptionalPart<T> {
     fn save(&self, state: &mut StateWriter) {
         if let Some(part) = &self.0 {
             part.save(state);

@@ -5,7 +5,7 @@ use nacre_kernel::{Activity, Breakdown, ComponentId, Time};
 
 /// Where the time went after the first sense of a page.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Again {
+pub(super) struct RetryTimes {
     waits: Time,
     suspending: Time,
     senses: Time,
@@ -13,7 +13,7 @@ pub(super) struct Again {
     pub(super) decoding: Time,
 }
 
-impl Again {
+impl RetryTimes {
     /// A page that was there at `from` is sensed once more.
     pub(super) fn add(&mut self, from: Time, fetch: &Fetch) {
         self.waits += fetch.turn.start - from - fetch.turn.suspending + (fetch.transfer - fetch.sensed);
@@ -23,7 +23,7 @@ impl Again {
     }
 
     /// What comes behind that.
-    pub(super) fn go_on(&mut self, behind: &Again) {
+    pub(super) fn go_on(&mut self, behind: &RetryTimes) {
         self.waits += behind.waits;
         self.suspending += behind.suspending;
         self.senses += behind.senses;

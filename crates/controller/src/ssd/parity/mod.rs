@@ -1,0 +1,4 @@
+//! Parity within superblocks: what fills stripes, and units that are rebuilt from the others.
+
+mod array;
+mod rebuilding;
