@@ -5,8 +5,12 @@
 serves devices with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`, and
 has fio read and write 4 KiB at random addresses of each, one after the other, so often as there are
 pairs. It prints the median rate of each and, below it, the median of the ratios of neighbours, it
-over `nbdkit memory`. The devices are one of constant latency, a flash drive whose bytes lie where
-its mapping says, a disk, and a cache before a device.
+over `nbdkit memory`, with the least and the most; then the medians of what a request takes of a
+processor, in the server and in fio, and the share of the time for which fio had one. Where that is
+nearly all of it, fio sets the rate, and no server could be faster than what fio takes allows. A
+server of ours that looks for the next request before it sleeps spends time on looking, too.
+The devices are one of constant latency, a flash drive whose bytes lie where its mapping says, a
+disk, and a cache before a device.
 
 Then a device of a constant 100 us is served, as it is and with `--timing compensated`, and fio's
 shortest and median latencies at one request at a time are set beside it. With each line stands the
@@ -26,10 +30,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 MIB = 256
 LATENCY_US = 100
@@ -65,9 +70,41 @@ device = {{ kind = "measured", capacity = "{MIB // 4} MiB", read = "1 us", write
 }
 
 
+class Server(NamedTuple):
+    """A server that is ready."""
+
+    uri: str
+    process: int
+
+    def used_s(self) -> float:
+        """Seconds of processors that it has had."""
+        stat = Path(f"/proc/{self.process}/stat").read_text()
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+class Seen(NamedTuple):
+    """What fio saw."""
+
+    rate: float
+    requests: int
+    median_us: float
+    shortest_us: float
+    used_us: float
+    """What a request took of a processor in fio."""
+
+
+class Turn(NamedTuple):
+    """A turn of one server under fio."""
+
+    seen: Seen
+    used_us: float
+    """What a request took of a processor in the server."""
+
+
 @contextmanager
-def running(command: list[str], socket: Path) -> Iterator[str]:
-    """A server that is ready; its URI."""
+def running(command: list[str], socket: Path) -> Iterator[Server]:
+    """A server that is ready."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:
             for _ in range(500):
@@ -77,7 +114,7 @@ def running(command: list[str], socket: Path) -> Iterator[str]:
             time.sleep(0.2)
             if server.poll() is not None:
                 sys.exit(f"{command[0]} did not start")
-            yield f"nbd+unix:///?socket={socket}"
+            yield Server(f"nbd+unix:///?socket={socket}", server.pid)
         finally:
             server.terminate()
 
@@ -97,18 +134,27 @@ def nbdkit(folder: Path, name: str, *plugin: str) -> tuple[list[str], Path]:
     return ["nbdkit", "-f", "-U", str(socket), *plugin], socket
 
 
-def fio(uri: str, pattern: str, depth: int, *more: str) -> tuple[float, float, float]:
-    """Requests a second, and the median and the shortest latency in microseconds."""
+def fio(uri: str, pattern: str, depth: int, *more: str) -> Seen:
+    """What fio sees of a server."""
     command = ["fio", "--name=load", "--ioengine=nbd", f"--uri={uri}", f"--rw={pattern}"]
     command += [f"--iodepth={depth}", f"--size={MIB}M", "--output-format=json"]
     # From the call that submits, not from its return: sending is part of what a program waits for.
     command += ["--lat_percentiles=1", *more]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    told = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
-    told = told["read" if "read" in pattern else "write"]
-    latency = told["lat_ns"]
-    return told["iops"], latency["percentile"]["50.000000"] / 1e3, latency["min"] / 1e3
+    job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+    told = job["read" if "read" in pattern else "write"]
+    latency, requests = told["lat_ns"], told["total_ios"]
+    used_s = job["job_runtime"] / 1e3 * (job["usr_cpu"] + job["sys_cpu"]) / 100
+    middle, shortest = latency["percentile"]["50.000000"] / 1e3, latency["min"] / 1e3
+    return Seen(told["iops"], requests, middle, shortest, 1e6 * used_s / requests)
+
+
+def turn(server: Server, pattern: str, depth: int, *more: str) -> Turn:
+    """A turn of a server, and what it took of processors."""
+    before = server.used_s()
+    seen = fio(server.uri, pattern, depth, *more)
+    return Turn(seen, 1e6 * (server.used_s() - before) / seen.requests)
 
 
 def compare(folder: Path, pairs: int, seconds: float) -> None:
@@ -121,26 +167,42 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
     served["nbdkit file"] = nbdkit(folder, "kit", "file", str(file))
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
     with ExitStack() as stack:
-        uris = {name: stack.enter_context(running(*how)) for name, how in served.items()}
-        for uri in uris.values():
-            fio(uri, "write", 4, "--bs=1m")
+        servers = {name: stack.enter_context(running(*how)) for name, how in served.items()}
+        for server in servers.values():
+            fio(server.uri, "write", 4, "--bs=1m")
         os.sync()
-        say(f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris))
+        say(f"{'4 KiB':16}" + "".join(f"{name:>18}" for name in servers))
         for depth in (1, 8, 32):
             for pattern in ("randread", "randwrite"):
-                rates: dict[str, list[float]] = {name: [] for name in uris}
-                for turn in range(pairs):
-                    order = list(uris) if turn % 2 else list(uris)[::-1]
+                turns: dict[str, list[Turn]] = {name: [] for name in servers}
+                for number in range(pairs):
+                    order = list(servers) if number % 2 else list(servers)[::-1]
                     for name in order:
-                        rates[name].append(fio(uris[name], pattern, depth, *timed)[0])
-                cells = "".join(f"{median(of):15,.0f}" for of in rates.values())
-                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {load()}")
-                memory = rates["nbdkit memory"]
-                ratios = [
-                    median(own / its for own, its in zip(of, memory, strict=True))
-                    for of in rates.values()
-                ]
-                say(" " * 14 + "".join(f"{ratio:15.2f}" for ratio in ratios))
+                        turns[name].append(turn(servers[name], pattern, depth, *timed))
+                tell(f"QD {depth:2} {pattern[4:]}", turns)
+
+
+def tell(what: str, turns: dict[str, list[Turn]]) -> None:
+    """Prints what the turns of all servers gave."""
+    memory = [each.seen.rate for each in turns["nbdkit memory"]]
+
+    def row(name: str, cell: Callable[[list[Turn]], str], after: str = "") -> None:
+        say(f"{name:16}" + "".join(f"{cell(of):>18}" for of in turns.values()) + after)
+
+    def over(of: list[Turn]) -> str:
+        ratios = [own.seen.rate / its for own, its in zip(of, memory, strict=True)]
+        return f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+
+    row(what, lambda of: f"{median(each.seen.rate for each in of):,.0f}", f"  {load()}")
+    row("  over memory", over)
+    row("  us in server", lambda of: f"{median(each.used_us for each in of):.1f}")
+    row("  us in fio", lambda of: f"{median(each.seen.used_us for each in of):.1f}")
+    row("  fio busy", lambda of: f"{median(busy(each) for each in of):.0%}")
+
+
+def busy(of: Turn) -> float:
+    """The share of the time for which fio had a processor."""
+    return of.seen.used_us * of.seen.rate / 1e6
 
 
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
@@ -150,14 +212,14 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
     os.sync()
     for timing in ("emulated", "compensated"):
         device = nacre(folder, timing, DEVICES["measured"], "--timing", timing)
-        with running(*device) as uri:
-            fio(uri, "write", 4, "--bs=1m")
+        with running(*device) as server:
+            fio(server.uri, "write", 4, "--bs=1m")
             for pattern in ("randread", "randwrite"):
-                found = [fio(uri, pattern, 1, *timed) for _ in range(rounds)]
-                seen = median(of[1] for of in found)
+                found = [fio(server.uri, pattern, 1, *timed) for _ in range(rounds)]
+                seen = median(of.median_us for of in found)
                 off = 100 * (seen / LATENCY_US - 1)
                 seen_of = f"median {seen:.1f} us of {LATENCY_US} us, {off:+.1f} %"
-                shortest = f"shortest {min(of[2] for of in found):.1f} us"
+                shortest = f"shortest {min(of.shortest_us for of in found):.1f} us"
                 say(f"{timing:12} QD 1 {pattern[4:]:6} {seen_of}, {shortest}  {load()}")
 
 

@@ -1,7 +1,7 @@
 """The compiled model. Use the functions of `nacre`; this module converts and forwards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ __all__ = [
     "ConfigError",
     "Error",
     "Memory",
+    "Parsed",
     "RunColumns",
     "TraceError",
     "TransactionError",
@@ -25,7 +26,6 @@ __all__ = [
     "formats",
     "mixes",
     "number_and_unit",
-    "preparation",
     "repair_image",
     "resolve",
     "rooms",
@@ -153,6 +153,22 @@ class Memory:
     def statistics(self) -> str: ...
     def clock(self) -> tuple[float, float]: ...
 
+@final
+class Parsed:
+    """A scenario that is parsed once and asked for with many settings."""
+
+    def __new__(cls, scenario: str, name: str) -> Self: ...
+    def resolve(self, overrides: _Overrides) -> str: ...
+    def build(self, directory: str, overrides: _Overrides) -> None: ...
+    def preparation(self, overrides: _Overrides) -> str | None: ...
+    def run(
+        self,
+        directory: str,
+        overrides: _Overrides,
+        preparations: str | None = None,
+        origins: bool = True,
+    ) -> tuple[str, RunColumns]: ...
+
 _Cleaners = list[tuple[str, Callable[..., Any]]]
 
 def run(
@@ -165,7 +181,6 @@ def run(
     cleaners: _Cleaners | None = None,
     start: str | None = None,
     save_state: str | None = None,
-    preparations: str | None = None,
 ) -> tuple[str, RunColumns]: ...
 def check(
     scenario: str,
@@ -195,7 +210,6 @@ def crash(
 ) -> str: ...
 def crash_drawn(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
 def crash_faults() -> list[str]: ...
-def preparation(scenario: str, name: str, overrides: _Overrides) -> str | None: ...
 def number_and_unit(text: str) -> tuple[int, int, str] | None:
     """The digits of a number, how many of them stand behind the point, and its unit."""
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from nacre import _core, toml
+from nacre import toml
 from nacre.errors import Problem, config_error
-from nacre.scenario import Source
+from nacre.scenario import Source, parsed
 
 Prices: TypeAlias = Mapping[str, str]
 """By basis, what one of it is: a number and another basis."""
@@ -58,7 +58,7 @@ def priced(source: Source, settings: list[tuple[str, str]], prices: Prices | Non
     """Adds to the settings of a scenario what converts its prices."""
     if prices:
         with source.cited():
-            text = _core.resolve(source.text, source.name, settings)
+            text = parsed(source).resolve(settings)
         settings += conversions(json.loads(text), prices)
 
 

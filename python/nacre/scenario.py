@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
@@ -73,6 +73,12 @@ class Source(NamedTuple):
         if document["name"].strip() in ("", _TABLE):
             document["name"] = "scenario" if self.name == _TABLE else Path(self.name).name
         return document
+
+
+@lru_cache(maxsize=8)
+def parsed(source: Source) -> _core.Parsed:
+    """The scenario, parsed once however often it is asked for; raises `ConfigError` for no TOML."""
+    return _core.Parsed(source.text, source.name)
 
 
 def _told(problem: Mapping[str, str]) -> Problem:

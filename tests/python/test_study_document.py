@@ -9,7 +9,7 @@ import pytest
 from nacre import quantity, toml
 from nacre.errors import ConfigError
 from nacre.study import axis as axes
-from nacre.study.plan import sound
+from nacre.study.plan import one_by_one, sound
 from nacre.study.reading import Entry, Mistakes
 
 SCENARIO: dict[str, Any] = {
@@ -48,6 +48,17 @@ def choices(**form: Any) -> list[Any]:
     assert not mistakes.found
     assert axis is not None
     return [choice.label for choice in axis.choices]
+
+
+def test_each_value_of_each_axis_is_tried_with_the_first_of_the_others() -> None:
+    kinds = axes.Axis("kind", tuple(axes.Choice(k, {}) for k in "abc"), None, {}, "")
+    sizes = axes.Axis("size", tuple(axes.Choice(n, {}) for n in (1, 2)), None, {"kind": ("b",)}, "")
+    tried = [
+        [choice and choice.label for choice in chosen.values()]
+        for chosen in one_by_one([kinds, sizes])
+    ]
+    # The axis with a condition has a value only where it is met; its own values meet it.
+    assert tried == [["a", None], ["b", 1], ["c", None], ["b", 1], ["b", 2]]
 
 
 @pytest.mark.parametrize(

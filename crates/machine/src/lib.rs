@@ -31,6 +31,7 @@ pub mod identity;
 pub mod meter;
 pub mod policies;
 mod precondition;
+mod presets;
 mod progress;
 pub mod record;
 pub mod rooms;
@@ -46,7 +47,7 @@ pub use progress::{Progress, Watch};
 pub use record::{Columns, Outcome, Record};
 pub use run::{Ran, Span, run, run_span};
 pub use saved::SavedRun;
-pub use scenario::{Checked, Document, Fill, check};
+pub use scenario::{Checked, Document, Fill, Parsed, check};
 pub use stack::{Files, HostMemory};
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Scenarios: what one holds, and the way from text to a checked configuration.
 
-use crate::catalog;
+use crate::presets::Presets;
 use crate::rooms::Rooms;
-use nacre_config::problem::nearest;
 use nacre_config::{Configuration, CountOr, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
@@ -190,22 +189,54 @@ pub struct Checked {
 
 /// Reads and checks a scenario: overrides, then presets, then every setting. All mistakes come at once.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
-    let mut node = Node::parse_toml(document.text, document.name)?;
+    Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
+}
+
+/// A scenario whose text was parsed, to be checked with many overrides: the points of a study have one.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    node: Node,
+    name: String,
+    presets: Presets,
+}
+
+impl Parsed {
+    /// Parses the TOML `text` of what the user calls `name`. Errors: it is no TOML.
+    pub fn of(text: &str, name: &str) -> Result<Parsed, Problems> {
+        let node = Node::parse_toml(text, name)?;
+        Ok(Parsed { node, name: name.into(), presets: Presets::default() })
+    }
+
+    /// The scenario with these overrides, as [`check`] finds it.
+    pub fn check(&mut self, overrides: &[(String, String)], seed: Option<u64>) -> Result<Checked, Problems> {
+        let mut node = self.node.clone();
+        let mut problems = overridden(&mut node, overrides, seed);
+        self.presets.apply(&mut node, "", &mut problems);
+        checked(&node, problems, &self.name)
+    }
+}
+
+/// Puts the overrides into the document; returns what is wrong with them.
+fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (path, value) in document.overrides {
+    for (path, value) in overrides {
         let origin = Origin::Override(format!("{path}={value}").into());
         problems.extend(node.set(path, Node::parse_value(value, &origin)).err());
     }
-    if let Some(seed) = document.seed {
+    if let Some(seed) = seed {
         let origin = Origin::Override(format!("run.seed={seed}").into());
         // A seed past what TOML can hold stays text, and the reader says so.
         let value = i64::try_from(seed).map_or_else(|_| Value::Text(seed.to_string()), Value::Integer);
         problems.extend(node.set("run.seed", Node { value, origin }).err());
     }
-    apply_presets(&mut node, "", &mut problems);
+    problems
+}
+
+/// Reads every setting of a document with all that was set in it, beside the `problems` it has already.
+fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checked, Problems> {
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);
-    let scenario = Scenario::read(&node, &mut reader);
+    let scenario = Scenario::read(node, &mut reader);
     let read = reader.finish();
     problems.extend(read.as_ref().ok().and_then(|resolved| too_many_parts(resolved)));
     match read {
@@ -218,7 +249,7 @@ pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
             if scenario.run.is_none() {
                 resolved.extend(default_run());
             }
-            let name = scenario.name.clone().unwrap_or_else(|| document.name.to_string());
+            let name = scenario.name.clone().unwrap_or_else(|| name.to_string());
             Ok(Checked { scenario, run, resolved, name })
         }
         Ok(_) => Err(Problems(problems)),
@@ -265,63 +296,50 @@ fn default_run() -> Vec<Resolved> {
     reader.finish().expect("defaults are legal")
 }
 
-/// Puts the settings of the named catalogue entries under those the user gave.
-fn apply_presets(node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
-    if let Some(preset) = node.get("preset").cloned() {
-        let settings = |name: &str| catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP);
-        match preset.text().map(|name| (name, settings(name))) {
-            Some((_, Some(entry))) => merge_under(node, &entry.settings),
-            Some((name, None)) => problems.push(unknown_preset(path, name, &preset)),
-            None => problems.push(
-                Problem::new(&format!("{path}.preset"), Some(&preset.origin), "it is not a name")
-                    .given(preset.brief())
-                    .remedy("give the name of a catalogue entry; `nacre catalog` lists them"),
-            ),
-        }
-    }
-    match &mut node.value {
-        Value::Table(entries) => {
-            for (key, node) in entries {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                apply_presets(node, &path, problems);
-            }
-        }
-        Value::List(nodes) => {
-            for (index, node) in nodes.iter_mut().enumerate() {
-                apply_presets(node, &format!("{path}[{index}]"), problems);
-            }
-        }
-        _ => {}
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::{Document, Parsed, check};
 
-fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
-    let entries = catalog::entries();
-    let settings = entries.iter().filter(|entry| entry.family != catalog::ROADMAP);
-    let names: Vec<&str> = settings.map(|entry| entry.name).collect();
-    let nearest = nearest(name, names.iter().copied());
-    let hint = nearest.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
-    Problem::new(&format!("{path}.preset"), Some(&preset.origin), "there is no such catalogue entry")
-        .given(preset.brief())
-        .remedy(format!("{hint}known: {}", names.join(", ")))
-}
+    const CACHE: &str = r#"
+        schema = 1
+        [workload]
+        kind = "uniform"
+        requests = 10
+        footprint = "1 MiB"
+        [stack]
+        kind = "server_cache"
+        [[stack.level]]
+        policy = "lru"
+        device = { preset = "pcm_ssd", capacity = "1 MiB" }
+        [stack.backing]
+        preset = "network_store"
+    "#;
 
-/// Adds to the table `node` what `below` has and `node` has not, table by table.
-fn merge_under(node: &mut Node, below: &Node) {
-    let Value::Table(entries) = &below.value else { return };
-    for (key, value) in entries {
-        match (node.get(key).map(|mine| &mine.value), &value.value) {
-            (None, _) => node.insert(key, value.clone()),
-            // A slot whose room the user chose takes nothing from the preset's room.
-            (Some(Value::Table(_)), Value::Table(_)) => {
-                let mut mine = node.get(key).cloned().expect("just found");
-                let chose = |node: &Node| node.get("kind").or_else(|| node.get("preset")).is_some();
-                if !chose(&mine) {
-                    merge_under(&mut mine, value);
-                    node.insert(key, mine);
+    #[test]
+    fn a_scenario_parsed_once_is_what_it_would_be_alone() {
+        let set = |path: &str, value: &str| vec![(path.to_string(), value.to_string())];
+        let device = "stack.level[0].device.preset";
+        let all = [
+            vec![],
+            set(device, "emlc_ssd"),
+            set(device, "none_of_that_name"),
+            set("stack.level[0].device.read", "0.1 us"),
+            set("workload.requests", "many"),
+            set("run.seed", "7"),
+            vec![],
+        ];
+        let mut parsed = Parsed::of(CACHE, "cache.toml").expect("it is TOML");
+        for overrides in &all {
+            let document = Document { text: CACHE, name: "cache.toml", overrides, seed: None };
+            match (parsed.check(overrides, None), check(&document)) {
+                (Ok(kept), Ok(alone)) => {
+                    assert_eq!((kept.resolved, kept.name), (alone.resolved, alone.name));
                 }
+                (Err(kept), Err(alone)) => assert_eq!(kept.to_string(), alone.to_string()),
+                (kept, alone) => panic!("{:?} kept, {:?} alone", kept.err(), alone.err()),
             }
-            _ => {}
         }
+        let mistaken = all.iter().filter(|overrides| parsed.check(overrides, None).is_err()).count();
+        assert_eq!(mistaken, 2, "a name that is none, and requests that are no number");
     }
 }

@@ -15,6 +15,7 @@ mod crash;
 mod errors;
 mod image;
 mod memory;
+mod parsed;
 mod policies;
 mod progress;
 mod run;
@@ -43,7 +44,9 @@ mod _core {
     #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]
-    use super::run::{RunColumns, check, mixes, preparation, resolve, run, step};
+    use super::parsed::Parsed;
+    #[pymodule_export]
+    use super::run::{RunColumns, check, mixes, resolve, run, step};
     #[pymodule_export]
     use super::serve::serve;
     #[pymodule_export]

@@ -21,12 +21,10 @@ use std::path::{Path, PathBuf};
 
 /// Runs a scenario; returns the record as JSON text and its columns.
 ///
-/// It goes on from the state in the file `start`; the state at its end goes into the file `save_state`. The folder
-/// `preparations` keeps what preconditioning leads to.
+/// It goes on from the state in the file `start`; the state at its end goes into the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, name, directory, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None,
-    preparations=None
+    scenario, name, directory, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
@@ -40,20 +38,33 @@ pub(crate) fn run(
     cleaners: Option<Functions>,
     start: Option<PathBuf>,
     save_state: Option<PathBuf>,
-    preparations: Option<PathBuf>,
 ) -> PyResult<(String, RunColumns)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
-    let files = scenario_files(py, directory)?;
-    let files = WithFunctions::new(files, cleaners);
+    let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
+    let Outcome { record, columns } =
+        run_checked(py, &checked, &files, progress, start.as_deref(), save_state.as_deref(), None)?;
+    Ok((record.to_json(), RunColumns(columns)))
+}
+
+/// Runs a scenario without mistakes, as [`run`] does. The folder `preparations` keeps what preconditioning leads to.
+pub(crate) fn run_checked(
+    py: Python<'_>,
+    checked: &Checked,
+    files: &WithFunctions,
+    progress: Option<Py<PyAny>>,
+    start: Option<&Path>,
+    save_state: Option<&Path>,
+    preparations: Option<PathBuf>,
+) -> PyResult<Outcome> {
     let mut reporter = Reporter::new(progress);
-    let started = start.as_deref().map(|path| start_state(py, path, &checked, &files)).transpose()?;
-    let from = started.as_deref().map(|bytes| saved_run(py, start.as_deref(), bytes)).transpose()?;
-    let place = save_state.as_deref().map(state_file).transpose()?;
+    let started = start.map(|path| start_state(py, path, checked, files)).transpose()?;
+    let from = started.as_deref().map(|bytes| saved_run(py, start, bytes)).transpose()?;
+    let place = save_state.map(state_file).transpose()?;
     let preparations = preparations.map(PreparationFolder::new);
     let preparations = preparations.as_ref().map(|folder| folder as &dyn Preparations);
     let span = Span { from: from.as_ref(), saves: place.is_some(), preparations };
     let ran = detached(py, || {
-        nacre_machine::run_span(&checked, &files, &span, &mut |progress| {
+        nacre_machine::run_span(checked, files, &span, &mut |progress| {
             if files.has_failed() {
                 return ControlFlow::Break(());
             }
@@ -64,23 +75,11 @@ pub(crate) fn run(
     files.outcome(py)?;
     reporter.outcome()?;
     let Ran { outcome, state } = ran.map_err(|problems| config_error(py, &problems))?;
-    let Outcome { record, columns } = outcome;
     if let (Some(place), Some(state)) = (place, state) {
-        let name = save_state.unwrap_or_default().display().to_string();
+        let name = save_state.unwrap_or(Path::new("")).display().to_string();
         py.detach(|| place.finish(&state)).map_err(|error| os_error(&name, &error))?;
     }
-    Ok((record.to_json(), RunColumns(columns)))
-}
-
-/// What decides in which state preconditioning leaves the stack of a scenario; `None` where there is none.
-#[pyfunction]
-pub(crate) fn preparation(
-    py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    overrides: Vec<(String, String)>,
-) -> PyResult<Option<String>> {
-    Ok(nacre_machine::saved::preparation(&checked(py, scenario, name, &overrides, None)?))
+    Ok(outcome)
 }
 
 /// The saved state at `path`; of an image, the one in which its device will be quiet.
@@ -134,9 +133,7 @@ pub(crate) fn check(
 ) -> PyResult<String> {
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
-    let built = detached(py, || nacre_machine::stack::build(&checked, &files).map(|_| ()))?;
-    files.outcome(py)?;
-    built.map_err(|problems| config_error(py, &problems))?;
+    build_checked(py, &checked, &files)?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
     let document = serde_json::json!({
         "name": checked.name,
@@ -144,6 +141,13 @@ pub(crate) fn check(
         "origins": origins,
     });
     Ok(document.to_string())
+}
+
+/// Builds the stack of a scenario, as a run does.
+pub(crate) fn build_checked(py: Python<'_>, checked: &Checked, files: &WithFunctions) -> PyResult<()> {
+    let built = detached(py, || nacre_machine::stack::build(checked, files).map(|_| ()))?;
+    files.outcome(py)?;
+    built.map_err(|problems| config_error(py, &problems))
 }
 
 /// Issues requests (what, first byte, bytes) to the stack of a scenario, each when the one before is done; returns
@@ -269,7 +273,7 @@ pub(crate) fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<Sce
 /// The columns of a record. They become NumPy arrays when they are called for: to load NumPy takes as long as a
 /// short run.
 #[pyclass(frozen, module = "nacre._core")]
-pub(crate) struct RunColumns(Columns);
+pub(crate) struct RunColumns(pub(crate) Columns);
 
 #[pymethods]
 impl RunColumns {

@@ -200,7 +200,7 @@ impl Line<'_> {
         !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
     }
 
-    /// Answers as soon as the bytes are there; requests that came together are answered together.
+    /// Answers as soon as the bytes are there; requests that come together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
         let mut share = self.room.share();
@@ -224,6 +224,12 @@ impl Line<'_> {
                     }
                 }
                 Found::Part(count) => {
+                    // Where the next request is there already, its answer leaves with those that wait.
+                    let is_short = count <= TOGETHER;
+                    if answers > 0 && is_short && self.inbox.fill_now(self.stream, count)? == Some(true) {
+                        continue;
+                    }
+                    answers = 0;
                     self.stream.write_all(&out)?;
                     out.clear();
                     if !self.listen(count)? {

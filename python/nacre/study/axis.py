@@ -77,6 +77,16 @@ class Axis:
         return self.span.ends() if self.span else self.choices
 
     @cached_property
+    def first(self) -> Choice | None:
+        """Its first sample."""
+        return next(iter(self.samples), None)
+
+    @cached_property
+    def by_label(self) -> Mapping[Label, Choice]:
+        """The first of its samples with each label."""
+        return {choice.label: choice for choice in reversed(self.samples)}
+
+    @cached_property
     def types(self) -> frozenset[type]:
         """The types of its labels."""
         return frozenset(type(choice.label) for choice in self.samples)

@@ -9,7 +9,7 @@ from typing import Protocol
 from nacre.errors import ConfigError, Problem, config_error
 from nacre.scenario import by_name
 from nacre.study import document
-from nacre.study.axis import Axis, Choice
+from nacre.study.axis import Axis, Choice, Label
 from nacre.study.document import POINTS_MAX, Design
 from nacre.study.metrics import Value
 from nacre.study.point import Point, Points, problems
@@ -127,7 +127,7 @@ def one_by_one(axes: Sequence[Axis]) -> Iterator[Chosen]:
     """For each choice of each axis, one combination that has it."""
     for number, axis in enumerate(axes):
         for sample in axis.samples:
-            wanted = {axis.name: sample.label}
+            wanted: dict[str, Label] = {axis.name: sample.label}
             for earlier in reversed(axes[: number + 1]):
                 if earlier.name in wanted:
                     wanted |= {name: labels[0] for name, labels in earlier.when.items()}
@@ -137,17 +137,18 @@ def one_by_one(axes: Sequence[Axis]) -> Iterator[Chosen]:
 
 
 def _combination(
-    axes: Sequence[Axis], wanted: Mapping[str, object], fixed: Mapping[str, Choice]
+    axes: Sequence[Axis], wanted: Mapping[str, Label], fixed: Mapping[str, Choice]
 ) -> Chosen:
     chosen: dict[str, Choice | None] = {}
     for axis in axes:
         labels = {name: choice.label if choice else None for name, choice in chosen.items()}
-        options = [
-            c for c in axis.samples if axis.name not in wanted or c.label == wanted[axis.name]
-        ]
         if axis.name in fixed:
-            options = [fixed[axis.name]]
-        chosen[axis.name] = options[0] if options and axis.applies(labels) else None
+            option: Choice | None = fixed[axis.name]
+        elif axis.name in wanted:
+            option = axis.by_label.get(wanted[axis.name])
+        else:
+            option = axis.first
+        chosen[axis.name] = option if axis.applies(labels) else None
     return chosen
 
 

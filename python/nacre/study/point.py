@@ -70,7 +70,7 @@ class Points:
     def resolved(self, settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """Every value that the model would use; raises `ConfigError`."""
         with self._source.cited():
-            text = _core.resolve(self._source.text, self._source.name, list(settings))
+            text = scenario.parsed(self._source).resolve(list(settings))
         document: dict[str, Any] = json.loads(text)
         return document
 
@@ -82,7 +82,7 @@ class Points:
         source = self._source
         try:
             with source.cited():
-                _core.check(source.text, source.name, source.directory, list(settings), [])
+                scenario.parsed(source).build(source.directory, list(settings))
         except ConfigError as error:
             if not all(problem["path"].startswith(_FILES) for problem in error.problems):
                 raise
@@ -194,29 +194,28 @@ def _versions(kinds: frozenset[str]) -> Mapping[str, int]:
 
 
 def _kinds(values: object) -> Iterable[str]:
-    if isinstance(values, Mapping):
+    if isinstance(values, dict):
         if isinstance(kind := values.get("kind"), str):
             yield kind
-        for value in values.values():
-            yield from _kinds(value)
-    elif isinstance(values, list):
+        values = list(values.values())
+    if isinstance(values, list):
         for value in values:
-            yield from _kinds(value)
+            if isinstance(value, dict | list):
+                yield from _kinds(value)
 
 
 def _named_files(values: object) -> Iterable[str]:
     """What the keys `file` and `files` name, wherever they are."""
-    if isinstance(values, Mapping):
-        for key, value in values.items():
-            if key == "file" and isinstance(value, str):
-                yield value
-            elif key == "files" and isinstance(value, list):
-                yield from (item for item in value if isinstance(item, str))
-            else:
-                yield from _named_files(value)
-    elif isinstance(values, list):
+    if isinstance(values, dict):
+        if isinstance(name := values.get("file"), str):
+            yield name
+        if isinstance(names := values.get("files"), list):
+            yield from (name for name in names if isinstance(name, str))
+        values = list(values.values())
+    if isinstance(values, list):
         for value in values:
-            yield from _named_files(value)
+            if isinstance(value, dict | list):
+                yield from _named_files(value)
 
 
 def _hash(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from nacre import _core
+from nacre.scenario import parsed
 from nacre.study.task import Part, Task
 
 _WAYS = ("precondition", "until_steady", "fill")
@@ -20,8 +20,7 @@ def prepared_alike(tasks: Mapping[str, Task]) -> list[list[str]]:
         if len(tasks) < 2 or isinstance(task, Part) or not _preconditions(task):
             continue
         with task.source.cited():
-            given = (task.source.text, task.source.name, list(task.settings))
-            made_of = _core.preparation(*given)
+            made_of = parsed(task.source).preparation(list(task.settings))
         if made_of is not None:
             alike[made_of].append(key)
     return [keys for keys in alike.values() if len(keys) > 1]

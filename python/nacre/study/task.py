@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nacre import _core
 from nacre.errors import Error
-from nacre.scenario import Source
+from nacre.scenario import Source, parsed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,21 +47,25 @@ class Task:
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
         """The document as JSON text, and the columns that are wanted beside it."""
-        data, _ = self.ran(base)
         # Where each value came from can be asked of the scenario at any time, and is long.
+        data, _ = self.ran(base, origins=False)
         del data["origins"]
         return compact(data), None
 
-    def ran(self, base: Base) -> tuple[dict[str, Any], Callable[[], Columns]]:
-        """The record of the run, and what makes its columns arrays."""
+    def ran(
+        self, base: Base, *, origins: bool = True
+    ) -> tuple[dict[str, Any], Callable[[], Columns]]:
+        """The record of the run, without the origins of its values if not wanted, and its columns.
+
+        The second makes the columns arrays when it is called.
+        """
         source = self.source
         with source.cited():
-            text, columns = _core.run(
-                source.text,
-                source.name,
+            text, columns = parsed(source).run(
                 source.directory,
                 list(self.settings),
-                preparations=base.folder if self.is_prepared else None,
+                base.folder if self.is_prepared else None,
+                origins,
             )
         return source.placed(json.loads(text)), columns.arrays
 

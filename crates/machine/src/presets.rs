@@ -1,0 +1,83 @@
+//! Presets: the settings of catalogue entries under those that a scenario gives.
+
+use crate::catalog;
+use nacre_config::problem::nearest;
+use nacre_config::{Node, Problem, Value};
+use std::collections::BTreeMap;
+
+/// The settings of catalogue entries, each read when it is first asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Presets {
+    read: BTreeMap<String, Node>,
+}
+
+impl Presets {
+    /// Puts the settings of the entries that the table at `path` names, and those in it, under those the user gave.
+    pub(crate) fn apply(&mut self, node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
+        if let Some(preset) = node.get("preset").cloned() {
+            match preset.text().map(|name| (name, self.settings(name))) {
+                Some((_, Some(settings))) => merge_under(node, settings),
+                Some((name, None)) => problems.push(unknown_preset(path, name, &preset)),
+                None => problems.push(
+                    Problem::new(&format!("{path}.preset"), Some(&preset.origin), "it is not a name")
+                        .given(preset.brief())
+                        .remedy("give the name of a catalogue entry; `nacre catalog` lists them"),
+                ),
+            }
+        }
+        match &mut node.value {
+            Value::Table(entries) => {
+                for (key, node) in entries {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    self.apply(node, &path, problems);
+                }
+            }
+            Value::List(nodes) => {
+                for (index, node) in nodes.iter_mut().enumerate() {
+                    self.apply(node, &format!("{path}[{index}]"), problems);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The settings of the entry called `name`; `None` where there is no such entry, or it is none of settings.
+    fn settings(&mut self, name: &str) -> Option<&Node> {
+        if !self.read.contains_key(name) {
+            let entry = catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP)?;
+            self.read.insert(name.into(), entry.settings);
+        }
+        self.read.get(name)
+    }
+}
+
+fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
+    let entries = catalog::entries();
+    let settings = entries.iter().filter(|entry| entry.family != catalog::ROADMAP);
+    let names: Vec<&str> = settings.map(|entry| entry.name).collect();
+    let nearest = nearest(name, names.iter().copied());
+    let hint = nearest.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
+    Problem::new(&format!("{path}.preset"), Some(&preset.origin), "there is no such catalogue entry")
+        .given(preset.brief())
+        .remedy(format!("{hint}known: {}", names.join(", ")))
+}
+
+/// Adds to the table `node` what `below` has and `node` has not, table by table.
+fn merge_under(node: &mut Node, below: &Node) {
+    let Value::Table(entries) = &below.value else { return };
+    for (key, value) in entries {
+        match (node.get(key).map(|mine| &mine.value), &value.value) {
+            (None, _) => node.insert(key, value.clone()),
+            // A slot whose room the user chose takes nothing from the preset's room.
+            (Some(Value::Table(_)), Value::Table(_)) => {
+                let mut mine = node.get(key).cloned().expect("just found");
+                let chose = |node: &Node| node.get("kind").or_else(|| node.get("preset")).is_some();
+                if !chose(&mine) {
+                    merge_under(&mut mine, value);
+                    node.insert(key, mine);
+                }
+            }
+            _ => {}
+        }
+    }
+}

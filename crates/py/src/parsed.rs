@@ -1,0 +1,70 @@
+//! A scenario that is parsed once and asked for with many settings, as the points of a study are.
+
+use crate::cleaning::WithFunctions;
+use crate::errors::config_error;
+use crate::run::{RunColumns, build_checked, run_checked, scenario_files};
+use nacre_machine::{Checked, Outcome, record};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// A scenario that is parsed, with what its settings named of the catalogue. Threads take turns.
+#[pyclass(frozen, module = "nacre._core")]
+pub(crate) struct Parsed(Mutex<nacre_machine::Parsed>);
+
+type Settings = Vec<(String, String)>;
+
+#[pymethods]
+impl Parsed {
+    /// Parses the text of the scenario called `name`.
+    #[new]
+    fn new(py: Python<'_>, scenario: &str, name: &str) -> PyResult<Parsed> {
+        let parsed = nacre_machine::Parsed::of(scenario, name);
+        parsed.map(|parsed| Parsed(Mutex::new(parsed))).map_err(|problems| config_error(py, &problems))
+    }
+
+    /// The values it resolves to with these settings, as JSON text, without building its stack.
+    fn resolve(&self, py: Python<'_>, overrides: Settings) -> PyResult<String> {
+        Ok(record::resolved_json(&self.checked(py, &overrides)?.resolved).to_string())
+    }
+
+    /// Builds its stack with these settings, as a run does.
+    fn build(&self, py: Python<'_>, directory: PathBuf, overrides: Settings) -> PyResult<()> {
+        let checked = self.checked(py, &overrides)?;
+        let files = WithFunctions::new(scenario_files(py, directory)?, None);
+        build_checked(py, &checked, &files)
+    }
+
+    /// What decides in which state preconditioning leaves its stack with these settings; `None` where there is none.
+    fn preparation(&self, py: Python<'_>, overrides: Settings) -> PyResult<Option<String>> {
+        Ok(nacre_machine::saved::preparation(&self.checked(py, &overrides)?))
+    }
+
+    /// Runs it with these settings; returns the record as JSON text, with the `origins` of its values where they are
+    /// wanted, and its columns. The folder `preparations` keeps what preconditioning leads to.
+    #[pyo3(signature = (directory, overrides, preparations=None, origins=true))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        directory: PathBuf,
+        overrides: Settings,
+        preparations: Option<PathBuf>,
+        origins: bool,
+    ) -> PyResult<(String, RunColumns)> {
+        let checked = self.checked(py, &overrides)?;
+        let files = WithFunctions::new(scenario_files(py, directory)?, None);
+        let Outcome { mut record, columns } =
+            run_checked(py, &checked, &files, None, None, None, preparations)?;
+        if !origins {
+            record.origins.clear();
+        }
+        Ok((record.to_json(), RunColumns(columns)))
+    }
+}
+
+impl Parsed {
+    fn checked(&self, py: Python<'_>, overrides: &[(String, String)]) -> PyResult<Checked> {
+        let mut parsed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        parsed.check(overrides, None).map_err(|problems| config_error(py, &problems))
+    }
+}
