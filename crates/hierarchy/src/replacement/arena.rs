@@ -313,13 +313,16 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         if self.index.is_cached() {
             return 0;
         }
-        let mut slots = [Slot::MAX; super::GROUP];
-        for (slot, &block) in slots.iter_mut().zip(blocks) {
-            *slot = self.index.glance(block);
+        let mut sum = 0;
+        for group in blocks.chunks(super::GROUP) {
+            let mut slots = [Slot::MAX; super::GROUP];
+            for (slot, &block) in slots.iter_mut().zip(group) {
+                *slot = self.index.glance(block);
+            }
+            let nodes = slots[..group.len()].iter().filter_map(|slot| self.nodes.get(*slot as usize));
+            sum = nodes.fold(sum, |sum, node| sum ^ read(node));
         }
-        let nodes =
-            slots[..blocks.len().min(super::GROUP)].iter().filter_map(|slot| self.nodes.get(*slot as usize));
-        nodes.fold(0, |sum, node| sum ^ read(node))
+        sum
     }
 }
 

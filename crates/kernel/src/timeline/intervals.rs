@@ -18,13 +18,13 @@ pub const INTERVALS_MAX: usize = 1024;
 const NEAR: usize = 12;
 /// Places that are looked at: the nearest intervals, and what they are moved over.
 const WINDOW: usize = 32;
-/// The same where no more intervals lie behind what is asked for than a cache has fills under way: most need no more.
+/// The same that is tried before: behind what a cache is asked for lie only its fills under way.
 const NEXT: usize = 4;
 const NEXT_WINDOW: usize = 16;
+/// Intervals that are moved at once, in registers; a copy of many would be a call. Both numbers above are multiples.
+const MOVED: usize = 4;
 /// Places for intervals in a new row.
 const PLACES: usize = 14;
-/// Of them, those that are moved in registers: a copy of more is a call. `NEAR` and `NEXT` are multiples.
-const MOVED: usize = 4;
 /// What stands before the intervals: nothing, which ended before anything was asked for.
 const NOTHING: Interval = (Time::ZERO, Time::ZERO);
 /// What stands behind them: the end of every search.
@@ -121,22 +121,22 @@ impl Intervals {
     /// Reserves the first gap of `duration` from `earliest` on if it is near the end of the row, and touches nothing
     /// behind it.
     #[inline(always)]
-    fn reserve_near<const COUNT: usize, const PLACES: usize>(
+    fn reserve_near<const NEAREST: usize, const LOOKED: usize>(
         &mut self,
         earliest: Time,
         duration: Time,
         forgotten: Time,
     ) -> Option<Time> {
-        let (near, at) = self.near::<COUNT, PLACES>(earliest)?;
-        let (busy_from, busy_to) = near[at % PLACES];
+        let (near, at) = self.near::<NEAREST, LOOKED>(earliest)?;
+        let (busy_from, busy_to) = near[at % LOOKED];
         let waits = earliest + duration > busy_from;
         let start = select_unpredictable(waits, busy_to, earliest);
         let at = at + usize::from(waits);
         // It waits for another one too, or touches it: both are rare.
-        if start + duration >= near[at % PLACES].0 {
+        if start + duration >= near[at % LOOKED].0 {
             return None;
         }
-        self.insert_near::<COUNT, PLACES>(at, (start, start + duration), forgotten);
+        self.insert_near::<NEAREST, LOOKED>(at, (start, start + duration), forgotten);
         Some(start)
     }
 
@@ -161,58 +161,58 @@ impl Intervals {
 
     /// The same of what is near the end of the row, and touches nothing.
     #[inline(always)]
-    fn takes_near<const COUNT: usize, const PLACES: usize>(
+    fn takes_near<const NEAREST: usize, const LOOKED: usize>(
         &mut self,
         earliest: Time,
         duration: Time,
         forgotten: Time,
     ) -> Option<bool> {
         let end = earliest + duration;
-        let (near, at) = self.near::<COUNT, PLACES>(earliest)?;
-        let busy_from = near[at % PLACES].0;
+        let (near, at) = self.near::<NEAREST, LOOKED>(earliest)?;
+        let busy_from = near[at % LOOKED].0;
         if end < busy_from {
-            self.insert_near::<COUNT, PLACES>(at, (earliest, end), forgotten);
+            self.insert_near::<NEAREST, LOOKED>(at, (earliest, end), forgotten);
             return Some(true);
         }
         (end > busy_from).then_some(false)
     }
 
-    /// The last `COUNT` intervals of the row with what lies behind them, and which of them is the first that ends after
+    /// The last `NEAREST` intervals of the row with what lies behind them, and which of them is the first that ends after
     /// `time`; none if that one may lie before them.
     #[inline(always)]
-    fn near<const COUNT: usize, const PLACES: usize>(
+    fn near<const NEAREST: usize, const LOOKED: usize>(
         &self,
         time: Time,
-    ) -> Option<(&[Interval; PLACES], usize)> {
-        let near = self.row.get(self.end - COUNT..)?.first_chunk::<PLACES>()?;
+    ) -> Option<(&[Interval; LOOKED], usize)> {
+        let near = self.row.get(self.end - NEAREST..)?.first_chunk::<LOOKED>()?;
         if near[0].1 > time {
             return None;
         }
-        let later = near[1..COUNT].iter().map(|&(_, end)| usize::from(end > time)).sum::<usize>();
-        Some((near, COUNT - later))
+        let later = near[1..NEAREST].iter().map(|&(_, end)| usize::from(end > time)).sum::<usize>();
+        Some((near, NEAREST - later))
     }
 
-    /// Adds `interval` before place `at` of the last `COUNT` intervals, which it does not touch.
+    /// Adds `interval` before place `at` of the last `NEAREST` intervals, which it does not touch.
     #[inline(always)]
-    fn insert_near<const COUNT: usize, const PLACES: usize>(
+    fn insert_near<const NEAREST: usize, const LOOKED: usize>(
         &mut self,
         at: usize,
         interval: Interval,
         forgotten: Time,
     ) {
-        let base = self.end - COUNT;
+        let base = self.end - NEAREST;
         let is_any = usize::from(base + at > self.first);
-        let near = self.row[base..].first_chunk_mut::<PLACES>().expect("there is a window");
-        let before = near[(at - 1) % PLACES];
+        let near = self.row[base..].first_chunk_mut::<LOOKED>().expect("there is a window");
+        let before = near[(at - 1) % LOOKED];
         let joins = usize::from(before.1 == interval.0) & is_any;
         // Where it joins the one before, what follows is moved to where it is.
         let place = at - joins;
-        for part in (0..COUNT / MOVED).rev() {
+        for part in (0..NEAREST / MOVED).rev() {
             let from = at + part * MOVED;
-            let moved: [Interval; MOVED] = *near[from % PLACES..].first_chunk().expect("there is room");
-            *near[(from + 1 - joins) % PLACES..].first_chunk_mut().expect("there is room") = moved;
+            let moved: [Interval; MOVED] = *near[from % LOOKED..].first_chunk().expect("there is room");
+            *near[(from + 1 - joins) % LOOKED..].first_chunk_mut().expect("there is room") = moved;
         }
-        near[place % PLACES] = (select_unpredictable(joins != 0, before.0, interval.0), interval.1);
+        near[place % LOOKED] = (select_unpredictable(joins != 0, before.0, interval.0), interval.1);
         self.end += 1 - joins;
         if self.end == self.limit {
             self.settle(forgotten);

@@ -145,7 +145,7 @@ impl Keyed {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    /// The place of `block`, or where it would go.
+    /// The place of `block`, or its home.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -154,7 +154,7 @@ impl Keyed {
         match bucket.position(|at| bucket.blocks[at] == block) {
             Some(at) => Ok(place(home, at) as u32),
             None if bucket.is_passed() => self.find_past(home, block, tag),
-            None => Err(Vacancy { place: place(home, 0), tag }),
+            None => Err(Vacancy { place: home, tag }),
         }
     }
 
@@ -169,7 +169,7 @@ impl Keyed {
                 return Ok(place(number, at) as u32);
             }
         }
-        Err(Vacancy { place: place(home, 0), tag })
+        Err(Vacancy { place: home, tag })
     }
 
     /// The block at `place`.
@@ -190,10 +190,10 @@ impl Keyed {
         self.buckets[self.home(tag)].counts
     }
 
-    /// Enters `block`, used at `slot`, whose home is at `vacancy`.
+    /// Enters `block`, used at `slot`, whose home is `vacancy`.
     #[inline]
     pub(super) fn occupy(&mut self, vacancy: Vacancy, block: u64, slot: Slot) {
-        let mut home = vacancy.place / PLACES;
+        let mut home = vacancy.place;
         if self.used == self.limit {
             self.grow();
             home = self.home(vacancy.tag);
