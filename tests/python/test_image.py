@@ -104,9 +104,10 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
         nacre.open(DEVICE, image=snapshot)
     found = nacre.image.repair(snapshot, copy)
     assert found.journal.damage
-    assert found.journal.records + found.journal.lost == 8
+    # Nine writes with a flush behind each, but for the record that is damaged.
+    assert found.journal.records + found.journal.lost == 2 * 9 - 1
     with nacre.open(DEVICE, image=copy) as memory:
-        left = found.journal.records
+        left = (found.journal.records + 1) // 2
         assert memory[:9] == bytes(range(1, left + 1)) + bytes(9 - left)
 
 
