@@ -1,6 +1,6 @@
 //! Timing and printing.
 
-use rustix::time::{ClockId, clock_gettime};
+use cpu_time::ThreadTime;
 use std::path::Path;
 use std::process::Command;
 
@@ -101,8 +101,7 @@ pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Times {
 /// Seconds this thread has run on a processor: what others do on the machine counts less than on the clock. To the
 /// nanosecond, where `/proc/thread-self/schedstat` is as of the last tick, 4 ms ago at most.
 pub(crate) fn processor_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    ThreadTime::now().as_duration().as_secs_f64()
 }
 
 fn machine() -> String {
