@@ -8,10 +8,11 @@
 //! together in their order.
 //!
 //! A block takes 4 bytes for its latest place, its share of the table of regions (16 B for at most
-//! 16 blocks, twice) and of the row, 5 bits for each of at most 8 places.
+//! 16 blocks, twice) and of the row, 1.5 bits for each of at most 8 places.
 
 use crate::index::Index;
 use crate::marks::Marks;
+use std::ops::Range;
 
 /// The most places of a row, and so twice the most blocks that can be told apart.
 const PLACES_MAX: usize = 1 << 31;
@@ -29,8 +30,6 @@ pub struct Distances {
     /// By number of the block: its latest place plus one, or zero.
     latest: Vec<u32>,
     marks: Marks,
-    next: usize,
-    blocks: u64,
 }
 
 /// One access: which block, and how deep it lay.
@@ -55,13 +54,12 @@ impl Distances {
     }
 
     fn with_regions(region_bits: u32) -> Distances {
-        let marks = Marks::new(PLACES_MIN, 0);
-        Distances { index: Index::new(), region_bits, latest: Vec::new(), marks, next: 0, blocks: 0 }
+        Distances { index: Index::new(), region_bits, latest: Vec::new(), marks: Marks::new(PLACES_MIN, 0) }
     }
 
     /// Blocks in the stack.
     pub fn blocks(&self) -> u64 {
-        self.blocks
+        u64::from(self.marks.marked())
     }
 
     /// Touches `count` blocks of `volume` from `first` on, in their order; `act` is told of each.
@@ -69,29 +67,37 @@ impl Distances {
     pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
         let (mut block, end) = (first, first + count);
         while block < end {
-            let region = block >> self.region_bits;
-            let stop = end.min((region + 1) << self.region_bits);
-            let base = self.region(volume, region);
-            let inside = block & ((1 << self.region_bits) - 1);
-            for offset in inside..inside + (stop - block) {
-                let number = base + offset as u32;
+            let numbers = self.numbers_of(volume, block, end);
+            block += numbers.len() as u64;
+            for number in numbers {
                 act(Touched { number, distance: self.renew(number) });
             }
-            block = stop;
         }
     }
 
-    /// Reads the memory that touching the block will need.
+    /// The numbers of the blocks of `volume` from `block` on up to `end` or the end of their region; they need not be
+    /// in the stack.
     #[inline]
-    pub fn glance(&self, volume: u32, block: u64) -> Option<u32> {
-        let number = self.index.glance(volume, block >> self.region_bits)?;
-        let inside = (block & ((1 << self.region_bits) - 1)) as u32;
-        Some(self.latest[((number << self.region_bits) + inside) as usize])
+    pub(crate) fn numbers_of(&mut self, volume: u32, block: u64, end: u64) -> Range<u32> {
+        let region = block >> self.region_bits;
+        let base = self.index.number(volume, region) << self.region_bits;
+        if base as usize >= self.latest.len() {
+            self.latest.resize((self.index.regions() as usize) << self.region_bits, 0);
+        }
+        let stop = end.min((region + 1) << self.region_bits);
+        let first = base + (block & ((1 << self.region_bits) - 1)) as u32;
+        first..first + (stop - block) as u32
     }
 
-    /// Reads the memory that counting behind what [`Distances::glance`] gave will need.
+    /// Reads the place of the block with this number, for [`Distances::glance_behind`].
     #[inline]
-    pub fn glance_behind(&self, latest: u32) -> u64 {
+    pub(crate) fn glance(&self, number: u32) -> u32 {
+        self.latest[number as usize]
+    }
+
+    /// Reads the memory that touching a block in the place that [`Distances::glance`] gave will need.
+    #[inline]
+    pub(crate) fn glance_behind(&self, latest: u32) -> u64 {
         self.marks.glance(latest.saturating_sub(1) as usize)
     }
 
@@ -114,54 +120,34 @@ impl Distances {
         let number = self.index.remove(volume, block);
         let number = number.unwrap_or_else(|| panic!("block {block} of volume {volume} is not in the stack"));
         let latest = &mut self.latest[number as usize];
-        self.marks.clear(*latest as usize - 1);
+        self.marks.take(*latest as usize - 1);
         *latest = 0;
-        self.blocks -= 1;
-    }
-
-    /// The number of the first block of a region.
-    #[inline]
-    fn region(&mut self, volume: u32, region: u64) -> u32 {
-        let base = self.index.number(volume, region) << self.region_bits;
-        if base as usize >= self.latest.len() {
-            self.latest.resize((self.index.regions() as usize) << self.region_bits, 0);
-        }
-        base
     }
 
     /// Puts a block on top and says how deep it lay; zero if it was not in the stack.
     #[inline]
-    fn renew(&mut self, number: u32) -> u32 {
-        if self.next == self.marks.places() {
-            self.move_together();
-        }
-        let latest = std::mem::replace(&mut self.latest[number as usize], self.next as u32 + 1);
-        let distance = if latest == 0 {
-            self.blocks += 1;
-            0
-        } else {
-            let place = latest as usize - 1;
-            let behind = self.marks.after(place);
-            self.marks.clear(place);
-            behind + 1
+    pub(crate) fn renew(&mut self, number: u32) -> u32 {
+        let next = match self.marks.next() {
+            Some(next) => next,
+            None => self.move_together(),
         };
-        self.marks.set(self.next);
-        self.next += 1;
+        let latest = std::mem::replace(&mut self.latest[number as usize], next as u32 + 1);
+        let distance = if latest == 0 { 0 } else { self.marks.take(latest as usize - 1) + 1 };
+        self.marks.mark();
         distance
     }
 
-    /// Moves the marked places to the front of the row, in their order.
+    /// Moves the marked places to the front of the row, in their order. The next place.
     #[cold]
-    fn move_together(&mut self) {
-        let ranks = self.marks.ranks();
+    fn move_together(&mut self) -> usize {
         for latest in self.latest.iter_mut().filter(|latest| **latest > 0) {
-            *latest = self.marks.rank(&ranks, *latest as usize - 1) + 1;
+            *latest = self.marks.rank(*latest as usize - 1) + 1;
         }
-        let blocks = usize::try_from(self.blocks).expect("blocks have numbers of 32 bits");
+        let blocks = self.marks.marked() as usize;
         assert!(blocks <= PLACES_MAX / 2, "more than 2^30 different blocks: sample them");
         let places = (blocks * PLACES_PER_BLOCK).clamp(PLACES_MIN, PLACES_MAX);
         self.marks = Marks::new(places, blocks);
-        self.next = blocks;
+        blocks
     }
 }
 

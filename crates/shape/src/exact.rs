@@ -4,6 +4,7 @@ use crate::curve::{Curve, Hits};
 use crate::distances::Distances;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Requests whose memory is read ahead together.
 const GROUP: usize = 32;
@@ -17,6 +18,9 @@ pub struct ExactCurve {
     counts: Vec<[u32; 2]>,
     /// 2^32 accesses each that did not fit `counts`.
     carried: FxHashMap<(u32, bool), u64>,
+    /// Blocks of the group at hand that lie side by side: their numbers, and one for a write. Their memory is read
+    /// side by side.
+    asked: Vec<(Range<u32>, u32)>,
     /// Accesses of the group at hand that are still to be counted: twice the distance, and one for a write.
     /// Their counts lie anywhere, and are read side by side.
     found: Vec<u32>,
@@ -31,6 +35,7 @@ impl ExactCurve {
             distances: Distances::dense(),
             counts: vec![[0; 2]],
             carried: FxHashMap::default(),
+            asked: Vec::with_capacity(GROUP),
             found: Vec::with_capacity(GROUP),
         }
     }
@@ -38,10 +43,9 @@ impl ExactCurve {
     /// Takes `batch` in.
     pub fn add(&mut self, batch: &[Request]) {
         for group in batch.chunks(GROUP) {
-            self.prefetch(group);
-            for request in group {
-                self.take(request);
-            }
+            group.iter().for_each(|request| self.number(request));
+            self.prefetch();
+            self.follow();
             self.count_found();
         }
     }
@@ -72,17 +76,45 @@ impl ExactCurve {
         f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * 2f64.powi(32)
     }
 
+    /// Finds the numbers of the blocks of `request`.
     #[inline]
-    fn take(&mut self, request: &Request) {
+    fn number(&mut self, request: &Request) {
         if !matches!(request.op, Op::Read | Op::Write) {
             return;
         }
         let is_write = u32::from(request.op == Op::Write);
-        let (first, blocks) = request.blocks(self.block_bytes);
-        let found = &mut self.found;
-        // Distances stay below 2^31.
-        self.distances
-            .touch(request.volume, first, blocks, |touched| found.push(touched.distance << 1 | is_write));
+        let (mut block, count) = request.blocks(self.block_bytes);
+        let end = block + count;
+        while block < end {
+            let numbers = self.distances.numbers_of(request.volume, block, end);
+            block += numbers.len() as u64;
+            self.asked.push((numbers, is_write));
+        }
+    }
+
+    /// Reads the memory that following the group will need, all at once, so that it is in the processor's caches when
+    /// its turn comes.
+    #[inline]
+    fn prefetch(&self) {
+        let (mut latest, mut seen) = ([0; GROUP], 0);
+        for (latest, (numbers, _)) in latest.iter_mut().zip(&self.asked) {
+            *latest = self.distances.glance(numbers.start);
+        }
+        for latest in latest {
+            seen ^= self.distances.glance_behind(latest);
+        }
+        std::hint::black_box(seen);
+    }
+
+    /// Finds the distances of the group.
+    #[inline]
+    fn follow(&mut self) {
+        for (numbers, is_write) in self.asked.drain(..) {
+            for number in numbers {
+                // Distances stay below 2^31.
+                self.found.push(self.distances.renew(number) << 1 | is_write);
+            }
+        }
     }
 
     /// Adds what was found to the counts.
@@ -100,20 +132,5 @@ impl ExactCurve {
             }
         }
         self.found.clear();
-    }
-
-    /// Reads the memory that the group will need, all at once, so that it is in the processor's caches when
-    /// its turn comes.
-    #[inline]
-    fn prefetch(&self, group: &[Request]) {
-        let (mut latest, mut seen) = ([0u32; GROUP], 0);
-        for (latest, request) in latest.iter_mut().zip(group) {
-            let (first, _) = request.blocks(self.block_bytes);
-            *latest = self.distances.glance(request.volume, first).unwrap_or(0);
-        }
-        for &latest in &latest[..group.len()] {
-            seen ^= self.distances.glance_behind(latest);
-        }
-        std::hint::black_box(seen);
     }
 }

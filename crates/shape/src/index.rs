@@ -71,13 +71,6 @@ impl Index {
         }
     }
 
-    /// The number of the region if it is in its own place, reading that place only.
-    #[inline]
-    pub(crate) fn glance(&self, volume: u32, region: u64) -> Option<u32> {
-        let entry = &self.entries[(hash(volume, region) >> self.shift) as usize];
-        (entry.number != FREE && entry.region == region && entry.volume == volume).then_some(entry.number)
-    }
-
     #[cold]
     fn add(&mut self, volume: u32, region: u64) -> u32 {
         if self.regions as usize - self.unused.len() >= self.entries.len() / 2 {
@@ -157,10 +150,8 @@ mod tests {
         }
         for (expected, &(volume, region)) in regions.iter().enumerate() {
             assert_eq!(index.number(volume, region), expected as u32);
-            assert!(index.glance(volume, region).is_none_or(|number| number == expected as u32));
         }
         assert_eq!(index.regions(), 5000);
-        assert_eq!(index.glance(7, 7), None);
     }
 
     #[test]
