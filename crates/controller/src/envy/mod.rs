@@ -76,7 +76,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "envy",
         "flash as main memory: copy-on-write, an SRAM write buffer, cleaning",
         &["wu-1994"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

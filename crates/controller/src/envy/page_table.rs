@@ -2,11 +2,6 @@
 
 use nacre_kernel::state::{State, Value};
 
-/// Logical pages in one chunk of the table. Chunks come into being when a page of theirs is first mapped, so
-/// memory follows what was touched and not the capacity.
-const CHUNK: usize = 4096;
-const CHUNK_SHIFT: u32 = CHUNK.trailing_zeros();
-
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Location {
@@ -21,8 +16,9 @@ pub(super) enum Location {
 /// Four bytes for each page: 0 is nowhere, flash pages count from 1, buffer slots from the top down.
 #[derive(State)]
 pub(super) struct PageTable {
-    #[state(elements_vary)]
-    chunks: Vec<Option<Box<[u32; CHUNK]>>>,
+    /// Memory is taken where it is written (docs/decisions/0022).
+    #[state(sparse)]
+    entries: Vec<u32>,
     #[state(skip = "from the configuration")]
     flash_pages: u64,
 }
@@ -30,8 +26,8 @@ pub(super) struct PageTable {
 impl PageTable {
     /// A table of `pages` logical pages, none of them mapped yet, over `flash_pages`.
     pub(super) fn new(pages: u64, flash_pages: u64) -> PageTable {
-        let chunks = usize::try_from(pages.div_ceil(CHUNK as u64)).expect("chunks fit into memory");
-        PageTable { chunks: (0..chunks).map(|_| None).collect(), flash_pages }
+        let pages = usize::try_from(pages).expect("a table fits the address space");
+        PageTable { entries: vec![0; pages], flash_pages }
     }
 
     /// The most flash pages and buffer slots that four bytes can tell apart, with one value for nowhere.
@@ -51,32 +47,26 @@ impl PageTable {
             Location::Flash(page) => page + 1,
             Location::Buffer(slot) => u32::MAX - slot,
         };
-        let chunk = &mut self.chunks[(lpn >> CHUNK_SHIFT) as usize];
-        let chunk = chunk.get_or_insert_with(|| Box::new([0; CHUNK]));
-        chunk[lpn as usize % CHUNK] = entry;
+        self.entries[lpn as usize] = entry;
     }
 
     /// The raw entry of page `lpn`: reading it brings it into the processor's caches.
     #[inline]
     pub(super) fn entry(&self, lpn: u32) -> u32 {
-        self.chunks[(lpn >> CHUNK_SHIFT) as usize].as_ref().map_or(0, |chunk| chunk[lpn as usize % CHUNK])
+        self.entries[lpn as usize]
     }
 
-    /// Bytes it takes in the memory of the simulation.
+    /// Bytes it takes in the memory of the simulation, of a system that gives 4 KiB where they are written first.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        self.chunks.iter().flatten().count() * CHUNK * 4 + self.chunks.len() * 8
+        let is_written = |page: &&[u32]| page.iter().any(|&entry| entry != 0);
+        self.entries.chunks(1024).filter(is_written).count() * 4096
     }
 
     /// Every page that is mapped, with its place, in their order.
     pub(super) fn mapped(&self) -> impl Iterator<Item = (u32, Location)> + '_ {
-        let chunks = self.chunks.iter().enumerate();
-        chunks.filter_map(|(number, chunk)| Some((number, chunk.as_ref()?))).flat_map(
-            move |(number, chunk)| {
-                let entries = chunk.iter().enumerate().filter(|&(_, &entry)| entry != 0);
-                entries.map(move |(index, &entry)| ((number * CHUNK + index) as u32, self.decode(entry)))
-            },
-        )
+        let mapped = self.entries.iter().enumerate().filter(|&(_, &entry)| entry != 0);
+        mapped.map(|(lpn, &entry)| (lpn as u32, self.decode(entry)))
     }
 
     #[inline]
