@@ -308,6 +308,14 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }));
     }
 
+    /// Reads the index places of `blocks`.
+    #[inline]
+    pub(super) fn prefetch_places(&self, blocks: impl Iterator<Item = u64>) {
+        if !self.index.is_cached() {
+            std::hint::black_box(blocks.fold(0, |sum, block| sum ^ self.index.glance(block)));
+        }
+    }
+
     #[inline]
     fn sum_nodes(&self, blocks: &[u64], read: impl Fn(&Node) -> u64) -> u64 {
         if self.index.is_cached() {

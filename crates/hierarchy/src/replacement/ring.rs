@@ -8,6 +8,9 @@ use std::marker::PhantomData;
 
 const QUEUE: usize = 0;
 
+/// How many blocks before the hand a group of requests reads the index for.
+const VICTIMS: usize = 8;
+
 /// How the hand moves, and what the blocks it meets know of their use.
 pub trait Turn: Send {
     /// Whether a use marks a block, which the hand then passes by once, taking the mark away.
@@ -98,6 +101,21 @@ impl<T: Turn> Policy for Ring<T> {
             self.arena.move_front(QUEUE, victim);
         }
         Some(evicted)
+    }
+
+    #[inline]
+    fn read_ahead(&self, blocks: &[u64]) {
+        self.arena.prefetch(blocks);
+        if self.arena.resident() == self.arena.capacity() {
+            let mut slot = self.hand;
+            let next = || {
+                slot = self.round(slot);
+                let block = self.arena.block(slot);
+                slot = self.after(slot);
+                block
+            };
+            self.arena.prefetch_places(std::iter::repeat_with(next).take(VICTIMS));
+        }
     }
 
     fn discard(&mut self, slot: Slot) {
