@@ -102,7 +102,7 @@ pub trait Device: State + Send {
     /// Its transactions; `None` where it has none.
     fn transactions(&mut self) -> Option<&mut dyn Transactions>;
 
-    /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
+    /// These requests come next. Asks for the memory they will need, all at once, so that serving them finds
     /// it in the processor's caches. Changes no result.
     fn prefetch(&self, requests: &[Request]);
 }

@@ -12,6 +12,7 @@
 
 use crate::index::Index;
 use crate::marks::Marks;
+use prefetch_index::prefetch_index;
 use std::ops::Range;
 
 /// The most places of a row, and so twice the most blocks that can be told apart.
@@ -89,16 +90,22 @@ impl Distances {
         first..first + (stop - block) as u32
     }
 
-    /// Reads the place of the block with this number, for [`Distances::glance_behind`].
+    /// Asks for the memory that finding the number of `block` will need.
     #[inline]
-    pub(crate) fn glance(&self, number: u32) -> u32 {
-        self.latest[number as usize]
+    pub(crate) fn prefetch_number(&self, volume: u32, block: u64) {
+        self.index.prefetch(volume, block >> self.region_bits);
     }
 
-    /// Reads the memory that touching a block in the place that [`Distances::glance`] gave will need.
+    /// Asks for the latest place of the block with this number.
     #[inline]
-    pub(crate) fn glance_behind(&self, latest: u32) -> u64 {
-        self.marks.glance(latest.saturating_sub(1) as usize)
+    pub(crate) fn prefetch_latest(&self, number: u32) {
+        prefetch_index(&self.latest, number as usize);
+    }
+
+    /// Asks for the memory that taking the block with this number from its place will need.
+    #[inline]
+    pub(crate) fn prefetch_marks(&self, number: u32) {
+        self.marks.prefetch(self.latest[number as usize].saturating_sub(1) as usize);
     }
 
     /// Numbers lie below this.

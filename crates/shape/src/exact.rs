@@ -43,6 +43,7 @@ impl ExactCurve {
     /// Takes `batch` in.
     pub fn add(&mut self, batch: &[Request]) {
         for group in batch.chunks(GROUP) {
+            group.iter().for_each(|request| self.prefetch_number(request));
             group.iter().for_each(|request| self.number(request));
             self.prefetch();
             self.follow();
@@ -76,6 +77,13 @@ impl ExactCurve {
         f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * 2f64.powi(32)
     }
 
+    /// Asks for the memory that finding the number of the first block of `request` will need.
+    #[inline]
+    fn prefetch_number(&self, request: &Request) {
+        let (block, _) = request.blocks(self.block_bytes);
+        self.distances.prefetch_number(request.volume, block);
+    }
+
     /// Finds the numbers of the blocks of `request`.
     #[inline]
     fn number(&mut self, request: &Request) {
@@ -92,18 +100,16 @@ impl ExactCurve {
         }
     }
 
-    /// Reads the memory that following the group will need, all at once, so that it is in the processor's caches when
+    /// Asks for the memory that following the group will need, all at once, so that it is in the processor's caches when
     /// its turn comes.
     #[inline]
     fn prefetch(&self) {
-        let (mut latest, mut seen) = ([0; GROUP], 0);
-        for (latest, (numbers, _)) in latest.iter_mut().zip(&self.asked) {
-            *latest = self.distances.glance(numbers.start);
+        for (numbers, _) in &self.asked {
+            self.distances.prefetch_latest(numbers.start);
         }
-        for latest in latest {
-            seen ^= self.distances.glance_behind(latest);
+        for (numbers, _) in &self.asked {
+            self.distances.prefetch_marks(numbers.start);
         }
-        std::hint::black_box(seen);
     }
 
     /// Finds the distances of the group.

@@ -4,6 +4,8 @@
 //! within their region, so what is kept for a block is an array, and a long request needs one look-up for each
 //! region, not for each block.
 
+use prefetch_index::prefetch_index;
+
 /// Entries in the smallest table.
 const SMALLEST: usize = 1 << 10;
 
@@ -69,6 +71,12 @@ impl Index {
             }
             place = (place + 1) & (self.entries.len() - 1);
         }
+    }
+
+    /// Asks for the place where the search for a region begins.
+    #[inline]
+    pub(crate) fn prefetch(&self, volume: u32, region: u64) {
+        prefetch_index(&self.entries, (hash(volume, region) >> self.shift) as usize);
     }
 
     #[cold]

@@ -9,6 +9,7 @@ use crate::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
+use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 
 /// The logical page that stands in each page of a segment, and whether it is live.
@@ -273,6 +274,16 @@ impl<S: Store> Array<S> {
         let owners = self.owners[self.flash.block_of(page) as usize].as_ref()?;
         let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
         (owners.live[index / 64] >> (index % 64) & 1 == 1).then(|| owners.lpns[index])
+    }
+
+    /// Asks for whether and by whom `page` is owned.
+    #[inline]
+    pub(super) fn prefetch_owner(&self, page: u32) {
+        if let Some(owners) = &self.owners[self.flash.block_of(page) as usize] {
+            let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
+            prefetch_index(&owners.live, index / 64);
+            prefetch_index(&owners.lpns, index);
+        }
     }
 
     /// The partition to which a version that comes from `page` is drained.

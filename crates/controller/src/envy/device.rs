@@ -84,8 +84,7 @@ impl<S: Store> Device for Envy<S> {
             self.prefetch(group);
             // As many pages leave the buffer as come in.
             let leaving = self.buffer.next_to_leave().take(group.len());
-            let entries = leaving.fold(0, |sum, slot| sum ^ self.array.table.entry(slot.lpn));
-            std::hint::black_box(entries);
+            leaving.for_each(|slot| self.array.table.prefetch(slot.lpn));
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
                 let last = request.address + u64::from(request.bytes) - 1;
                 for lpn in request.address >> self.page_shift..=last >> self.page_shift {
@@ -124,13 +123,12 @@ impl<S: Store> Device for Envy<S> {
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
-        // Two rounds: what the second reads is known only when the first has read the table.
-        let entries = requests.iter().fold(0, |sum, request| sum ^ self.array.table.entry(lpn(request)));
-        std::hint::black_box(entries);
-        let live = requests.iter().fold(false, |sum, request| match self.array.table.get(lpn(request)) {
-            Location::Flash(page) => sum ^ self.array.owner(page).is_some(),
-            _ => sum,
-        });
-        std::hint::black_box(live);
+        // Two rounds: what the second asks for is known only when the table has been read.
+        requests.iter().for_each(|request| self.array.table.prefetch(lpn(request)));
+        for request in requests {
+            if let Location::Flash(page) = self.array.table.get(lpn(request)) {
+                self.array.prefetch_owner(page);
+            }
+        }
     }
 }

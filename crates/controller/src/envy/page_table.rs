@@ -1,6 +1,7 @@
 //! The page table: where the newest version of every logical page is.
 
 use nacre_kernel::state::{State, Value};
+use prefetch_index::prefetch_index;
 
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -36,7 +37,7 @@ impl PageTable {
     /// Where page `lpn` is.
     #[inline]
     pub(super) fn get(&self, lpn: u32) -> Location {
-        self.decode(self.entry(lpn))
+        self.decode(self.entries[lpn as usize])
     }
 
     /// Page `lpn` is at `location` from now on.
@@ -50,10 +51,10 @@ impl PageTable {
         self.entries[lpn as usize] = entry;
     }
 
-    /// The raw entry of page `lpn`: reading it brings it into the processor's caches.
+    /// Asks for the entry of page `lpn`.
     #[inline]
-    pub(super) fn entry(&self, lpn: u32) -> u32 {
-        self.entries[lpn as usize]
+    pub(super) fn prefetch(&self, lpn: u32) {
+        prefetch_index(&self.entries, lpn as usize);
     }
 
     /// Bytes it takes in the memory of the simulation, of a system that gives 4 KiB where they are written first.

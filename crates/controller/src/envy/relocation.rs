@@ -155,7 +155,10 @@ impl<S: Store> Array<S> {
         while copied < limit {
             let mut bits = source.live[word];
             let before = bits;
-            self.prefetch_entries(&source.lpns[word * 64..], bits);
+            // Those of the word behind it, which is copied next.
+            if let Some(&next) = source.live.get(word + 1) {
+                self.prefetch_entries(&source.lpns[(word + 1) * 64..], next);
+            }
             while bits != 0 && copied < limit {
                 let index = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -185,16 +188,15 @@ impl<S: Store> Array<S> {
         u64::from(copied)
     }
 
-    /// Reads the table's entries of the pages in `bits` all at once, so that changing them finds them in the
-    /// processor's caches: loads wait for memory side by side, stores hardly do.
+    /// Asks for the table's entries of the pages in `bits`, all at once, so that changing them finds them in the
+    /// processor's caches.
     #[inline]
     fn prefetch_entries(&self, lpns: &[u32], bits: u64) {
-        let (mut bits, mut sum) = (bits, 0);
+        let mut bits = bits;
         while bits != 0 {
-            sum ^= self.table.entry(lpns[bits.trailing_zeros() as usize]);
+            self.table.prefetch(lpns[bits.trailing_zeros() as usize]);
             bits &= bits - 1;
         }
-        std::hint::black_box(sum);
     }
 
     #[inline]

@@ -132,16 +132,12 @@ impl<S: Store> Device for Onyx<S> {
 }
 
 impl<S: Store> Onyx<S> {
-    /// Reads the counters that the writes of a group of requests will change. Where they are is worked out
-    /// before, so that the loads follow each other closely and wait for memory side by side.
+    /// Asks for the counters that the writes of a group of requests will change.
     fn prefetch_counters(&self, group: &[Request]) {
-        let (mut places, mut count) = ([(0, 0); PREFETCHED], 0);
         for request in group.iter().filter(|request| request.op == Op::Write) {
             let (number, part) = self.part(request.address, u64::from(request.bytes));
-            places[count] = (number, self.controllers[number].leveller.physical(part.row));
-            count += 1;
+            let controller = &self.controllers[number];
+            controller.rows.prefetch(controller.leveller.physical(part.row));
         }
-        let programs = |&(number, row): &(usize, u64)| self.controllers[number].rows.programs_of(row);
-        std::hint::black_box(places[..count].iter().fold(0, |sum, place| sum ^ programs(place)));
     }
 }

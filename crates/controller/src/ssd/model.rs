@@ -13,6 +13,7 @@ use super::versions::Versions;
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Breakdown, Completion, ComponentId, Data, Op, Request, Status, Time};
 use nacre_media::store::Store;
+use prefetch_index::prefetch_index;
 
 /// A page-mapped SSD.
 #[derive(State)]
@@ -247,17 +248,15 @@ impl<S: Store> Ssd<S> {
         }
     }
 
-    /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,
+    /// Asks for what `requests` will need of the mapping, all at once, and then for the bits of what they replace,
     /// which is known only when the mapping has been read.
     #[inline]
     pub(super) fn prefetch_entries(&self, requests: &[Request]) {
-        let entry = |request: &Request| {
-            let entry = self.array.table.get((request.address >> self.array.geometry.unit_shift) as usize);
-            entry.copied().unwrap_or(0)
-        };
-        std::hint::black_box(requests.iter().fold(0, |sum, request| sum ^ entry(request)));
-        let writes = requests.iter().filter(|request| request.op == Op::Write);
-        let bits = writes.map(|request| self.array.live[entry(request).saturating_sub(1) as usize / 64]);
-        std::hint::black_box(bits.fold(0, |sum, bits| sum ^ bits));
+        let unit = |request: &Request| (request.address >> self.array.geometry.unit_shift) as usize;
+        requests.iter().for_each(|request| prefetch_index(&self.array.table, unit(request)));
+        for request in requests.iter().filter(|request| request.op == Op::Write) {
+            let entry = self.array.table.get(unit(request)).copied().unwrap_or(0);
+            prefetch_index(&self.array.live, entry.saturating_sub(1) as usize / 64);
+        }
     }
 }

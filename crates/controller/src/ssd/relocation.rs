@@ -13,6 +13,8 @@ use super::frontier::NOBODY;
 use super::regions::Region;
 use crate::cleaning::{self, Decision, Place, View};
 use nacre_media::store::Store;
+use prefetch_index::prefetch_index;
+use std::ops::Range;
 
 /// Erased superblocks without which the host gets none: the last one is the cleaner's.
 pub(super) const LAST: usize = 1;
@@ -246,7 +248,7 @@ impl<S: Store> Array<S> {
     ) -> u32 {
         let first = relocation.word * 64;
         let base = (relocation.superblock as usize) << self.geometry.shift;
-        self.prefetch_entries(first, bits, limit);
+        let lowest = bits.trailing_zeros();
         let (mut bits, mut copied) = (bits, 0);
         let is_followed = self.mapping.is_some() || self.handles.are_several();
         while bits != 0 && copied < limit {
@@ -282,6 +284,9 @@ impl<S: Store> Array<S> {
             copied += run;
         }
         self.live[relocation.word] = bits;
+        if relocation.word + 1 < relocation.end {
+            self.prefetch_entries(relocation.word + 1, lowest..bits.trailing_zeros());
+        }
         self.places[relocation.place as usize].live -= copied;
         let partition = &mut self.partitions[self.partition_by_place[relocation.place as usize] as usize];
         partition.live -= u64::from(copied);
@@ -297,17 +302,17 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Reads the mappings of the first `limit` units in `bits` all at once, so that changing them finds them in
-    /// the processor's caches: loads wait for memory side by side, stores hardly do.
+    /// Asks for the mappings of the live units in these places of `word`, so that changing them finds them in the
+    /// processor's caches. They are asked for as many copies ahead as a word has, for a copy is short.
     #[inline]
-    fn prefetch_entries(&self, first: usize, bits: u64, limit: u32) {
-        let (mut bits, mut left, mut sum) = (bits, limit, 0);
-        while bits != 0 && left > 0 {
-            sum ^= self.table[self.owners[first + bits.trailing_zeros() as usize] as usize];
+    fn prefetch_entries(&self, word: usize, places: Range<u32>) {
+        let below = |place: u32| 1u64.checked_shl(place).unwrap_or(0).wrapping_sub(1);
+        let mut bits = self.live[word] & below(places.end) & !below(places.start);
+        while bits != 0 {
+            let unit = word * 64 + bits.trailing_zeros() as usize;
+            prefetch_index(&self.table, self.owners[unit] as usize);
             bits &= bits - 1;
-            left -= 1;
         }
-        std::hint::black_box(sum);
     }
 
     /// Nothing in the superblock is live any more: it is erased.
@@ -383,8 +388,8 @@ impl<S: Store> Array<S> {
         let base = old << self.geometry.shift;
         let (mut number, mut reading) = (0, Reading::new(old, self.cells(old), cause));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
+            self.prefetch_entries(word, 0..64);
             let mut bits = std::mem::take(&mut self.live[word]);
-            self.prefetch_entries(word * 64, bits, 64);
             while bits != 0 {
                 let from = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;

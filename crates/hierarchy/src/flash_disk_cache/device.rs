@@ -4,7 +4,6 @@ use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Counts;
 use super::report;
-use super::tables::NONE;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured,
     HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
@@ -112,12 +111,8 @@ impl<S: Store> Device for FlashCache<S> {
     }
 
     fn prefetch(&self, requests: &[Request]) {
-        let mut warmed = 0;
-        for request in requests {
-            let page = self.tables.glance(request.address >> SHIFT);
-            let status = self.tables.pages.get(page as usize);
-            warmed ^= status.map_or(NONE, |status| status.key);
-        }
-        std::hint::black_box(warmed);
+        let keys = || requests.iter().map(|request| request.address >> SHIFT);
+        keys().for_each(|key| self.tables.prefetch(key));
+        keys().for_each(|key| self.tables.prefetch_page(key));
     }
 }

@@ -4,6 +4,7 @@ use crate::replacement::index::Index;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use nacre_media::dual_mode_flash::Mode;
+use prefetch_index::prefetch_index;
 
 /// No page of the disk.
 pub(super) const NONE: u64 = u64::MAX;
@@ -195,9 +196,14 @@ impl Tables {
         self.index.len()
     }
 
-    /// A slot that holds a page, for warming.
-    pub(super) fn glance(&self, key: u64) -> u32 {
-        self.index.glance(key)
+    /// Asks for the place of the hash table where the search for `key` begins.
+    pub(super) fn prefetch(&self, key: u64) {
+        self.index.prefetch(key);
+    }
+
+    /// Asks for the page where `key` lies mostly.
+    pub(super) fn prefetch_page(&self, key: u64) {
+        prefetch_index(&self.pages, self.index.glance(key) as usize);
     }
 
     /// What the tables take: an entry of the hash table is a disk page and a flash page of 4 B each; a page has its key of

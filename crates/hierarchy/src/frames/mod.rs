@@ -19,6 +19,7 @@ use nacre_kernel::{
     Endured, HostCounts, Op, Persistence, Random, Recovery, Request, Resource, Time, Transactions, Wear,
     Zone,
 };
+use prefetch_index::prefetch_index;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pages that are on their way back at one time.
@@ -374,12 +375,11 @@ impl<M: Memory> Device for FrameCache<M> {
     }
 
     fn prefetch(&self, requests: &[Request]) {
-        let mut warmed = 0;
+        requests.iter().for_each(|request| self.index.prefetch(request.address >> self.shift));
         for request in requests {
             let frame = self.index.glance(request.address >> self.shift);
-            warmed ^= self.frames.get(frame as usize).map_or(NONE, |frame| frame.key);
+            prefetch_index(&self.frames, frame as usize);
         }
-        std::hint::black_box(warmed);
         self.backing.prefetch(requests);
     }
 }

@@ -6,6 +6,8 @@
 
 use super::index::{Index, Vacancy};
 use nacre_kernel::state::{State, Value};
+use prefetch_index::prefetch_index;
+use std::hint::select_unpredictable;
 
 /// Position of a node.
 pub(super) type Slot = u32;
@@ -272,6 +274,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     pub(super) fn pop_back(&mut self, queue: usize) -> Option<Slot> {
         let slot = self.back(queue)?;
         self.unlink(queue, slot);
+        self.prefetch_back(queue);
         Some(slot)
     }
 
@@ -291,46 +294,65 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 }
 
-/// Warming: loads that nothing waits for, a group at a time, so that their latencies overlap.
+/// Memory is asked for before it is read, for a group of requests at once, so that the latencies overlap.
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// Reads the index places and the nodes of `blocks`.
+    /// Asks for the index places and the nodes of `blocks`.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
-        std::hint::black_box(self.sum_nodes(blocks, |node| node.block));
+        self.each_home(blocks, |_| {});
     }
 
-    /// Reads the index places and nodes of `blocks` and the neighbours of the nodes, which a policy
+    /// Asks for the index places and nodes of `blocks` and the neighbours of the nodes, which a policy
     /// needs that moves a block at every hit.
     #[inline]
     pub(super) fn prefetch_neighbours(&self, blocks: &[u64]) {
-        std::hint::black_box(self.sum_nodes(blocks, |node| {
-            self.nodes[node.prev() as usize].block ^ self.nodes[node.next() as usize].block
-        }));
+        self.each_home(blocks, |slots| {
+            for &slot in slots {
+                let node = &self.nodes[slot as usize];
+                prefetch_index(&self.nodes, node.prev() as usize);
+                prefetch_index(&self.nodes, node.next() as usize);
+            }
+        });
     }
 
-    /// Reads the index places of `blocks`.
+    /// Asks for what it takes that the last of `queue` leaves, and which one that is. The node before it, of which
+    /// nobody knows where it is until the last one was read, is asked for too.
+    #[inline]
+    pub(super) fn prefetch_back(&self, queue: usize) -> u64 {
+        let last = self.before(queue as Slot);
+        let block = self.block(last);
+        if !self.index.is_cached() {
+            self.index.prefetch(block);
+            prefetch_index(&self.nodes, self.before(last) as usize);
+        }
+        block
+    }
+
+    /// Asks for the index places of `blocks`.
     #[inline]
     pub(super) fn prefetch_places(&self, blocks: impl Iterator<Item = u64>) {
         if !self.index.is_cached() {
-            std::hint::black_box(blocks.fold(0, |sum, block| sum ^ self.index.glance(block)));
+            blocks.for_each(|block| self.index.prefetch(block));
         }
     }
 
+    /// Asks for the index places and nodes of `blocks`, and tells `each` group of nodes; zero stands for a block that is not
+    /// at home.
     #[inline]
-    fn sum_nodes(&self, blocks: &[u64], read: impl Fn(&Node) -> u64) -> u64 {
+    fn each_home(&self, blocks: &[u64], each: impl Fn(&[Slot])) {
         if self.index.is_cached() {
-            return 0;
+            return;
         }
-        let mut sum = 0;
+        blocks.iter().for_each(|&block| self.index.prefetch(block));
         for group in blocks.chunks(super::GROUP) {
-            let mut slots = [Slot::MAX; super::GROUP];
+            let mut slots = [0; super::GROUP];
             for (slot, &block) in slots.iter_mut().zip(group) {
-                *slot = self.index.glance(block);
+                let home = self.index.glance(block);
+                *slot = select_unpredictable(home == Slot::MAX, 0, home);
+                prefetch_index(&self.nodes, *slot as usize);
             }
-            let nodes = slots[..group.len()].iter().filter_map(|slot| self.nodes.get(*slot as usize));
-            sum = nodes.fold(sum, |sum, node| sum ^ read(node));
+            each(&slots[..group.len()]);
         }
-        sum
     }
 }
 

@@ -92,8 +92,8 @@ pub static ROOMS: &Table<ReplacementFamily> = &[
     external::ROOM,
 ];
 
-/// How many requests a replay looks ahead. Sixteen independent loads keep the memory system of one
-/// core busy; more gain nothing (docs/decisions/0002).
+/// How many requests a replay looks ahead. Sixteen keep the memory system of one core busy; more gain nothing
+/// (docs/decisions/0002).
 const GROUP: usize = 16;
 
 /// Which blocks a cache keeps. Keys are opaque 64-bit block keys; the policy owns residency.
@@ -132,7 +132,7 @@ pub trait Replacement: State + Send {
     /// `touch`, then on a miss `admit`, with one look-up: the hot path.
     fn access(&mut self, block: u64) -> Access;
 
-    /// Reads the memory that coming accesses to `blocks` will need, all at once, so that the
+    /// Asks for the memory that coming accesses to `blocks` will need, all at once, so that the
     /// accesses find it in the processor's caches. Changes nothing.
     fn prefetch(&self, blocks: &[u64]);
 

@@ -25,7 +25,7 @@ pub(super) trait Tracked {
     /// Most resident blocks.
     fn capacity(&self) -> usize;
 
-    /// Reads what looking for `blocks` will need.
+    /// Asks for what looking for `blocks` will need.
     fn prefetch(&self, blocks: &[u64]);
 
     /// Panics when the books do not agree.
@@ -84,7 +84,7 @@ pub(super) trait Policy: State + Send {
     /// The resident block at `slot` is taken away.
     fn discard(&mut self, slot: Slot);
 
-    /// Reads what accesses to `blocks` will need.
+    /// Asks for what accesses to `blocks` will need.
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.tracked().prefetch(blocks);

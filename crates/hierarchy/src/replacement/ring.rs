@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 const QUEUE: usize = 0;
 
-/// How many blocks before the hand a group of requests reads the index for.
+/// How many blocks before the hand a group of requests asks for the index of.
 const VICTIMS: usize = 8;
 
 /// How the hand moves, and what the blocks it meets know of their use.

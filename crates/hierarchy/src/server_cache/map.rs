@@ -1,6 +1,7 @@
 //! Numbers by numbers: the table behind the places of a level.
 
 use nacre_kernel::state::{State, Value};
+use prefetch_index::prefetch_index;
 
 /// Entries of the smallest table.
 const ENTRIES_MIN: usize = 16;
@@ -97,10 +98,10 @@ impl Map {
         Some(entry.value)
     }
 
-    /// Reads the memory that a look-up of `key` will need.
+    /// Asks for the memory that a look-up of `key` will need.
     #[inline]
-    pub(super) fn peek(&self, key: u64) -> u64 {
-        self.entries[self.home(key)].value
+    pub(super) fn prefetch(&self, key: u64) {
+        prefetch_index(&self.entries, self.home(key));
     }
 
     /// Every key with what it stands for, in no order.

@@ -92,10 +92,10 @@ impl Places {
         (place, place)
     }
 
-    /// Reads the memory that look-ups of `blocks` will need.
+    /// Asks for the memory that look-ups of `blocks` will need.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
-        std::hint::black_box(blocks.iter().fold(0, |sum, &block| sum ^ self.of.peek(block)));
+        blocks.iter().for_each(|&block| self.of.prefetch(block));
     }
 
     /// Panics unless every block has a place of its own, and all other places are free.

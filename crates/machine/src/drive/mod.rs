@@ -16,7 +16,7 @@ const LOOKS: u64 = 8;
 /// Requests served between two looks at who watches, and two calls of `advance`.
 const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
-const PREFETCHED: usize = 32;
+const PREFETCHED: usize = 16;
 /// The component whose queues hold what waits before the stack: its top.
 const TOP: ComponentId = ComponentId(0);
 /// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.

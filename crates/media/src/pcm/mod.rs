@@ -25,6 +25,7 @@ pub use chips::Chips;
 
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
+use prefetch_index::prefetch_index;
 
 /// Rows that have their counters together.
 const ROWS_PER_PART: usize = 4096;
@@ -133,6 +134,14 @@ impl Rows {
         match self.programs_in(row + 1 - count, row + 1).1 {
             most if u64::from(most) < self.endurance => None,
             _ => (0..count).find(is_worn),
+        }
+    }
+
+    /// Asks for the count of programs of `row`, which a program will change.
+    #[inline]
+    pub fn prefetch(&self, row: u64) {
+        if let Some(counts) = &self.parts[row as usize / ROWS_PER_PART] {
+            prefetch_index(counts.as_slice(), row as usize % ROWS_PER_PART);
         }
     }
 

@@ -14,6 +14,7 @@
 use super::super::arena::Slot;
 use super::super::index::{Vacancy, places, tag};
 use nacre_kernel::state::{State, Value};
+use prefetch_index::prefetch_index;
 
 /// Entries of a bucket: as many as a line has room for.
 const ENTRIES: usize = 5;
@@ -123,7 +124,7 @@ impl Keyed {
         }
     }
 
-    /// Whether the index is so small that its accesses need no warming.
+    /// Whether the index is so small that nothing of it need be asked for ahead.
     #[inline]
     pub(super) fn is_cached(&self) -> bool {
         self.buckets.len() <= CACHED
@@ -184,10 +185,10 @@ impl Keyed {
         &mut self.buckets[place as usize / PLACES].slots[place as usize % PLACES]
     }
 
-    /// Reads the home of a block with this tag only, for warming.
+    /// Asks for the home of a block with this tag.
     #[inline]
-    pub(super) fn glance(&self, tag: u32) -> u32 {
-        self.buckets[self.home(tag)].counts
+    pub(super) fn prefetch(&self, tag: u32) {
+        prefetch_index(&self.buckets, self.home(tag));
     }
 
     /// Enters `block`, used at `slot`, whose home is `vacancy`.

@@ -208,7 +208,7 @@ impl Log {
                 (*slot, *tag) = (live as Slot, self.tags[live]);
                 from = self.wrap(live + 1);
             }
-            std::hint::black_box(group.iter().fold(0, |sum, &(_, tag)| sum ^ index.glance(tag)));
+            group.iter().for_each(|&(_, tag)| index.prefetch(tag));
             for &mut (slot, tag) in &mut *group {
                 each(self, index, slot, tag);
             }

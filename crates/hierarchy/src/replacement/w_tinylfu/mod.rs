@@ -102,6 +102,7 @@ impl WTinyLfu {
         }
         self.arena.unlink(queue, rival);
         self.arena.link_front(PROBATION, slot);
+        self.sketch.prefetch(&[self.arena.prefetch_back(PROBATION)]);
         self.arena.forget(rival)
     }
 }
@@ -144,6 +145,7 @@ impl Policy for WTinyLfu {
             return None;
         }
         let oldest = self.arena.pop_back(WINDOW)?;
+        self.sketch.prefetch(&[self.arena.prefetch_back(WINDOW)]);
         if self.arena.resident() < self.arena.capacity() {
             self.arena.link_front(PROBATION, oldest);
             self.sketch.fit(self.arena.resident());
@@ -159,8 +161,8 @@ impl Policy for WTinyLfu {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.prefetch_neighbours(blocks);
         self.sketch.prefetch(blocks);
+        self.arena.prefetch_neighbours(blocks);
     }
 
     fn audit(&self) {

@@ -5,6 +5,7 @@
 //! of its hash, and growing copies every line into two, which keeps all estimates.
 
 use nacre_kernel::state::{State, Value};
+use prefetch_index::prefetch_index;
 
 /// Rows of counters; a block has one counter in each.
 const ROWS: usize = 4;
@@ -152,11 +153,10 @@ impl Sketch {
         self.noted /= 2;
     }
 
-    /// Reads the lines of `blocks` for coming uses.
+    /// Asks for the lines of `blocks` for coming uses.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
-        let read = |sum, &block: &u64| sum ^ self.lines[self.place(block).line].counters[0];
-        std::hint::black_box(blocks.iter().fold(0, read));
+        blocks.iter().for_each(|&block| prefetch_index(&self.lines, self.place(block).line));
     }
 }
 
