@@ -175,7 +175,7 @@ pub struct Column {
     /// `"cleaning.end_s"`. Columns of one component whose names begin alike up to the dot are equally
     /// long. The record adds `"blocks.erases"` of [`Wear::block_erases`].
     pub name: &'static str,
-    /// The numbers.
+    /// The numbers; NaN where there is none, which is null in the tables of a record.
     pub values: Vec<f64>,
 }
 

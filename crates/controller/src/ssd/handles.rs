@@ -101,15 +101,18 @@ impl Handles {
         self.moved.fill(0);
     }
 
-    /// What the host wrote through each, what of it moved, and the programs of both for one of the host.
+    /// What the host wrote through each, what of it moved, and the programs of both for one of the host: no number where it
+    /// wrote nothing.
     pub(super) fn columns(&self) -> Vec<Column> {
         if self.count == 1 {
             return Vec::new();
         }
         let column = |name, values| Column { name, values };
         let floats = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect();
-        let amplification =
-            |(&written, &moved): (&u64, &u64)| (written as f64 + moved as f64) / written as f64;
+        let amplification = |(&written, &moved): (&u64, &u64)| {
+            let programs = written as f64 + moved as f64;
+            if written == 0 { f64::NAN } else { programs / written as f64 }
+        };
         vec![
             column("handles.units_host", floats(&self.written)),
             column("handles.units_moved", floats(&self.moved)),

@@ -51,8 +51,9 @@
 //! writes through each of them fills superblocks of its own; a request's volume, which is its tenant's number, modulo
 //! the handles is the one it goes through. What cleaning moves fills superblocks together whatever handle it came
 //! through (`isolation` "initial"), or apart ("persistent"). The table `handles` has what was written through each,
-//! what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more, or
-//! one more for each: so much less of the spare space is free. By plane that is a block of every plane.
+//! what of it was moved, and its write amplification, which a handle without writes does not have. Every handle keeps a
+//! superblock open, and cleaning one more, or one more for each: so much less of the spare space is free. By plane that
+//! is a block of every plane.
 //!
 //! *Zones* (`zones`; NVMe's zoned namespaces, ZNS) stand in place of the page mapping: the host writes each zone in
 //! order and resets it as a whole. A zone is so many superblocks, taken from the erased ones when it is first written,

@@ -146,6 +146,34 @@ fn volumes_go_round_the_handles() {
     assert_eq!(host.values, [2.0, 1.0]);
 }
 
+/// A log behind each handle; then one of them is not written any more, though cleaning goes on to move what it wrote.
+#[test]
+fn a_handle_that_nothing_is_written_through_has_no_amplification() {
+    let mut device = drive("placement_handles = 3\nblocks = 64\nover_provisioning = \"28 %\"");
+    let (count, mut random) = (unit_count(&*device), random("unused"));
+    let mut write = |device: &mut dyn Device, volumes: u64, writes: u64| {
+        for number in 0..writes {
+            let request = unit(Op::Write, random.below(count));
+            device.precondition(&[Request { volume: (number % volumes) as u32, ..request }]);
+        }
+    };
+    write(&mut *device, 2, 3 * count);
+    device.restart_ledger();
+    write(&mut *device, 1, count);
+    let report = device.report(Time::ZERO);
+    let of = |name: &str| {
+        let found = report.columns.iter().find(|column| column.name == name);
+        found.expect("it is in the table of handles").values.clone()
+    };
+    let (written, moved) = (of("handles.units_host"), of("handles.units_moved"));
+    assert!(written[0] > 0.0 && moved[1] > 0.0, "{written:?} {moved:?}");
+    assert_eq!((written[1], written[2], moved[2]), (0.0, 0.0, 0.0));
+    let amplification = of("handles.write_amplification");
+    assert_eq!(amplification[0], (written[0] + moved[0]) / written[0]);
+    assert!(amplification[1].is_nan(), "{} is of nothing written", amplification[1]);
+    assert!(amplification[2].is_nan(), "{} is of nothing at all", amplification[2]);
+}
+
 #[test]
 fn handles_that_the_drive_cannot_have_are_refused() {
     for (settings, problem) in [
