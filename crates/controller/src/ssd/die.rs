@@ -106,10 +106,20 @@ impl Die {
         *self = Die { channel: self.channel, programs, line, ..Die::default() }.with_planes(planes);
     }
 
-    /// When all it has to do so far is done.
+    /// When all it has to do so far is done, if what waits stands still for no read.
     pub(super) fn free_from(&self) -> Time {
         let last = self.line.last().map_or(self.current.end, |job| self.time_of(job.to()));
         last.max(self.reads.free_from())
+    }
+
+    /// When all it has to do so far is over, if nothing comes any more: what waits begins when it may, and stands still for
+    /// reads whose time is yet to come.
+    pub(super) fn over_from(&self) -> Time {
+        let ends = self.line.jobs().fold(self.current.end, |end, job| {
+            let start = self.reads.earliest_start(job.ready.max(end).max(self.forgotten), Time::ZERO);
+            self.reads.end_standing_still(start, job.duration + job.longer)
+        });
+        ends.max(self.reads.free_from())
     }
 
     /// When the operation that is last of all began: from then on the next one's data may come in.

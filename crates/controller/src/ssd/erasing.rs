@@ -126,7 +126,7 @@ impl EraseTurns {
             let first = if Some(ends.len()) == self.most { ends.pop() } else { None };
             let turn = first.map_or(next.ready, |Reverse(end)| end.max(next.ready));
             // What the die has to do already may come before it.
-            let free = free.entry(next.die).or_insert_with(|| dies[next.die as usize].free_from());
+            let free = free.entry(next.die).or_insert_with(|| dies[next.die as usize].over_from());
             *free = turn.max(*free) + self.duration;
             ends.push(Reverse(*free));
             last = last.max(*free);

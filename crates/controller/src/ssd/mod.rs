@@ -290,7 +290,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "nvme-zns-1.1",
             "bjorling-2021",
         ],
-        10,
+        11,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

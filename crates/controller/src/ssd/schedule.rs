@@ -213,18 +213,23 @@ impl Schedule {
     }
 
     /// When the last of all work ends, as is known at `now`: what was to begin before has begun, and dies whose turn has
-    /// come erase.
+    /// come erase. Where that is later than `now`, something may end later still.
     pub(super) fn busy_as_of(&mut self, now: Time) -> Time {
         if !self.erase_turns.is_idle() {
             self.erase_turns.begin(now, &mut self.dies);
         }
         self.dies.iter_mut().for_each(|die| die.begin_before(now));
-        self.busy_until()
+        self.last_end(Die::free_from)
     }
 
-    /// When the last of all work ends; no later than this, where something waits for reads or for its turn to erase.
+    /// When the last of all work ends, if nothing comes any more.
     pub(super) fn busy_until(&self) -> Time {
-        let dies = self.dies.iter().map(Die::free_from);
+        self.last_end(Die::over_from)
+    }
+
+    /// The last of all work, where this says when a die has no more to do.
+    fn last_end(&self, of_die: fn(&Die) -> Time) -> Time {
+        let dies = self.dies.iter().map(of_die);
         let erases = self.erase_turns.busy_until(&self.dies);
         let channels = self.channels.iter().map(Timeline::free_from);
         let crossings = channels.chain(self.arbiters.iter().map(Arbiter::free_from));

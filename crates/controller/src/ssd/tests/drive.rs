@@ -46,6 +46,8 @@ fn the_contract_of_devices_is_kept() {
         "blocks = 32\nover_provisioning = \"180 %\"\nparity = { stripe = 2 }\npower_protected = false\nplanes = 2\nmulti_plane = false",
         "blocks = 64\nallocation = \"static\"\nmapping_cache = \"8 KiB\"\nwear_spread = 3",
         "blocks = 64\nallocation = \"static\"\nplanes = 2\nmapping_cache = \"8 KiB\"\npower_protected = false",
+        "blocks = 64\nallocation = \"dynamic\"\nmapping_cache = \"8 KiB\"",
+        "blocks = 64\nallocation = \"dynamic\"\nplanes = 2\nmapping_cache = \"8 KiB\"\npower_protected = false",
         "blocks = 64\nallocation = \"static\"\nplanes = 2\ncopyback = true\nerrors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0.004, cycles = 9, error_exponent = 0, refresh_reads = 40 }",
     ] {
         conformance(|| drive(settings));

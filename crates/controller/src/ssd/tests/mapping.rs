@@ -113,3 +113,29 @@ fn reads_the_table_first(allocation: &str) {
     assert_close("the rest", miss - translated, hit, 0.001);
     assert_eq!(none, 0.0);
 }
+
+/// Reads of the table and behind them of data lie at times that are yet to come, and what waits stands still for them: when
+/// all is over is known before, and no die has worked longer.
+#[test]
+fn what_waits_for_a_die_ends_behind_the_reads_it_stands_still_for() {
+    for allocation in ["superblock", "static", "dynamic"] {
+        for requests in (100..2_000).step_by(100) {
+            let mut device = cached(10, allocation);
+            let count = unit_count(&*device);
+            let mut random = random("span");
+            precondition(&mut *device, count, |number| number);
+            device.restart_ledger();
+            for number in 0..requests {
+                let op = if number % 2 == 0 { Op::Write } else { Op::Read };
+                let request = unit(op, random.below(count));
+                device.submit(Time::from_us(number), &request, Data::None, &mut Breakdown::new());
+            }
+            let (end, report) = (device.busy_until(), report(&*device));
+            let dies = report.resources.iter().find(|resource| resource.name == "dies").expect("it has dies");
+            let used = dies.utilisation(end);
+            assert!(used <= 1.0 + 1e-9, "{allocation}: {used} after {requests} requests");
+            device.advance(end);
+            assert_eq!(device.busy_until(), end, "{allocation}, after {requests} requests");
+        }
+    }
+}
