@@ -1379,6 +1379,8 @@ class SsdDevice(Table):
     """Power that flows whether or not it works."""
     erases_at_once: int | None = None
     """Dies that erase at one time, so that the others go on programming meanwhile; absent means as many as there are."""
+    programs_at_once: int | None = None
+    """Dies that program at one time, as a budget of power allows; absent means as many as there are."""
     bus: str
     """Bandwidth of a channel."""
     command: str | None = None

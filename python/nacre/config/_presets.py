@@ -245,6 +245,7 @@ class SsdSettings(TypedDict, total=False):
     transfer_energy: str
     idle_power: str
     erases_at_once: int
+    programs_at_once: int
     bus: str
     command: str
     multi_plane: bool

@@ -25,6 +25,12 @@
 //! erases at once. Places of a full buffer are given back in the order in which they were taken, or, as a pool
 //! (`buffer_places`), as soon as programs end: so writes go on while one die erases.
 //!
+//! *Programs* are under way on no more than `programs_at_once` dies, as a budget of power has it (the power states of
+//! NVMe; the two modes of Intel's 910): data crosses to its die, and waits there until one of the others has ended.
+//! Programs take their turns in the order in which they are issued, whoever they are for, and a later one goes before
+//! where its die is free and there is time enough. Pages of several planes of a die are one of them. Reads and erases
+//! are not counted.
+//!
 //! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so because a
 //! stripe uses all dies at once, one parity covers it, and one erase count and one list of what is live stand for
 //! thousands of blocks; the price is a coarser choice of victims. The host and the cleaner fill superblocks of their
@@ -130,8 +136,9 @@
 //! order of the pages. A program's transfer keeps the time it was given when reads delay its die later, and so does a
 //! write that waits for its place in the buffer. Where a channel chooses, a read keeps the time it was given though a
 //! later one goes first, while the channel itself is as late as that makes it: rates are kept, and reads in a closed
-//! loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase is told
-//! when the others are expected to end. The processors take requests in the order of their submission where a composite
+//! loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase, or to
+//! program, is told when the others are expected to end; where reads delay these, more than `programs_at_once` may
+//! program for as long. The processors take requests in the order of their submission where a composite
 //! device submits a later one first.
 //!
 //! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells
@@ -163,25 +170,26 @@
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority); tseng-2011 (losses of power);
 //! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads), kim-2019 (by all three); shadley-2011
-//! (parity over dies, which moves on, of 7 + 1 and 15 + 1 pages); nvme-2.1 (flexible data placement);
-//! nvme-zns-1.1 and bjorling-2021 (zones).
+//! (parity over dies, which moves on, of 7 + 1 and 15 + 1 pages); nvme-2.1 (flexible data placement, power states);
+//! tomshardware-ssd910 (writes at two thirds of the rate within 25 W); nvme-zns-1.1 and bjorling-2021 (zones).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed space
 //! too, also of planes that are cleaned by themselves; the bandwidth of a stride under each allocation; pages of two
 //! planes that are programmed together; time of a channel that copies do not cross; bandwidths as products of the
 //! parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies and erases under
-//! priority without preemption; waits for a channel under each arbitration, and whole drives against a channel and dies
-//! that are stepped; a die whose planes read by themselves against one that is stepped, and waits there against one
-//! server for each plane; the law of suspension; the longest write while dies erase; bursts after cleaning in quiet;
-//! end of life where endurance, blocks and write amplification put it; tenants behind handles of their own amplify as
-//! drives of their own, and together as one where they share a handle; zones are written at the speed of their dies,
-//! every unit once, and wear all superblocks alike; reads that are sensed again, their latency, and units that are
-//! lost, against binomial tails, also of stripes with parity and of copies inside a die; the time of a rebuilt read;
-//! write amplification with parity against the closed forms at the spare space it leaves; wrong bits against their law,
-//! and no lost unit is given as good; refreshes are reads over their limit; tenants with shares of the queue get
-//! requests done by their places; programs, erases and live units conserved; every unit after losses of power at random
-//! moments, against an auditor that knows its versions; time of recovery as pages over dies.
+//! priority without preemption; programs a second, and the end of each, where so many dies program at once; waits for a
+//! channel under each arbitration, and whole drives against a channel and dies that are stepped; a die whose planes read
+//! by themselves against one that is stepped, and waits there against one server for each plane; the law of suspension;
+//! the longest write while dies erase; bursts after cleaning in quiet; end of life where endurance, blocks and write
+//! amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one where
+//! they share a handle; zones are written at the speed of their dies, every unit once, and wear all superblocks alike;
+//! reads that are sensed again, their latency, and units that are lost, against binomial tails, also of stripes with
+//! parity and of copies inside a die; the time of a rebuilt read; write amplification with parity against the closed
+//! forms at the spare space it leaves; wrong bits against their law, and no lost unit is given as good; refreshes are
+//! reads over their limit; tenants with shares of the queue get requests done by their places; programs, erases and live
+//! units conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time
+//! of recovery as pages over dies.
 
 mod ageing;
 mod arbiter;
@@ -287,6 +295,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "kim-2019",
             "shadley-2011",
             "nvme-2.1",
+            "tomshardware-ssd910",
             "nvme-zns-1.1",
             "bjorling-2021",
         ],

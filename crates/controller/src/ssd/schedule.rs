@@ -10,7 +10,7 @@ use super::optional_part::OptionalPart;
 use super::pace::Pace;
 use super::places::Places;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Time, Timeline, UnderWay};
+use nacre_kernel::{Activity, Pool, Time, Timeline, UnderWay};
 use nacre_media::charge::Charges;
 use nacre_media::flash::Operation;
 use std::collections::VecDeque;
@@ -66,6 +66,8 @@ pub(super) struct Schedule {
     copied_of_dies: Vec<Time>,
     places: Places,
     pub(super) erase_turns: EraseTurns,
+    /// Programs that may be under way at one time, where a drive allows fewer than it has dies.
+    pub(super) program_turns: OptionalPart<Pool>,
     /// Programs under way that hold no place, but may hold data of the host: a flush waits for them too. Kept
     /// where a flush programs the buffer.
     beside: VecDeque<(u32, Time)>,
@@ -119,6 +121,7 @@ impl Schedule {
             copied_of_dies: vec![Time::ZERO; if geometry.is_by_plane() { geometry.dies as usize } else { 0 }],
             places: Places::new(config.buffer_places, places, geometry.dies),
             erase_turns: EraseTurns::new(config, &geometry, pace.erase),
+            program_turns: program_turns(config, &geometry),
             beside: VecDeque::new(),
             keeps_beside: !config.power_protected,
             issued: Vec::new(),
@@ -206,6 +209,9 @@ impl Schedule {
         self.crossing_until.iter_mut().for_each(VecDeque::clear);
         self.places.clear();
         self.erase_turns.clear();
+        if let Some(turns) = &mut self.program_turns.0 {
+            **turns = Pool::new(turns.len());
+        }
         self.beside.clear();
         self.issued.clear();
         (self.copied, self.filling_from) = (Time::ZERO, Time::ZERO);
@@ -243,6 +249,9 @@ impl Schedule {
         self.under_way.settle(now);
         self.channels.iter_mut().for_each(|channel| channel.forget_before(now));
         self.arbiters.iter_mut().for_each(|arbiter| arbiter.settle(now));
+        if let Some(turns) = &mut self.program_turns.0 {
+            turns.forget_before(now);
+        }
         // A die has little to forget, and there are many.
         self.forgettings = self.forgettings.wrapping_add(1);
         if self.forgettings.is_multiple_of(DIES_FORGET_EVERY) {
@@ -265,6 +274,9 @@ impl Schedule {
         self.arbiters.iter().for_each(Arbiter::check_invariants);
         self.dies.iter().for_each(Die::check_invariants);
         self.places.check_invariants();
+        if let Some(turns) = &self.program_turns.0 {
+            turns.check_invariants();
+        }
     }
 
     /// Pages that so many units of an operation lie on, and the time they take on a channel.
@@ -342,4 +354,10 @@ impl Schedule {
         }
         self.beside.push_back((die, end));
     }
+}
+
+/// The turns of programs, where fewer dies may program than there are.
+fn program_turns(config: &Config, geometry: &Geometry) -> OptionalPart<Pool> {
+    let most = config.programs_at_once.filter(|&most| most < geometry.dies);
+    OptionalPart(most.map(|most| Box::new(Pool::new(most))))
 }

@@ -151,10 +151,16 @@ impl Schedule {
             Some(arbiter) => arbiter.other(now, ready.max(open), transfer),
             None => self.channels[die.channel as usize].reserve(ready.max(open), transfer),
         };
+        let across = begin + transfer;
+        // The data is on its die, and waits there where too many others program.
+        let start = match &mut self.program_turns.0 {
+            Some(turns) => turns.reserve(across.max(die.free_from()), time),
+            None => across,
+        };
         let end = if self.pace.cached {
-            die.work(now, begin + transfer, time, task)
+            die.work(now, start, time, task)
         } else {
-            die.work(now, begin, transfer + time, task)
+            die.work(now, start - transfer, transfer + time, task)
         };
         let occupied = if self.pace.cached { time } else { transfer + time };
         self.die_charges.charge(task.activity, occupied);

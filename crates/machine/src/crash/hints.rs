@@ -160,6 +160,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd", "mapping_entry", &["\"4 B\""]),
     ("ssd", "suspensions", &["1", "8"]),
     ("ssd", "erases_at_once", &[LEFT_OUT, "1", "2"]),
+    ("ssd", "programs_at_once", &[LEFT_OUT, "1", "2"]),
     ("ssd", "registers", &[LEFT_OUT, "1", "2"]),
     ("ssd", "idle_cleaning", &[LEFT_OUT, LEFT_OUT, "5", "6"]),
     ("ssd", "checkpoint_every", &["\"4 KiB\"", "\"64 KiB\"", "\"1 GiB\""]),

@@ -147,6 +147,9 @@ pub struct Config {
     /// are.
     #[config(min = 1, max = 1048576)]
     pub erases_at_once: Option<u32>,
+    /// Dies that program at one time, as a budget of power allows; absent means as many as there are.
+    #[config(min = 1, max = 1048576)]
+    pub programs_at_once: Option<u32>,
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,

@@ -17,6 +17,7 @@ mod mistakes;
 mod parity;
 mod plane_reads;
 mod priority;
+mod programming;
 mod recovery;
 mod slc_cache;
 mod suspension;
@@ -24,7 +25,7 @@ mod wear;
 mod zones;
 
 use crate::workbench::workbench;
-use nacre_kernel::{ComponentReport, Device, Op, Random, Request, Streams, Time};
+use nacre_kernel::{Activity, ComponentReport, Device, Op, Random, Request, Streams, Time};
 use nacre_testkit::closed_loop;
 
 /// A drive of 4 dies with nothing in the way but the flash; `settings` come behind, or instead.
