@@ -55,6 +55,20 @@ def test_a_stack_without_wear_has_no_blocks() -> None:
         record.blocks("stack")
 
 
+def test_a_placement_handle_without_writes_has_no_amplification(tmp_path: Path) -> None:
+    small = {"channels": 1, "ways": 1, "planes": 1, "blocks": 128, "pages": 64, "spare_blocks": 0}
+    share = {"over_provisioning": "40 %", "placement_handles": 2, "buffer": "256 KiB"}
+    writes = {"kind": "uniform", "requests": 400, "footprint": "4 MiB", "read_share": "0 %"}
+    stack = {"preset": "tlc_nvme", **small, **share}
+    record = nacre.run("disk-15k", {"stack": stack, "workload": writes})
+    first, second = record.columns["stack.handles.write_amplification"]
+    assert first == 1.0
+    assert np.isnan(second)
+    record.save(tmp_path)
+    table = pl.read_parquet(tmp_path / "handles.parquet")
+    assert table["write_amplification"].to_list() == [1.0, None]
+
+
 def test_busy_time_and_idle_rest_are_all_the_time() -> None:
     stack = {"kind": "measured", "read": "10 us", "write": "30 us", "parallelism": 4}
     arrival = {"kind": "closed", "queue_depth": 2}
