@@ -20,6 +20,7 @@ _BASES = {
     "energy": "j",
     "power": "w",
     "price": "per_gib",
+    "area": "mm2",
     "area of a bit": "um2_per_bit",
 }
 """What each quantity is counted in, as the names of columns end in it."""

@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::reader::Reader;
 use crate::shape::{Field, Literal, Shape, Use};
 use nacre_kernel::units::{Decimal, Quantity};
-use nacre_kernel::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
+use nacre_kernel::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
 use std::cmp::Ordering;
 
 /// A struct that a table of a document is read into. Derive it.
@@ -177,7 +177,7 @@ macro_rules! quantity_field {
     )+};
 }
 
-quantity_field!(Time, Bytes, Ratio, Rate, Bandwidth, Energy, Power, Price, BitArea);
+quantity_field!(Time, Bytes, Ratio, Rate, Bandwidth, Energy, Power, Price, Area, BitArea);
 
 macro_rules! integer_field {
     ($($type:ty),+) => {$(

@@ -1,15 +1,15 @@
-//! Pages that have codes: the time and energy of the decoder, what a loss of power takes back of them, and what is said of a
+//! Pages that have codes: the time and energy of the decoders, what a loss of power takes back of them, and what is said of a
 //! page that is beyond its code.
 
 use nacre_controller::ecc::{Verdict, Work};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Energy, Ledger, Resource, Time, Timeline};
+use nacre_kernel::{Activity, Energy, Ledger, Pool, Resource, Time};
 use std::collections::VecDeque;
 
-/// An encoder and a decoder, which puts right one page at a time.
-#[derive(Debug, Default, State)]
+/// An encoder, and decoders that put right one page at a time each.
+#[derive(Debug, State)]
 pub(crate) struct Coder {
-    decoder: Timeline,
+    decoders: Pool,
     /// What it was charged.
     pub(crate) ledger: Ledger,
     /// What may not have ended, in the order in which it was asked for: kept where the power may fail.
@@ -25,10 +25,15 @@ struct Piece {
 }
 
 impl Coder {
+    /// Free, with at least one decoder.
+    pub(crate) fn new(decoders: u32) -> Coder {
+        Coder { decoders: Pool::new(decoders), ledger: Ledger::default(), under_way: VecDeque::new() }
+    }
+
     /// Decodes a page that is there at `sensed`; when that is done.
     #[inline]
     pub(crate) fn decode(&mut self, sensed: Time, work: Work, may_fail: bool) -> Time {
-        let begin = self.decoder.reserve(sensed, work.time);
+        let begin = self.decoders.reserve(sensed, work.time);
         self.ledger.charge(Activity::Correct, work.time);
         self.charge_energy(begin, work, may_fail);
         begin + work.time
@@ -51,20 +56,20 @@ impl Coder {
     }
 
     pub(crate) fn forget_before(&mut self, to: Time) {
-        self.decoder.forget_before(to);
+        self.decoders.forget_before(to);
         while self.under_way.front().is_some_and(|piece| piece.end <= to) {
             self.under_way.pop_front();
         }
     }
 
     pub(crate) fn free_from(&self) -> Time {
-        self.decoder.free_from()
+        self.decoders.free_from()
     }
 
     /// The power fails at `at`: of what is under way, the part that is done by then stays charged.
     pub(crate) fn power_fail(&mut self, at: Time) {
-        self.ledger.give_back(Activity::Correct, self.decoder.busy_after(at));
-        self.decoder = Timeline::new();
+        self.ledger.give_back(Activity::Correct, self.decoders.busy_after(at));
+        self.decoders = Pool::new(self.decoders.len());
         for Piece { begin, end, energy } in self.under_way.drain(..).filter(|piece| piece.end > at) {
             let left = if begin < at { (end - at).as_secs_f64() / (end - begin).as_secs_f64() } else { 1.0 };
             self.ledger.give_back_energy(Activity::Correct, Energy(energy.0 * left));
@@ -76,13 +81,13 @@ impl Coder {
         self.under_way.clear();
     }
 
-    /// The decoder, for reports.
+    /// The decoders, for reports.
     pub(crate) fn resource(&self) -> Resource {
-        Resource { name: "decoder", servers: 1, ledger: self.ledger.clone() }
+        Resource { name: "decoder", servers: self.decoders.len(), ledger: self.ledger.clone() }
     }
 
     pub(crate) fn check_invariants(&self) {
-        self.decoder.check_invariants();
+        self.decoders.check_invariants();
     }
 }
 

@@ -202,7 +202,8 @@ pub struct ComponentReport {
     pub counters: Vec<(&'static str, u64)>,
     /// What it costs, in the catalogue's cost units; `None` where no price is known.
     pub cost: Option<f64>,
-    /// Area of its memory's cells in square millimetres; `None` where it is not known.
+    /// Area of its memory's cells, and of what else its settings give an area, in square millimetres; `None` where it is
+    /// not known.
     pub area_mm2: Option<f64>,
     /// Days until the medium is worn out at the rate of this run; `None` where endurance is not modelled.
     pub lifetime_days: Option<f64>,

@@ -79,5 +79,5 @@ pub use time::Time;
 pub use timeline::{Pool, Timeline};
 pub use transactions::{Refused, Transactions};
 pub use under_way::{Cancelled, Operations, UnderWay};
-pub use units::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};
+pub use units::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};
 pub use zone::Zone;

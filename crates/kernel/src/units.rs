@@ -296,6 +296,11 @@ float_quantity!(
 );
 
 float_quantity!(
+    /// Square millimetres.
+    Area, "area", "an area such as \"1.2 mm2\"", "mm2",
+    ["mm2" => 1.0, "um2" => 1e-6]
+);
+float_quantity!(
     /// Square micrometres of a bit.
     BitArea, "area of a bit", "an area of a bit such as \"0.0081 um2/bit\"", "um2/bit",
     ["um2/bit" => 1.0, "nm2/bit" => 1e-6]

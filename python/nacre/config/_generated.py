@@ -921,6 +921,10 @@ class FlashDiskCacheDevice(Table):
     """How many bits a cell holds at first. Default: mlc."""
     ecc: Ecc
     """The code of new pages, for pages of 2 KiB."""
+    decoders: int | None = None
+    """Pages that are decoded at one time, whichever dies they come from. Default: 1."""
+    decoder_area: str | None = None
+    """Area of one decoder, which counts beside that of the cells; absent means that it is not counted."""
     raises_strength: bool | None = None
     """Whether pages that come to the end of their code get a stronger one. Default: true."""
     strongest: int | None = None

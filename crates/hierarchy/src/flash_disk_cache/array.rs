@@ -11,7 +11,7 @@ use nacre_kernel::{
 use nacre_media::dual_mode_flash::{DualModeFlash, Mode};
 use nacre_media::store::Store;
 
-/// Flash, its dies, and the encoder and decoder.
+/// Flash, its dies, and the encoder and decoders.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Array<S> {
@@ -59,7 +59,12 @@ impl Sensed {
 }
 
 impl<S: Store> Array<S> {
-    pub(super) fn new(cells: Cells, codes: Vec<Box<dyn Ecc>>, flash: DualModeFlash<S>) -> Array<S> {
+    pub(super) fn new(
+        cells: Cells,
+        decoders: u32,
+        codes: Vec<Box<dyn Ecc>>,
+        flash: DualModeFlash<S>,
+    ) -> Array<S> {
         let layouts = codes.iter().map(|code| code.layout());
         let bits = layouts.map(|of| (of.codeword_bits * u64::from(of.codewords)) as u32).collect();
         let spans = Spans {
@@ -76,7 +81,7 @@ impl<S: Store> Array<S> {
             codes,
             spans,
             dies: vec![Timeline::new(); cells.dies as usize],
-            coder: Coder::default(),
+            coder: Coder::new(decoders),
             die_ledger: Ledger::default(),
             under_way: UnderWay::default(),
             buffer: vec![0; if S::CARRIES_BYTES { stored_bytes(&cells) as usize } else { 0 }],

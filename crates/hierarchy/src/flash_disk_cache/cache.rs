@@ -91,7 +91,7 @@ impl<S: Store> FlashCache<S> {
         FlashCache {
             id,
             path,
-            array: Array::new(cells, codes, flash),
+            array: Array::new(cells, config.decoders, codes, flash),
             tables,
             recency: Recency::new(blocks as usize, REGIONS),
             regions,

@@ -4,7 +4,7 @@ use super::FLASH_PAGE;
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_device::DeviceFamily;
-use nacre_kernel::{BitArea, Bytes, Price, Ratio, Time};
+use nacre_kernel::{Area, BitArea, Bytes, Price, Ratio, Time};
 use nacre_media::dual_mode_flash::{Mode, Nand};
 
 /// Slots of the smallest region: blocks to open, to collect into, and to evict.
@@ -74,6 +74,16 @@ pub struct Config {
     pub density: Density,
     /// The code of new pages, for pages of 2 KiB.
     pub ecc: Slot<EccFamily>,
+    /// Pages that are decoded at one time, whichever dies they come from.
+    #[config(
+        default = 1,
+        min = 1,
+        max = 1024,
+        source = "paper: roberts-2009 section III: a BCH encoder and decoder"
+    )]
+    pub decoders: u32,
+    /// Area of one decoder, which counts beside that of the cells; absent means that it is not counted.
+    pub decoder_area: Option<Area>,
     /// Whether pages that come to the end of their code get a stronger one.
     #[config(
         default = true,
@@ -147,6 +157,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let remedy = format!("the next one is {}", slots.next_power_of_two());
         reader.conflict("slots", &slots.to_string(), "it is not a power of two", &remedy);
     }
+    check_area(config, reader);
     let pages = u64::from(config.cells.blocks) * u64::from(slots) * 2;
     if pages > 1 << 30 {
         let problem = format!("{pages} pages are more than {}", 1 << 30);
@@ -162,10 +173,31 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
+/// More decoders are no gain for nothing: where an area is given, theirs is, too.
+fn check_area(config: &Config, reader: &mut Reader<'_>) {
+    match (config.cells.area, config.decoder_area) {
+        (Some(area), None) if config.decoders > 1 => {
+            let problem = format!("the area of {} decoders is not known", config.decoders);
+            reader.conflict("area", &area.to_string(), &problem, "give decoder_area too");
+        }
+        (None, Some(area)) => {
+            let problem = "the area of the cells beside it is not known";
+            reader.conflict("decoder_area", &area.to_string(), problem, "give area too");
+        }
+        _ => {}
+    }
+}
+
 impl Config {
     /// Blocks of the region for written pages; 0 where there is one region.
     pub(super) fn write_blocks(&self) -> u32 {
         (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
+    }
+
+    /// Square millimetres of its cells as they are new, and of its decoders where their area is given.
+    pub(super) fn area_mm2(&self) -> Option<f64> {
+        let decoders = self.decoder_area.map_or(0.0, |area| area.0 * f64::from(self.decoders));
+        self.cells.area.map(|area| area.mm2_of(Bytes(self.flash_bytes())) + decoders)
     }
 
     /// Bytes of data of all flash as it is new.

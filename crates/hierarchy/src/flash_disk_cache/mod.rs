@@ -35,6 +35,10 @@
 //! slot is retired, and with its last slot the block. A page that is hit `promotes_at` times moves to a slot
 //! in SLC.
 //!
+//! A page that was read waits for the first of `decoders` that is free, which then works for it alone; whatever die it
+//! came from. Where `area` is given, `decoder_area` counts once for each beside it. Energy to decode is that of the code
+//! for each page, by whichever decoder.
+//!
 //! A page with more wrong bits than its code puts right is never returned, also where a code without a checksum takes it
 //! for another codeword, or the code `none` notices nothing. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
 //! dirty page that has to leave and that the backing refuses or cannot save.
@@ -64,17 +68,20 @@
 //! # Leaves out
 //! Requests are served in the order of their submission: to them the future may delay the past. The bus between
 //! controller and dies; suspending programs and erases for reads; wear of the journal. Tables that are read from disk
-//! when a machine starts in order. Energy of the tables in DRAM. A flush waits for nothing, since what is
+//! when a machine starts in order. Energy of the tables in DRAM; what a decoder draws while it waits for pages; area of the
+//! controller beyond its decoders. A flush waits for nothing, since what is
 //! acknowledged is in flash; it is passed on.
 //!
 //! # Sources
-//! roberts-2009 sections II and III, for cells, regions and what the controller does; kgil-2008 and kgil-2009 for
+//! roberts-2009 sections II and III, for cells, regions and what the controller does, with one BCH decoder; controllers
+//! of fast drives have several (lee-2012), one for each channel or shared by all (dill-2015); kgil-2008 and kgil-2009 for
 //! tables, degree of wear and cost functions, as they are recalled: what is not in the first is assumed.
 //!
 //! # Checks
 //! Hits and misses of reads against a plain LRU of blocks; valid and invalid pages, regions and tables agree at all times;
 //! programs are those of host, fills, collection, wear levelling and journal; while what is written most stays the same, no
-//! block is worn more than another by more than twice `wear_gap` and one erase; a code that is never used up gives
+//! block is worn more than another by more than twice `wear_gap` and one erase; waits for k decoders are those of their
+//! exact schedule, and of M/D/k; a code that is never used up gives
 //! back what was written, also after losses of power at any moment; pages beyond their code are never returned as good.
 
 mod array;
@@ -112,8 +119,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
-        &["roberts-2009", "kgil-2008", "kgil-2009", "mielke-2008", "hetzler-2012"],
-        5,
+        &["roberts-2009", "kgil-2008", "kgil-2009", "lee-2012", "dill-2015", "mielke-2008", "hetzler-2012"],
+        6,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -27,7 +27,7 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
         idle_energy: cache.array.idle_energy(elapsed),
         counters,
         cost: cells.price.map(|price| price.of(flash)),
-        area_mm2: cells.area.map(|area| area.mm2_of(flash)),
+        area_mm2: cache.config.area_mm2(),
         lifetime_days: (erases > 0).then(|| life / erases as f64 * elapsed.as_secs_f64() / 86_400.0),
         wear: Some(wear(cache, made_for)),
         columns: columns(cache),

@@ -155,7 +155,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase change memory, written in place, with its tables beside its pages",
         &["roberts-2009", "qureshi-2009"],
-        5,
+        6,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

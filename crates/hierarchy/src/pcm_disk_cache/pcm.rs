@@ -67,7 +67,7 @@ impl<S: Store> Pcm<S> {
             cells: WornCells::new(rows, config.cells.endurance, config.errors, random),
             banks: Pool::new(config.banks),
             port: Timeline::new(),
-            coder: Coder::default(),
+            coder: Coder::new(1),
             bank_charges: Charges::default(),
             port_ledger: Ledger::default(),
             writes: 0,

@@ -1,6 +1,6 @@
 //! The units of all quantities, for who reads a quantity without knowing what it measures.
 
-use super::{Bandwidth, BitArea, Bytes, Decimal, Energy, Power, Price, Quantity, Rate, Ratio, split};
+use super::{Area, Bandwidth, BitArea, Bytes, Decimal, Energy, Power, Price, Quantity, Rate, Ratio, split};
 use crate::time::Time;
 
 /// A unit of some quantity.
@@ -25,6 +25,7 @@ pub fn units() -> Vec<Unit> {
     add::<Energy>(&mut all);
     add::<Power>(&mut all);
     add::<Price>(&mut all);
+    add::<Area>(&mut all);
     add::<BitArea>(&mut all);
     all
 }

@@ -1,5 +1,6 @@
 //! The flash disk cache.
 
+mod decoders;
 mod laws;
 mod levelling;
 mod wear;
