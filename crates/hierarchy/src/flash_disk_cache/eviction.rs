@@ -117,10 +117,8 @@ impl<S: Store> FlashCache<S> {
     /// `block`, in which nothing is valid any more and which is in no list, is erased when `ready`, and is free.
     pub(super) fn release(&mut self, block: u32, ready: Time) {
         let region = usize::from(self.tables.blocks[block as usize].region);
-        self.counts.programs.journal += 1;
-        let noted = self.array.program_journal(block, ready);
         let was_relieved = self.tables.blocks[block as usize].is_relieved;
-        self.erase(block, noted);
+        self.erase(block, ready);
         if self.tables.blocks[block as usize].slots == 0 {
             self.tables.blocks[block as usize].used = Use::Retired;
             self.counts.retired_blocks += 1;
@@ -141,10 +139,13 @@ impl<S: Store> FlashCache<S> {
         self.regions[region].free.push_back(block);
     }
 
-    pub(super) fn erase(&mut self, block: u32, now: Time) {
+    /// `block`, in which nothing is valid any more, is erased when `ready` and noted in the journal.
+    pub(super) fn erase(&mut self, block: u32, ready: Time) {
+        self.counts.programs.journal += 1;
+        let noted = self.array.program_journal(block, ready);
         let lowered = self.tables.blocks[block as usize].lowered;
         let is_slc = self.config.density.mode() == Mode::Slc || 2 * lowered > self.config.cells.slots;
-        let done = self.array.erase(block, if is_slc { Mode::Slc } else { Mode::Mlc }, now);
+        let done = self.array.erase(block, if is_slc { Mode::Slc } else { Mode::Mlc }, noted);
         self.counts.erases += 1;
         let status = &mut self.tables.blocks[block as usize];
         self.life.erased += u64::from(status.programmed);
