@@ -6,7 +6,7 @@
 //! `page`, behind each table the leaves of its index, then the log. Clients run the five transactions of TPC-C in its
 //! shares: new order 45 %, payment 43 %, and order status, delivery and stock level 4 % each. Customers and items are
 //! drawn by TPC-C's NURand, so some are asked for far more often; a new order takes 5 to 15 items, of which 1 % are
-//! from another warehouse; 60 % of payments and order statuses look the customer up by name, which reads three.
+//! from any of the warehouses; 60 % of payments and order statuses look the customer up by name, which reads three.
 //!
 //! A row that is looked up is a read of an index leaf and of the row's page; a row that is changed is a
 //! write of its page besides. New orders, order lines and history go to the ends of their tables, round and round in
@@ -16,14 +16,15 @@
 //! # Leaves out
 //! Inner pages of indices, which stay in memory; a database's own buffers, locks and checkpoints; a flush for every
 //! commit: the log is written and not waited for beyond that. Terminals' keying and thinking times. 25 % of
-//! a last name's customers that TPC-C would sort.
+//! a last name's customers that TPC-C would sort. Payments by customers of another warehouse, 15 % in TPC-C. What of a
+//! commit lies beyond the end of the log's room.
 //!
 //! # Sources
 //! tpc-c for tables, sizes of rows, transactions, shares and NURand. roberts-2009 runs DBT-2 on a scaled-down database
 //! and gives no settings.
 //!
 //! # Checks
-//! Shares of transactions; NURand against its exact distribution; reads and writes of a transaction; addresses in
+//! Shares of transactions, of items and of customers looked up by name, by chi-square; NURand against its exact distribution; reads and writes of a transaction; addresses in
 //! bounds; size of the database.
 
 mod tables;

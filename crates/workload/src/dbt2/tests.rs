@@ -1,5 +1,7 @@
+use super::tables::Table;
 use super::{Config, Transactions};
 use crate::server::{Script, Server, Step};
+use crate::testing::check_chi_square;
 use nacre_kernel::{Bytes, Streams, Time};
 
 fn script(warehouses: u64) -> Transactions {
@@ -82,4 +84,37 @@ fn nurand_is_distributed_as_the_standard_says() {
     }
     // Six standard deviations of its own distribution.
     assert!(chi_square < degrees + 6.0 * (2.0_f64 * degrees).sqrt(), "{chi_square} with {degrees}");
+}
+
+/// The five transactions come by their shares, told apart by what they append and how much they look up; new orders have 5
+/// to 15 items alike, and 60 % of payments look at three customers.
+#[test]
+fn transactions_and_their_parts_come_by_their_shares() {
+    let mut script = script(4);
+    let (mut kinds, mut items, mut named, count) = ([0_u64; 5], [0_u64; 11], [0_u64; 2], 50_000);
+    for _ in 0..count {
+        let (appended, mut steps) = (script.appended, Vec::new());
+        script.next(&mut steps);
+        let customers =
+            script.database.page_of(Table::Customers, 0)..script.database.leaf_of(Table::Customers, 0);
+        let looked_up = |step: &&Step| matches!(step, Step::Read(at, _) if customers.contains(at));
+        let lines = script.appended[super::LINES] - appended[super::LINES];
+        let reads = steps.iter().filter(|step| matches!(step, Step::Read(..))).count();
+        let kind = match reads {
+            _ if lines > 0 => 0,
+            _ if script.appended[super::HISTORY] > appended[super::HISTORY] => 1,
+            0..=10 => 2,
+            80 => 3,
+            _ => 4,
+        };
+        kinds[kind] += 1;
+        match kind {
+            0 => items[lines as usize - 5] += 1,
+            1 => named[usize::from(steps.iter().filter(looked_up).count() == 3)] += 1,
+            _ => {}
+        }
+    }
+    check_chi_square(&kinds, &[0.45, 0.43, 0.04, 0.04, 0.04].map(|share| share * f64::from(count)));
+    check_chi_square(&items, &[kinds[0] as f64 / 11.0; 11]);
+    check_chi_square(&named, &[0.4, 0.6].map(|share| share * kinds[1] as f64));
 }

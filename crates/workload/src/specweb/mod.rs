@@ -16,7 +16,7 @@
 //! are recalled. roberts-2009 runs it and gives no settings.
 //!
 //! # Checks
-//! Shares of classes; mean size of an answer against the sum over files; addresses in bounds and files apart.
+//! How often every file is asked for, by chi-square; mean size of an answer against the sum over files; addresses in bounds and files apart.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 use super::{CLASSES, Config, Files, POPULARITY, size};
 use crate::server::{Script, Server, Step};
+use crate::testing::check_chi_square;
 use nacre_kernel::{Bytes, Ratio, Streams, Time};
 
 fn files() -> Files {
@@ -58,4 +59,42 @@ fn shares_and_sizes_are_those_of_the_benchmark() {
     let found = bytes / f64::from(count);
     assert!((found / mean - 1.0).abs() < 0.03, "{found} B, expected {mean}");
     assert!((f64::from(writes) / f64::from(count) - 0.05).abs() < 0.003, "{writes} writes");
+}
+
+/// Every file is asked for as often as its directory by Zipf's law, its class and its number in the class say.
+#[test]
+fn every_file_is_asked_for_by_its_shares() {
+    let mut files = files();
+    let directories = files.order.len();
+    let mut ranks = vec![0; directories];
+    files.order.iter().enumerate().for_each(|(rank, &place)| ranks[place as usize] = rank);
+    let (mut steps, mut counts, answers) = (Vec::new(), vec![0_u64; directories * 36], 400_000);
+    for _ in 0..answers {
+        steps.clear();
+        files.next(&mut steps);
+        let first = steps.iter().find_map(|step| if let Step::Read(at, _) = step { Some(*at) } else { None });
+        let (place, within) = (first.unwrap() / files.directory, first.unwrap() % files.directory);
+        let file =
+            files.starts.as_flattened().iter().position(|&start| start == within).expect("a file begins");
+        counts[ranks[place as usize] * 36 + file] += 1;
+    }
+    let harmonic: f64 = (1..=directories).map(|rank| 1.0 / rank as f64).sum();
+    let expected = |at: usize| {
+        let (rank, class, number) = (at / 36 + 1, at % 36 / 9, at % 9);
+        answers as f64 / rank as f64 / harmonic * CLASSES[class].0 * POPULARITY[number]
+    };
+    // Files of the rarest class are counted together, so that none is expected fewer than five times.
+    let (mut seen, mut wanted, mut rare) = (Vec::new(), Vec::new(), (0, 0.0));
+    for (at, &count) in counts.iter().enumerate() {
+        if expected(at) < 5.0 {
+            rare = (rare.0 + count, rare.1 + expected(at));
+        } else {
+            seen.push(count);
+            wanted.push(expected(at));
+        }
+    }
+    seen.push(rare.0);
+    wanted.push(rare.1);
+    assert!(seen.len() > 500, "{} files are common", seen.len());
+    check_chi_square(&seen, &wanted);
 }
