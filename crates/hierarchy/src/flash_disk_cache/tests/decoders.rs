@@ -19,8 +19,8 @@ fn mdk_wait(servers: u32, erlangs: f64) -> f64 {
         let below = |end: u32| {
             let mut log_factorial = 0.0;
             let terms = (0..end).map(|n| {
-                log_factorial += f64::from(n.max(1)).ln();
-                (f64::from(n) * mean.ln() - mean - log_factorial).exp()
+                log_factorial += libm::log(f64::from(n.max(1)));
+                libm::exp(f64::from(n) * libm::log(mean) - mean - log_factorial)
             });
             terms.sum::<f64>()
         };
