@@ -169,7 +169,7 @@ impl Wear {
 }
 
 /// Numbers of one component in a row: one for each erase block, or one for each span of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Column {
     /// What they are, with the table they belong to and their unit: `"blocks.live_share"`,
     /// `"cleaning.end_s"`. Columns of one component whose names begin alike up to the dot are equally
@@ -177,6 +177,16 @@ pub struct Column {
     pub name: &'static str,
     /// The numbers; NaN where there is none, which is null in the tables of a record.
     pub values: Vec<f64>,
+}
+
+/// Equal where the same places have no number, too.
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        let mut pairs = self.values.iter().zip(&other.values);
+        self.name == other.name
+            && self.values.len() == other.values.len()
+            && pairs.all(|(a, b)| a == b || a.is_nan() && b.is_nan())
+    }
 }
 
 /// The name of the counter of pages that a component held alone and has lost: reads of them fail, or are told in some

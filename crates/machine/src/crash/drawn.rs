@@ -28,7 +28,7 @@ pub struct Drawn {
 /// The most bytes of a stack that is drawn.
 const CAPACITY_MAX: Bytes = Bytes(1 << 30);
 /// Texts that are tried for one kind of device before another is taken.
-const TRIES: u32 = 400;
+const TRIES: u32 = 4000;
 /// Kinds that are tried.
 const KINDS_TRIED: u32 = 20;
 /// Devices above each other.
