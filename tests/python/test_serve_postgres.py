@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -78,10 +78,13 @@ class Database:
         finally:
             processes = [master, *map(int, children.read_text().split())]
             for process in processes:
-                os.kill(process, signal.SIGKILL)
+                # A child that came to its end by itself since they were listed is gone.
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             # Who starts it next takes one that nobody has waited for for one that runs.
             for process in processes:
-                os.waitpid(process, 0)
+                with suppress(ChildProcessError):
+                    os.waitpid(process, 0)
 
     def bench(self, *options: str) -> str:
         """What `pgbench` says."""
