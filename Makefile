@@ -28,7 +28,7 @@ CRASH_SEED := $(shell date +%s)
 # it draws others, whose seeds follow from the commit (docs/decisions/0018).
 CRASHED := 150
 CRASHED_FROM := 10000000
-CRASHED_S := 60
+CRASHED_S := 40
 COMMIT = $(shell git rev-parse --verify --quiet HEAD || echo 0)
 
 # Whatever environment the user is in, the project's own is .venv.
