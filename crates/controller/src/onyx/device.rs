@@ -10,9 +10,6 @@ use nacre_kernel::{
 };
 use nacre_media::store::Store;
 
-/// Requests whose counters are read together.
-const PREFETCHED: usize = 32;
-
 impl<S: Store> Device for Onyx<S> {
     #[inline]
     fn submit(
@@ -126,15 +123,9 @@ impl<S: Store> Device for Onyx<S> {
         None
     }
 
+    /// Asks for the counters that writes will change.
     fn prefetch(&self, requests: &[Request]) {
-        requests.chunks(PREFETCHED).for_each(|group| self.prefetch_counters(group));
-    }
-}
-
-impl<S: Store> Onyx<S> {
-    /// Asks for the counters that the writes of a group of requests will change.
-    fn prefetch_counters(&self, group: &[Request]) {
-        for request in group.iter().filter(|request| request.op == Op::Write) {
+        for request in requests.iter().filter(|request| request.op == Op::Write) {
             let (number, part) = self.part(request.address, u64::from(request.bytes));
             let controller = &self.controllers[number];
             controller.rows.prefetch(controller.leveller.physical(part.row));

@@ -145,7 +145,9 @@ impl Policy for WTinyLfu {
             return None;
         }
         let oldest = self.arena.pop_back(WINDOW)?;
-        self.sketch.prefetch(&[self.arena.prefetch_back(WINDOW)]);
+        if let Some(next) = self.arena.back(WINDOW) {
+            self.sketch.prefetch(&[self.arena.block(next)]);
+        }
         if self.arena.resident() < self.arena.capacity() {
             self.arena.link_front(PROBATION, oldest);
             self.sketch.fit(self.arena.resident());
