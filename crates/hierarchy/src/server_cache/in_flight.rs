@@ -35,7 +35,8 @@ struct Place {
 const UNUSED: Place = Place { block: NO_BLOCK, since: Time::ZERO, ready: Time::ZERO };
 
 /// Open addressing, linear probing. Arrived blocks stay in the table until it is laid out again, which
-/// happens when half of it is used: a look-up is rare, and an arrival costs nothing.
+/// happens when half of it is used: an arrival costs nothing. Most blocks that are looked up are not in the table; of
+/// these nearly all have no mark, so that their look-ups end in the same way.
 #[derive(Debug, State)]
 #[state(after = "InFlight::check_restored")]
 pub(super) struct InFlight {
@@ -47,23 +48,42 @@ pub(super) struct InFlight {
     full_until: Time,
     #[state(varies)]
     places: Vec<Place>,
+    /// For each place the marks of the blocks whose search begins there, since the table was laid out.
+    #[state(skip = "follows from the places")]
+    marks: Vec<u32>,
     used: usize,
+}
+
+/// Where the search for a block begins, before it is cut to the size of the table, and the mark it leaves there.
+fn home_and_mark(block: u64) -> (usize, u32) {
+    let hash = block.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((hash >> 32) as usize, 1 << (hash >> 59))
 }
 
 impl InFlight {
     /// Nothing is on its way.
     pub(super) fn new() -> InFlight {
-        let places = vec![UNUSED; PLACES_MIN];
-        InFlight { latest: Time::ZERO, floor: Time::ZERO, full_until: Time::ZERO, places, used: 0 }
+        InFlight {
+            latest: Time::ZERO,
+            floor: Time::ZERO,
+            full_until: Time::ZERO,
+            places: vec![UNUSED; PLACES_MIN],
+            marks: vec![0; PLACES_MIN],
+            used: 0,
+        }
     }
 
     fn check_restored(&mut self) -> Result<(), String> {
         let (places, used) =
             (self.places.len(), self.places.iter().filter(|place| !place.ready.is_zero()).count());
-        match places.is_power_of_two() && places >= PLACES_MIN && used == self.used && used < places {
-            true => Ok(()),
-            false => Err(format!("{} blocks on their way in {places} places", self.used)),
+        if !places.is_power_of_two() || places < PLACES_MIN || used != self.used || used >= places {
+            return Err(format!("{} blocks on their way in {places} places", self.used));
         }
+        self.marks = vec![0; places];
+        for at in 0..places {
+            self.mark(self.places[at].block);
+        }
+        Ok(())
     }
 
     /// Whether everything has arrived by `now`.
@@ -75,7 +95,7 @@ impl InFlight {
     /// Whether `block` is on its way at `now`.
     #[inline]
     pub(super) fn way(&self, block: u64, now: Time) -> Way {
-        if self.is_idle(now) { Way::Idle } else { self.look_up(block, now) }
+        if self.is_idle(now) || !self.is_marked(block) { Way::Idle } else { self.look_up(block, now) }
     }
 
     /// Whether one more block may set out at `now` beside `waiting` ones that will be inserted before it.
@@ -93,6 +113,7 @@ impl InFlight {
         let at = self.find(block);
         self.used += usize::from(self.places[at].ready.is_zero());
         self.places[at] = Place { block, since, ready };
+        self.mark(block);
     }
 
     /// What was on its way for `block` is out of date.
@@ -121,8 +142,21 @@ impl InFlight {
         assert!(used * 2 <= self.places.len() + 2, "{used} of {} places are used", self.places.len());
         for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.block != NO_BLOCK) {
             assert_eq!(self.find(place.block), at, "block {} is found where it is", place.block);
+            assert!(self.is_marked(place.block), "block {} has its mark", place.block);
             assert!(place.ready <= self.latest, "block {} arrives last of all", place.block);
         }
+    }
+
+    /// Whether `block` may be in the table.
+    #[inline]
+    fn is_marked(&self, block: u64) -> bool {
+        let (home, mark) = home_and_mark(block);
+        self.marks[home & (self.marks.len() - 1)] & mark != 0
+    }
+
+    fn mark(&mut self, block: u64) {
+        let ((home, mark), places) = (home_and_mark(block), self.marks.len());
+        self.marks[home & (places - 1)] |= mark;
     }
 
     fn look_up(&self, block: u64, now: Time) -> Way {
@@ -139,8 +173,7 @@ impl InFlight {
     /// The place of `block`, or the first one never used on the way to it.
     fn find(&self, block: u64) -> usize {
         let mask = self.places.len() - 1;
-        let hash = block.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut at = (hash >> 32) as usize & mask;
+        let mut at = home_and_mark(block).0 & mask;
         while !self.places[at].ready.is_zero() && self.places[at].block != block {
             at = (at + 1) & mask;
         }
@@ -167,15 +200,25 @@ impl InFlight {
 
     /// Lays the table out anew, without the blocks that have arrived by `horizon`.
     fn lay_out(&mut self, horizon: Time) {
-        let is_live = |place: &Place| place.block != NO_BLOCK && place.ready > horizon;
-        let live: Vec<Place> = self.places.iter().copied().filter(is_live).collect();
-        let places = (live.len() * 4).next_power_of_two().max(PLACES_MIN);
+        let mut live = 0;
+        for at in 0..self.places.len() {
+            // Which places live on is not to be guessed by a processor: each is copied.
+            let place = self.places[at];
+            self.places[live] = place;
+            live += usize::from((place.block != NO_BLOCK) & (place.ready > horizon));
+        }
+        let live = self.places[..live].to_vec();
+        // The more room there is, the more blocks come in before the table is laid out again.
+        let places = (live.len() * 8).next_power_of_two().max(PLACES_MIN);
         self.places.clear();
         self.places.resize(places, UNUSED);
+        self.marks.clear();
+        self.marks.resize(places, 0);
         self.used = live.len();
         for place in live {
             let at = self.find(place.block);
             self.places[at] = place;
+            self.mark(place.block);
         }
     }
 }
@@ -239,7 +282,7 @@ mod tests {
             table.insert(block, us(block), us(block + 10));
             table.advance(us(block));
         }
-        assert_eq!(table.places.len(), PLACES_MIN);
+        assert_eq!(table.places.len(), (8 * 10u64).next_power_of_two() as usize, "ten are on their way");
         let mut inserted = 0;
         while table.has_room(us(2_000_000), 0) {
             table.insert(inserted, us(2_000_000), us(9_000_000));
