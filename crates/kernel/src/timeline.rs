@@ -39,23 +39,26 @@ impl Timeline {
 
     /// Reserves the server for `duration` at the first moment it is free from `earliest` on, and
     /// returns that moment. An empty duration waits for a free moment and reserves nothing.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
         debug_assert!(earliest >= self.forgotten, "{earliest} was forgotten");
-        if duration.is_zero() {
-            self.earliest_start(earliest, duration)
-        } else if self.is_out_of_order {
-            self.reserve_in_gap(earliest, duration)
-        } else if self.busy.last().0 <= earliest {
+        if self.busy.last().0 <= earliest && !duration.is_zero() {
             self.busy.reserve_last(earliest, duration, self.forgotten)
         } else {
-            self.busy.reserve_next(earliest, duration, self.forgotten)
+            self.reserve_in_gap(earliest, duration)
         }
     }
 
+    /// The same where later reservations have been made, or for an empty duration.
     #[inline(never)]
     fn reserve_in_gap(&mut self, earliest: Time, duration: Time) -> Time {
-        self.busy.reserve(earliest, duration, self.forgotten)
+        if duration.is_zero() {
+            self.earliest_start(earliest, duration)
+        } else if self.is_out_of_order {
+            self.busy.reserve(earliest, duration, self.forgotten)
+        } else {
+            self.busy.reserve_next(earliest, duration, self.forgotten)
+        }
     }
 
     /// Reserves the server for `duration` from `start` on, which [`Timeline::earliest_start`] has just named:
@@ -148,11 +151,15 @@ impl Timeline {
     }
 }
 
+/// Servers of a pool that are compared at once.
+const COMPARED: usize = 8;
+
 /// Equal servers behind one queue: a reservation takes the one that can start first.
 #[derive(Clone, Debug)]
 pub struct Pool {
     servers: Vec<Timeline>,
-    /// When each server's last reservation ends; beside each other, because every call looks at all.
+    /// When each server's last reservation ends; beside each other, because every call looks at all. Filled up to a
+    /// multiple of [`COMPARED`] with servers that are never free.
     ends: Vec<Time>,
     /// No server's last busy interval starts after this.
     latest_start: Time,
@@ -160,17 +167,19 @@ pub struct Pool {
     forgotten: Time,
 }
 
+/// When the last reservation of each of `servers` ends, and of servers that are never free up to a multiple of
+/// [`COMPARED`].
+fn ends_of(servers: &[Timeline]) -> Vec<Time> {
+    let never = servers.len().next_multiple_of(COMPARED) - servers.len();
+    servers.iter().map(Timeline::free_from).chain(std::iter::repeat_n(Time::MAX, never)).collect()
+}
+
 impl Pool {
     /// `servers` free servers; at least one.
     pub fn new(servers: u32) -> Pool {
         assert!(servers > 0, "a pool needs at least one server");
-        let servers = servers as usize;
-        Pool {
-            servers: vec![Timeline::new(); servers],
-            ends: vec![Time::ZERO; servers],
-            latest_start: Time::ZERO,
-            forgotten: Time::ZERO,
-        }
+        let servers = vec![Timeline::new(); servers as usize];
+        Pool { ends: ends_of(&servers), servers, latest_start: Time::ZERO, forgotten: Time::ZERO }
     }
 
     /// Reserves one server for `duration` as early as possible from `earliest` on; returns the start.
@@ -260,8 +269,14 @@ impl Pool {
     /// those that are free soonest.
     #[inline]
     fn first_to_end(&self, earliest: Time) -> usize {
-        if let Some(free) = self.ends.iter().position(|&end| end <= earliest) {
-            return free;
+        // Which one it is differs from one request to the next, and a processor guesses it wrong: several are compared
+        // without a branch.
+        for (part, ends) in self.ends.as_chunks::<COMPARED>().0.iter().enumerate() {
+            let bits = ends.iter().enumerate().map(|(index, &end)| u32::from(end <= earliest) << index);
+            let free = bits.fold(0, |all, bit| all | bit);
+            if free != 0 {
+                return part * COMPARED + free.trailing_zeros() as usize;
+            }
         }
         let soonest = self.ends.iter().fold(Time::MAX, |soonest, &end| soonest.min(end));
         self.ends.iter().position(|&end| end == soonest).expect("one end is the soonest")
@@ -291,7 +306,7 @@ impl Pool {
 
     /// When the last reservation of any server ends.
     pub fn free_from(&self) -> Time {
-        self.ends.iter().copied().max().expect("a pool has a server")
+        self.ends[..self.servers.len()].iter().copied().max().expect("a pool has a server")
     }
 
     /// How much of all servers' time behind `at` is reserved.

@@ -1,7 +1,7 @@
 //! Reservations as state, so that a device goes on exactly where it was.
 
 use super::intervals::Interval;
-use super::{INTERVALS_MAX, Intervals, Pool, Timeline};
+use super::{INTERVALS_MAX, Intervals, Pool, Timeline, ends_of};
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 
@@ -49,7 +49,7 @@ impl State for Pool {
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
         self.forgotten.restore(state)?;
         self.servers.restore(state)?;
-        self.ends = self.servers.iter().map(Timeline::free_from).collect();
+        self.ends = ends_of(&self.servers);
         self.latest_start =
             self.servers.iter().map(|server| server.busy.last().0).fold(Time::ZERO, Time::max);
         Ok(())
