@@ -85,27 +85,35 @@ impl<S: Store> Measured<S> {
     /// Serves every unit of a read or write; the result is that of the unit done last.
     #[inline]
     fn serve(&mut self, now: Time, op: Op, bytes: u64) -> Served {
+        if bytes <= self.config.unit.0 {
+            self.serve_unit(now, op, bytes)
+        } else {
+            self.serve_units(now, op, bytes)
+        }
+    }
+
+    #[inline(never)]
+    fn serve_units(&mut self, now: Time, op: Op, bytes: u64) -> Served {
         let unit = self.config.unit.0;
-        let mut last = self.serve_unit(now, op, bytes.min(unit));
-        let (mut units, mut left) = (1, bytes.saturating_sub(unit));
+        let mut last = self.serve_unit(now, op, unit);
+        let mut left = bytes - unit;
         while left > 0 {
             let next = self.serve_unit(now, op, left.min(unit));
             if next.done > last.done {
                 last = next;
             }
-            units += 1;
             left = left.saturating_sub(unit);
         }
-        self.book.units[op as usize] += units;
         last
     }
 
-    #[inline]
+    #[inline(always)]
     fn serve_unit(&mut self, now: Time, op: Op, bytes: u64) -> Served {
         let (latency, activity) = match op {
             Op::Read => (self.read.draw(), Activity::Read),
             _ => (self.write.draw(), Activity::Write),
         };
+        self.book.units[op as usize] += 1;
         self.book.ledger.charge(activity, latency);
         let (start, served) = match &mut self.link {
             None => {
@@ -168,7 +176,7 @@ impl<S: Store> Measured<S> {
 }
 
 /// When a unit begins and is done that holds a server for `latency` and the link for `transfer`.
-#[inline]
+#[inline(always)]
 fn serve_over_link(
     link: &mut Link,
     servers: &mut Pool,

@@ -206,7 +206,7 @@ impl Levels {
 
     /// The host uses `block`, which comes into the first level if it is not there. Where it was found.
     /// What must be written where is added to `moves`, victims first.
-    #[inline]
+    #[inline(always)]
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
         match first.policy.access(block) {

@@ -9,6 +9,7 @@
 //! takes four times as long. The table has 32 steps for each doubling of the items.
 
 use nacre_kernel::Random;
+use std::hint::select_unpredictable;
 
 /// A step is its first rank divided by this long.
 const STEPS_PER_RANK: u64 = 32;
@@ -74,7 +75,8 @@ impl Ranks {
         let product = u128::from(random.bits()) * self.alias.len() as u128;
         let place = (product >> 64) as usize;
         let alias = self.alias[place];
-        if (product as u64) < alias.threshold { place } else { alias.other as usize }
+        // Which of the two it is a processor cannot guess.
+        select_unpredictable((product as u64) < alias.threshold, place, alias.other as usize)
     }
 }
 

@@ -115,7 +115,7 @@ impl Policy for Lru {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     fn hit(&mut self, place: Slot) {
         let latest = self.log.append(tag(self.index.block(place)));
         let before = std::mem::replace(self.index.slot_mut(place), latest);
