@@ -105,6 +105,11 @@ impl Whole {
     }
 }
 
+/// The scenario of the first: reads of a drive on which nothing was written.
+pub(crate) fn reads(requests: u64) -> String {
+    WHOLE[0].scenario(requests)
+}
+
 /// Measures whole runs by their pieces, so that building and filling the drive is not in them.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {

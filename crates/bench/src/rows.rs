@@ -67,7 +67,7 @@ fn of_stream(stream: Stream) -> Vec<Row> {
     rows
 }
 
-/// Devices alone: as the budgets have them, and small ones for counts.
+/// Devices alone, as the budgets have them and small ones for counts; and a whole run of a drive.
 fn of_devices() -> Vec<Row> {
     let array = |size: flash_memory::Size| {
         move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
@@ -93,6 +93,7 @@ fn of_devices() -> Vec<Row> {
         row("envy/page-writes-64M", true, array(flash_memory::Size::Small)),
         row("ssd/page-writes-3G", true, drive(Op::Write)),
         row("ssd/page-reads-3G", true, drive(Op::Read)),
+        row("ssd/run-reads", true, |count, _| Ok(whole(&flash_drive::reads(count), NoFiles))),
         row("onyx/writes-512", true, onyx(Op::Write)),
         row("onyx/reads-512", true, onyx(Op::Read)),
     ]
