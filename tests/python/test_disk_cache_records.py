@@ -75,6 +75,24 @@ def check_flash(part: Any, elapsed: float) -> None:
         close(energy["correct"], decoded * DECODING + coded)
 
 
+def check_pages(record: nacre.Record, part: Any) -> None:
+    """Pages held are those that came in, less those that left; each page read is one of four."""
+    counts, in_flash = part.counters, part.kind == "flash_disk_cache"
+    before, held = (
+        int(record.columns[f"{part.path}.{name}"][0])
+        for name in (
+            ("flash.pages_valid_before", "flash.pages_valid")
+            if in_flash
+            else ("pages.held_before", "pages.held")
+        )
+    )
+    left = counts.pages_evicted + counts.pages_superseded if in_flash else counts.evictions
+    left += counts.pages_given_up + counts.pages_trimmed + counts.pages_power_failed
+    assert before + counts.fills + counts.write_allocations == held + left
+    read = counts.read_hits + counts.read_merged + counts.read_misses + counts.read_lost
+    assert read * PAGE == counts.bytes_read
+
+
 def check_disk(part: Any, elapsed: float) -> None:
     arm, energy = busy(part, "arm"), part.energy_j
     for activity in ("seek", "rotate", "transfer"):
@@ -123,6 +141,8 @@ def test_what_a_record_says_of_a_disk_cache_balances(
     elapsed = record.drained_s
     idle = {"disk-cache-pcram": 2e-3, "disk-cache-two-level": 1e-3}.get(scenario, 0.0)
     for part in record.components:
+        if part.kind != "hdd":
+            check_pages(record, part)
         match part.kind:
             case "dram_disk_cache":
                 check_dram(part, elapsed)

@@ -9,6 +9,8 @@ mod energies;
 pub mod flash_disk_cache;
 mod frames;
 pub mod network;
+#[cfg(test)]
+mod pages_held;
 mod parts;
 pub mod pcm_disk_cache;
 pub mod placement;

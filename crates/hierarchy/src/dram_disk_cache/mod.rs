@@ -14,6 +14,11 @@
 //!
 //! A loss of power takes all of it. What was flushed is in the backing.
 //!
+//! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
+//! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
+//! `pages_trimmed` and `pages_power_failed`. A page that is read is one of `read_hits`, `read_merged`, `read_misses` and
+//! `read_lost`.
+//!
 //! # Leaves out
 //! Requests are served in the order of their submission: to them the future may delay the past. Accesses of
 //! processors to DRAM, and the rest of a machine's memory; refresh, which is a part of `idle_power`; waking from
@@ -24,8 +29,8 @@
 //! it is recalled. The catalogue has the numbers.
 //!
 //! # Checks
-//! Hits and misses against a plain LRU; reads give what was written last, also after losses of power; energy =
-//! power of each state by its time.
+//! Hits and misses against a plain LRU; pages held are those that came in less those that left, in every run; reads give
+//! what was written last, also after losses of power; energy = power of each state by its time.
 
 mod dram;
 #[cfg(test)]
@@ -127,7 +132,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "dram_disk_cache",
         "a disk cache in DRAM: the pages an operating system keeps of a slower device",
         &["roberts-2009", "kgil-2008"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

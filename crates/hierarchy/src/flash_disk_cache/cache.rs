@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::array::Array;
 use super::config::Config;
-use super::counts::{Counts, Life};
+use super::counts::{Counts, Leaves, Life};
 use super::region::{NO_BLOCK, REGIONS, Region};
 use super::tables::Tables;
 use crate::recency::Recency;
@@ -119,9 +119,24 @@ impl<S: Store> FlashCache<S> {
         usize::from(self.config.write_blocks() > 0)
     }
 
-    /// Takes `page` out of the cache.
+    /// What the cache alone had of page `key` is lost.
+    #[cold]
+    pub(super) fn lose(&mut self, key: u64) {
+        self.counts.lost_pages += 1;
+        self.lost.insert(key);
+        self.has_lost = true;
+    }
+
+    /// What `page` holds leaves the cache.
     #[inline]
-    pub(super) fn drop_page(&mut self, page: u32) {
+    pub(super) fn drop_page(&mut self, page: u32, leaves: Leaves) {
+        self.counts.left.count(leaves);
+        self.invalidate(page);
+    }
+
+    /// What `page` holds does not count any more.
+    #[inline]
+    pub(super) fn invalidate(&mut self, page: u32) {
         let block = self.array.flash.block_of(page);
         self.tables.invalidate(page, block);
     }
@@ -133,7 +148,7 @@ impl<S: Store> FlashCache<S> {
             if let Some(page) = self.tables.find(key)
                 && !self.tables.pages[page as usize].is_dirty
             {
-                self.drop_page(page);
+                self.drop_page(page, Leaves::Trimmed);
             }
         }
     }

@@ -9,15 +9,20 @@ pub(super) struct Counts {
     pub(super) read_hits: u64,
     pub(super) read_misses: u64,
     pub(super) read_merged: u64,
+    pub(super) read_lost: u64,
     pub(super) write_hits: u64,
     pub(super) write_misses: u64,
+    pub(super) write_allocations: u64,
     pub(super) fills: u64,
     pub(super) bypassed: u64,
     /// Blocks.
     pub(super) collections: u64,
     /// Blocks.
     pub(super) evictions: u64,
-    pub(super) pages_evicted: u64,
+    /// Pages that were valid when measuring began.
+    pub(super) valid_before: u64,
+    /// Pages that left, by how they did.
+    pub(super) left: Left,
     pub(super) pages_sent_back: u64,
     pub(super) pages_promoted: u64,
     /// Slots.
@@ -51,6 +56,30 @@ pub(super) struct Life {
     pub(super) half: Option<u64>,
     /// When no block was left.
     pub(super) end: Option<u64>,
+}
+
+/// Pages that left, each in one way.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Left {
+    evicted: u64,
+    given_up: u64,
+    trimmed: u64,
+    superseded: u64,
+    power_failed: u64,
+}
+
+/// How a page leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Others need the room.
+    Evicted,
+    /// It was read where it lies, and has more wrong bits than its code puts right.
+    GivenUp,
+    Trimmed,
+    /// It was written anew, past the cache.
+    Superseded,
+    /// The power failed before it was programmed.
+    PowerFailed,
 }
 
 /// Pages programmed, by cause.
@@ -87,21 +116,51 @@ impl Programs {
     }
 }
 
+impl Left {
+    #[inline]
+    pub(super) fn count(&mut self, leaves: Leaves) {
+        *match leaves {
+            Leaves::Evicted => &mut self.evicted,
+            Leaves::GivenUp => &mut self.given_up,
+            Leaves::Trimmed => &mut self.trimmed,
+            Leaves::Superseded => &mut self.superseded,
+            Leaves::PowerFailed => &mut self.power_failed,
+        } += 1;
+    }
+}
+
 impl Counts {
+    /// Panics unless the pages that are `valid` are those that were when measuring began and that came in since, less
+    /// those that left.
+    pub(super) fn check_pages(&self, valid: u64) {
+        let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
+        let came = self.fills + self.write_allocations;
+        let left = evicted + given_up + trimmed + superseded + power_failed;
+        let before = self.valid_before;
+        assert_eq!(before + came, valid + left, "{before} pages, {came} came, {valid} are valid: {self:?}");
+    }
+
     /// All counts, named as in records.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
         let Programs { host, fill, collected, promoted, levelled, journal } = self.programs;
         vec![
             ("read_hits", self.read_hits),
             ("read_misses", self.read_misses),
             ("read_merged", self.read_merged),
+            ("read_lost", self.read_lost),
             ("write_hits", self.write_hits),
             ("write_misses", self.write_misses),
+            ("write_allocations", self.write_allocations),
             ("fills", self.fills),
             ("bypassed", self.bypassed),
             ("collections", self.collections),
             ("evictions", self.evictions),
-            ("pages_evicted", self.pages_evicted),
+            ("pages_evicted", evicted),
+            ("pages_given_up", given_up),
+            ("pages_trimmed", trimmed),
+            ("pages_superseded", superseded),
+            ("pages_power_failed", power_failed),
             ("pages_sent_back", self.pages_sent_back),
             ("pages_promoted", self.pages_promoted),
             ("strength_raised", self.strength_raised),

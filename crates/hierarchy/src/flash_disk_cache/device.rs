@@ -72,7 +72,7 @@ impl<S: Store> Device for FlashCache<S> {
     }
 
     fn restart_ledger(&mut self) {
-        self.counts = Counts::default();
+        self.counts = Counts { valid_before: self.tables.valid() as u64, ..Counts::default() };
         self.host = HostCounts::default();
         self.array.restart_ledger();
         self.backing.restart_ledger();
@@ -87,6 +87,7 @@ impl<S: Store> Device for FlashCache<S> {
         self.tables.check_invariants(self.array.flash.pages_per_block());
         self.check_regions();
         self.check_programs();
+        self.counts.check_pages(self.tables.valid() as u64);
         self.backing.check_invariants();
     }
 

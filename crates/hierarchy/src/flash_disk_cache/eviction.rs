@@ -2,6 +2,7 @@
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
+use super::counts::Leaves;
 use super::region::RUN_PAGES;
 use super::tables::{NONE, Use};
 use crate::unfinished::safe_in;
@@ -20,11 +21,10 @@ impl<S: Store> FlashCache<S> {
             if status.key == NONE {
                 continue;
             }
-            self.counts.pages_evicted += 1;
             if status.is_dirty {
                 leaving.push((status.key, page));
             } else {
-                self.drop_page(page);
+                self.drop_page(page, Leaves::Evicted);
             }
         }
         leaving.sort_unstable();
@@ -36,11 +36,10 @@ impl<S: Store> FlashCache<S> {
     /// `page` leaves. When its data is safe.
     pub(super) fn evict_page(&mut self, page: u32, now: Time) -> Time {
         let status = self.tables.pages[page as usize];
-        self.counts.pages_evicted += 1;
         if status.is_dirty {
             self.send_back(&[(status.key, page)], now)
         } else {
-            self.drop_page(page);
+            self.drop_page(page, Leaves::Evicted);
             now
         }
     }
@@ -74,11 +73,11 @@ impl<S: Store> FlashCache<S> {
                 if self.carries_bytes {
                     bytes.extend_from_slice(&self.array.buffer[..FLASH_PAGE as usize]);
                 }
-                self.drop_page(page);
+                self.drop_page(page, Leaves::Evicted);
             } else {
                 last = last.max(self.send(&run[first..at], &bytes, ready));
                 bytes.clear();
-                self.give_up_page(page);
+                self.give_up_page(page, Leaves::Evicted);
                 first = at + 1;
             }
         }
@@ -100,9 +99,7 @@ impl<S: Store> FlashCache<S> {
         }
         for (at, &(key, _)) in run.iter().enumerate() {
             if written.status != Status::Done {
-                self.counts.lost_pages += 1;
-                self.lost.insert(key);
-                self.has_lost = true;
+                self.lose(key);
                 continue;
             }
             self.lost.remove(&key);

@@ -53,17 +53,28 @@
 //!
 //! | counter | counts |
 //! |---|---|
-//! | `read_hits`, `read_misses`, `read_merged` | pages read that were in flash, were not, were on their way |
-//! | `write_hits`, `write_misses` | pages written that were in flash, that were not |
-//! | `fills`, `bypassed` | pages from the backing that were programmed, that were not since no block is left |
+//! | `read_hits`, `read_merged` | pages read from flash, and while they were on their way there |
+//! | `read_misses`, `read_lost` | pages read from the backing, also since flash had them with too many wrong bits; pages whose data is lost |
+//! | `write_hits`, `write_misses` | pages written that were in flash when they were asked for, that were not |
+//! | `fills` | pages from the backing that were programmed |
+//! | `write_allocations` | written pages that were programmed and of which there was no older copy to replace: one that was there when it was asked for may have left as room was made |
+//! | `bypassed` | pages read or written that were not programmed, since no block is left |
 //! | `collections`, `evictions` | blocks collected, blocks evicted |
-//! | `pages_evicted`, `pages_sent_back` | pages that left, of them dirty ones that went to the backing |
+//! | `pages_evicted` | pages that left since others needed the room |
+//! | `pages_given_up` | pages that left since they had too many wrong bits where they were read |
+//! | `pages_trimmed`, `pages_superseded`, `pages_power_failed` | pages that left by a trim, by a write past the cache, by a loss of power |
+//! | `pages_sent_back` | dirty pages that went to the backing |
 //! | `pages_promoted` | pages moved to SLC since they were hit often |
 //! | `strength_raised`, `density_lowered` | slots that got a stronger code, that went on in SLC |
 //! | `corrected_pages`, `corrected_bits` | reads of pages with wrong bits that were put right |
 //! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many; clean ones; dirty ones |
 //! | `retired_slots`, `retired_blocks` | slots and blocks given up |
 //! | `host_programs`, `fill_programs` and so on | pages programmed, by cause |
+//!
+//! Every page comes in and leaves in one of these ways: `flash.pages_valid` is `flash.pages_valid_before`, those when
+//! measuring began, with `fills` and `write_allocations`, and without `pages_evicted`, `pages_given_up`, `pages_trimmed`,
+//! `pages_superseded` and `pages_power_failed`. Of the pages that are read each is one of `read_hits`, `read_merged`, `read_misses` and `read_lost`;
+//! what is read to be merged with a part that is written is none of them.
 //!
 //! # Leaves out
 //! Requests are served in the order of their submission: to them the future may delay the past. The bus between
@@ -79,6 +90,7 @@
 //!
 //! # Checks
 //! Hits and misses of reads against a plain LRU of blocks; valid and invalid pages, regions and tables agree at all times;
+//! valid pages are those that came in less those that left, in every run;
 //! programs are those of host, fills, collection, wear levelling and journal; while what is written most stays the same, no
 //! block is worn more than another by more than twice `wear_gap` and one erase; waits for k decoders are those of their
 //! exact schedule, and of M/D/k; a code that is never used up gives
@@ -120,7 +132,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "lee-2012", "dill-2015", "mielke-2008", "hetzler-2012"],
-        6,
+        7,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -2,6 +2,7 @@
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
+use super::counts::Leaves;
 use super::tables::NONE;
 use crate::unfinished::write_again;
 use nacre_kernel::{Random, Recovery, Time};
@@ -14,7 +15,7 @@ impl<S: Store> FlashCache<S> {
         for &key in &after.gone {
             self.rescued.remove(&key);
             if let Some(page) = self.tables.find(key) {
-                self.drop_page(page);
+                self.drop_page(page, Leaves::PowerFailed);
             }
         }
         self.rescued.extend(after.rescued);
@@ -29,7 +30,7 @@ impl<S: Store> FlashCache<S> {
             if status.is_dirty {
                 (status.arrives, status.programmed) = (at, at);
             } else {
-                self.drop_page(page);
+                self.drop_page(page, Leaves::PowerFailed);
             }
         }
         for block in &mut self.tables.blocks {
@@ -58,9 +59,7 @@ impl<S: Store> FlashCache<S> {
                 false => write_again(&mut **backing, from, key << SHIFT, &bytes, scratch),
             };
             let Some(safe) = safe else {
-                self.counts.lost_pages += 1;
-                self.lost.insert(key);
-                self.has_lost = true;
+                self.lose(key);
                 own.bytes_lost += FLASH_PAGE;
                 continue;
             };

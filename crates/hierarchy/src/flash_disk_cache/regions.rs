@@ -2,7 +2,7 @@
 
 use super::array::Sensed;
 use super::cache::FlashCache;
-use super::counts::{Cause, Life};
+use super::counts::{Cause, Leaves, Life};
 use super::region::{NO_BLOCK, REGIONS, Region, Stream};
 use super::tables::{BlockStatus, NONE, PageStatus, Use};
 use nacre_kernel::{Activity, Time};
@@ -131,7 +131,7 @@ impl<S: Store> FlashCache<S> {
         let sensed = self.array.read(page, status.code, now.max(status.programmed), activity);
         self.follow_errors(page, sensed);
         if !sensed.is_good() {
-            self.give_up_page(page);
+            self.give_up_page(page, Leaves::GivenUp);
             return sensed.done;
         }
         let (to, done) = self.program(place, sensed.done, activity, cause);
@@ -183,17 +183,15 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// A page that cannot be read any more leaves; the data of a dirty one is lost.
-    pub(super) fn give_up_page(&mut self, page: u32) {
+    pub(super) fn give_up_page(&mut self, page: u32, leaves: Leaves) {
         let status = self.tables.pages[page as usize];
         self.counts.uncorrectable += 1;
         if status.is_dirty {
-            self.counts.lost_pages += 1;
-            self.lost.insert(status.key);
-            self.has_lost = true;
+            self.lose(status.key);
         } else {
             self.counts.refetched += 1;
         }
-        self.drop_page(page);
+        self.drop_page(page, leaves);
     }
 
     /// The verdict on `page` while it is still in the controller's memory: it takes no time.

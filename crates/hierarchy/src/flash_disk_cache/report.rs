@@ -89,6 +89,7 @@ fn columns<S: Store>(cache: &FlashCache<S>) -> Vec<Column> {
         one("flash.usable_share", life.usable as f64 / new as f64),
         one("flash.mean_strength", f64::from(strengths) / slots.len() as f64),
         one("flash.pages_valid", cache.tables.valid() as f64),
+        one("flash.pages_valid_before", cache.counts.valid_before as f64),
         one("flash.hit_s", cache.tables.global.hit()),
         one("flash.miss_s", cache.tables.global.miss()),
         one("life.pages_taken", life.taken as f64),

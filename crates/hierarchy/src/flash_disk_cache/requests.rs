@@ -2,7 +2,7 @@
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
-use super::counts::Cause;
+use super::counts::{Cause, Leaves};
 use super::tables::Use;
 use crate::parts::Parts;
 use crate::unfinished::safe_in;
@@ -19,9 +19,19 @@ struct Run {
     from: Time,
 }
 
+/// Where a page was found that did not have to come from the backing.
+#[derive(Clone, Copy)]
+enum Source {
+    Flash,
+    /// In the controller's memory, from which it is programmed.
+    OnItsWay,
+    /// Nowhere: its data is lost.
+    Nowhere,
+}
+
 /// How a page was read.
 enum Found {
-    Here(Completion),
+    Here(Completion, Source),
     /// It has to come from the backing, which is asked from this time on.
     Missing(Time),
 }
@@ -52,7 +62,12 @@ impl<S: Store> FlashCache<S> {
             let mark = breakdown.mark();
             let found = self.read_page(key, start, request, &mut data, breakdown);
             match found {
-                Found::Here(completion) => {
+                Found::Here(completion, source) => {
+                    *match source {
+                        Source::Flash => &mut self.counts.read_hits,
+                        Source::OnItsWay => &mut self.counts.read_merged,
+                        Source::Nowhere => &mut self.counts.read_lost,
+                    } += 1;
                     parts.add(completion, mark, breakdown);
                     self.fetch(std::mem::take(&mut run), request, &mut data, &mut parts, breakdown);
                 }
@@ -83,7 +98,7 @@ impl<S: Store> FlashCache<S> {
         self.tables.global.accesses += 1;
         let Some(page) = self.tables.find(key) else {
             if !self.lost.is_empty() && self.lost.contains(&key) {
-                return Found::Here(Completion { done: start, status: Status::MediaError });
+                return Found::Here(Completion { done: start, status: Status::MediaError }, Source::Nowhere);
             }
             return Found::Missing(start);
         };
@@ -95,19 +110,17 @@ impl<S: Store> FlashCache<S> {
         if of_block.used == Use::Closed {
             self.recency.touch(usize::from(of_block.region), block);
         }
-        let sensed = if start < programmed {
+        let (source, sensed) = if start < programmed {
             let mut sensed = self.look_at(page, start);
             sensed.done = start.max(arrives);
             breakdown.add(self.id, Activity::Merge, sensed.done - start);
-            self.counts.read_merged += 1;
-            sensed
+            (Source::OnItsWay, sensed)
         } else {
             let sensed = self.array.read(page, code, start, Activity::Read);
             self.array.explain(self.id, page, code, (start, sensed), breakdown);
-            self.counts.read_hits += 1;
             self.tables.global.hits += 1;
             self.tables.global.hit_s += (sensed.done - start).as_secs_f64();
-            sensed
+            (Source::Flash, sensed)
         };
         self.follow_errors(page, sensed);
         if !sensed.is_good() {
@@ -120,15 +133,15 @@ impl<S: Store> FlashCache<S> {
         if u32::from(hits) >= self.config.promotes_at && self.config.promotes {
             self.promote(key, sensed.done);
         }
-        Found::Here(Completion { done: sensed.done, status: Status::Done })
+        Found::Here(Completion { done: sensed.done, status: Status::Done }, source)
     }
 
     /// `page`, which holds page `key`, has more wrong bits than can be put right.
     #[cold]
     fn misread(&mut self, page: u32, key: u64, done: Time) -> Found {
-        self.give_up_page(page);
+        self.give_up_page(page, Leaves::GivenUp);
         if self.lost.contains(&key) {
-            return Found::Here(Completion { done, status: Status::MediaError });
+            return Found::Here(Completion { done, status: Status::MediaError }, Source::Nowhere);
         }
         Found::Missing(done)
     }
@@ -252,7 +265,7 @@ impl<S: Store> FlashCache<S> {
         let data = |into: &mut Vec<u8>| into.is_empty();
         let mut place = if data(into) { Data::None } else { Data::Read(into) };
         match self.read_page(key, start, &request, &mut place, breakdown) {
-            Found::Here(completion) => completion,
+            Found::Here(completion, _) => completion,
             Found::Missing(from) => self.backing.submit(from, &request, place, breakdown),
         }
     }
@@ -268,8 +281,9 @@ impl<S: Store> FlashCache<S> {
             // Where this write is undone, it is lost as before, though it may have been sent back meanwhile.
             old_bytes = Some(Vec::new());
         }
-        if let Some(page) = old {
-            self.drop_page(page);
+        match old {
+            Some(page) => self.invalidate(page),
+            None => self.counts.write_allocations += 1,
         }
         if S::CARRIES_BYTES {
             self.array.buffer[..FLASH_PAGE as usize].copy_from_slice(bytes);
@@ -333,7 +347,7 @@ impl<S: Store> FlashCache<S> {
             self.unfinished.written(key, written.done, held);
         }
         if let Some(page) = old {
-            self.drop_page(page);
+            self.drop_page(page, Leaves::Superseded);
         }
         written
     }

@@ -5,6 +5,7 @@
 //! of which more than `dirty_limit` are dirty go back in the order in which they became so, and stay, clean.
 //! At most [`WRITE_BACKS`] of them are on their way: then who needs the next one waits.
 
+mod counts;
 mod power;
 mod report;
 mod requests;
@@ -13,6 +14,7 @@ mod writes;
 use crate::recency::Recency;
 use crate::replacement::index::Index;
 use crate::unfinished::Unfinished;
+use counts::Counts;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
@@ -100,21 +102,6 @@ struct Frame {
     key: u64,
     /// When its page is at hand.
     arrives: Time,
-}
-
-/// What happened, in pages.
-#[derive(Clone, Copy, Debug, Default, Value)]
-struct Counts {
-    read_hits: u64,
-    read_misses: u64,
-    read_merged: u64,
-    write_hits: u64,
-    write_misses: u64,
-    fills: u64,
-    written_back: u64,
-    evictions: u64,
-    uncorrectable: u64,
-    lost_pages: u64,
 }
 
 /// The settings of a cache of frames.
@@ -255,6 +242,7 @@ impl<M: Memory> FrameCache<M> {
             if let Some(frame) = self.find(key)
                 && !self.is_dirty(frame)
             {
+                self.counts.pages_trimmed += 1;
                 self.vacate(frame);
             }
         }
@@ -332,7 +320,7 @@ impl<M: Memory> Device for FrameCache<M> {
     }
 
     fn restart_ledger(&mut self) {
-        self.counts = Counts::default();
+        self.counts = Counts { held_before: self.index.len() as u64, ..Counts::default() };
         self.host = HostCounts::default();
         self.memory.restart_ledger();
         self.backing.restart_ledger();
@@ -346,6 +334,7 @@ impl<M: Memory> Device for FrameCache<M> {
         self.memory.check_invariants();
         self.index.check_invariants();
         assert_eq!(self.index.len() + self.free.len(), self.frames.len(), "frames with and without a page");
+        self.counts.check_pages(self.index.len() as u64);
         assert_eq!(self.used.oldest_first(0).count(), self.index.len(), "pages by use");
         assert_eq!(self.dirty.oldest_first(0).count(), self.dirty_count as usize, "dirty pages");
         for frame in self.used.oldest_first(0) {

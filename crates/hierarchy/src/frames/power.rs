@@ -18,6 +18,7 @@ impl<M: Memory> FrameCache<M> {
             for key in &after.gone {
                 self.rescued.remove(key);
                 if let Some(frame) = self.find(*key) {
+                    self.counts.pages_power_failed += 1;
                     self.vacate(frame);
                 }
             }
@@ -50,6 +51,7 @@ impl<M: Memory> FrameCache<M> {
 
     fn drop_where(&mut self, is_dropped: impl Fn(&FrameCache<M>, u32) -> bool) {
         let all: Vec<u32> = self.used.oldest_first(0).filter(|&frame| is_dropped(self, frame)).collect();
+        self.counts.pages_power_failed += all.len() as u64;
         all.into_iter().for_each(|frame| self.vacate(frame));
     }
 

@@ -2,7 +2,7 @@
 
 use super::{FrameCache, Memory};
 use nacre_kernel::ledger::LOST_PAGES;
-use nacre_kernel::{ComponentReport, Time};
+use nacre_kernel::{Column, ComponentReport, Time};
 
 /// The report over `elapsed`.
 pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentReport {
@@ -13,15 +13,24 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         ("read_hits", counts.read_hits),
         ("read_misses", counts.read_misses),
         ("read_merged", counts.read_merged),
+        ("read_lost", counts.read_lost),
         ("write_hits", counts.write_hits),
         ("write_misses", counts.write_misses),
+        ("write_allocations", counts.write_allocations),
         ("fills", counts.fills),
         ("written_back", counts.written_back),
         ("evictions", counts.evictions),
+        ("pages_given_up", counts.pages_given_up),
+        ("pages_trimmed", counts.pages_trimmed),
+        ("pages_power_failed", counts.pages_power_failed),
         ("uncorrectable", counts.uncorrectable),
         (LOST_PAGES, counts.lost_pages),
     ]);
     counters.extend(memory.counters);
+    let one = |name, value: u64| Column { name, values: vec![value as f64] };
+    let mut columns =
+        vec![one("pages.held", cache.index.len() as u64), one("pages.held_before", counts.held_before)];
+    columns.extend(memory.columns);
     ComponentReport {
         id: cache.id,
         kind: M::KIND,
@@ -34,7 +43,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         area_mm2: memory.area_mm2,
         lifetime_days: memory.lifetime_days,
         wear: memory.wear,
-        columns: memory.columns,
+        columns,
         children: vec![cache.backing.report(elapsed)],
     }
 }

@@ -71,22 +71,24 @@ impl<M: Memory> FrameCache<M> {
     ) -> Option<Completion> {
         let Some(frame) = self.find(key) else {
             let is_lost = !self.lost.is_empty() && self.lost.contains(&key);
+            self.counts.read_lost += u64::from(is_lost);
             return is_lost.then_some(Completion { done: start, status: Status::MediaError });
         };
         self.used.touch(0, frame);
         let arrives = self.frames[frame as usize].arrives;
-        if start < arrives {
+        let is_on_its_way = start < arrives;
+        if is_on_its_way {
             breakdown.add(self.id, Activity::Merge, arrives - start);
-            self.counts.read_merged += 1;
-        } else {
-            self.counts.read_hits += 1;
         }
         let begin = start.max(arrives);
         let access = self.memory.read(frame, begin, &mut self.page);
         breakdown.add_all(self.id, access.spans);
         if !access.is_good {
-            return self.misread(frame, key, access.done);
+            let lost = self.misread(frame, key, access.done);
+            self.counts.read_lost += u64::from(lost.is_some());
+            return lost;
         }
+        *if is_on_its_way { &mut self.counts.read_merged } else { &mut self.counts.read_hits } += 1;
         if let (Data::Read(into), true) = (data, self.carries_bytes) {
             let (of_page, of_request) = self.part(key, request);
             into[of_request].copy_from_slice(&self.page[of_page]);
@@ -98,6 +100,7 @@ impl<M: Memory> FrameCache<M> {
     #[cold]
     pub(super) fn misread(&mut self, frame: u32, key: u64, done: Time) -> Option<Completion> {
         self.counts.uncorrectable += 1;
+        self.counts.pages_given_up += 1;
         let is_lost = self.is_dirty(frame) || self.lost.contains(&key);
         self.vacate(frame);
         if is_lost {

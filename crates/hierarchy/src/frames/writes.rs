@@ -57,6 +57,7 @@ impl<M: Memory> FrameCache<M> {
                 (frame, ready)
             }
             None => {
+                self.counts.write_allocations += 1;
                 let (frame, ready) = self.take_frame(key, start);
                 breakdown.add(self.id, Activity::Queue, ready - start);
                 (frame, ready)

@@ -21,6 +21,11 @@
 //! units of 64 B; a page that comes in is not there; a page that was on its way back is still here, and goes back
 //! again. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
 //!
+//! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
+//! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
+//! `pages_given_up` (with too many wrong bits where they were read), `pages_trimmed` and `pages_power_failed`. A page that is
+//! read is one of `read_hits`, `read_merged`, `read_misses` and `read_lost`.
+//!
 //! # Leaves out
 //! Requests are served in the order of their submission: to them the future may delay the past. How the code of a
 //! page is made to fit one that a loss of power left half written: the mixture is read as it is. More than one bit
@@ -33,7 +38,8 @@
 //! levelling is necessary there and not named; start-gap of qureshi-2009 is the usual one.
 //!
 //! # Checks
-//! Hits against a plain LRU; times of hits; writes of frames conserved; reads give what was written last, also after
+//! Hits against a plain LRU; times of hits; writes of frames conserved; pages held are those that came in less those that
+//! left, in every run; reads give what was written last, also after
 //! losses of power at any moment; pages beyond their code are never returned; one write in `interval` moves a frame, and
 //! wear is level then.
 
@@ -155,7 +161,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase change memory, written in place, with its tables beside its pages",
         &["roberts-2009", "qureshi-2009"],
-        6,
+        7,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -1,0 +1,183 @@
+//! What holds of the pages of every disk cache: none comes in or leaves that its report does not count.
+
+use crate::workbench::ROOMS;
+use nacre_kernel::{Breakdown, ComponentReport, Data, Op, Random, Request, Streams, Time};
+use nacre_testkit::Workbench;
+use std::collections::BTreeMap;
+
+const PAGE: u64 = 2048;
+
+/// How pages come in, and how they leave.
+const CAME: [&str; 2] = ["fills", "write_allocations"];
+const LEFT: [&str; 5] =
+    ["pages_evicted", "pages_given_up", "pages_trimmed", "pages_superseded", "pages_power_failed"];
+
+fn count(report: &ComponentReport, name: &str) -> u64 {
+    report.counters.iter().find(|(known, _)| *known == name).map_or(0, |&(_, count)| count)
+}
+
+fn column(report: &ComponentReport, names: [&str; 2]) -> u64 {
+    let column = report.columns.iter().find(|column| names.contains(&column.name));
+    column.expect("the pages are there").values[0] as u64
+}
+
+/// Adds the counts of all caches of a stack to `seen`, once each of them balances.
+fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<&'static str, u64>) {
+    let kind = report.kind;
+    if !kind.ends_with("disk_cache") {
+        return;
+    }
+    let sum = |names: &[&str]| names.iter().map(|name| count(report, name)).sum::<u64>();
+    let before = column(report, ["flash.pages_valid_before", "pages.held_before"]);
+    let held = column(report, ["flash.pages_valid", "pages.held"]);
+    // Evictions are of blocks in flash, and of pages in frames.
+    let from_frames = if kind == "flash_disk_cache" { 0 } else { sum(&["evictions"]) };
+    assert_eq!(
+        before + sum(&CAME),
+        held + sum(&LEFT) + from_frames,
+        "pages of {kind}: {:?}",
+        report.counters
+    );
+    let read = sum(&["read_hits", "read_misses", "read_merged", "read_lost"]);
+    // Those of caches below are what the ones above fetch.
+    if let Some(asked) = asked.take() {
+        assert_eq!(read, asked, "pages read of {kind}: {:?}", report.counters);
+    }
+    for &(name, count) in &report.counters {
+        *seen.entry(name).or_default() += count;
+    }
+    if kind == "flash_disk_cache" {
+        // Written pages that were there when they were asked for and not any more when there was room for them.
+        let written = sum(&["write_misses"]);
+        *seen.entry("overtaken").or_default() += count(report, "write_allocations").saturating_sub(written);
+    }
+    report.children.iter().for_each(|child| check(child, &mut None, seen));
+}
+
+fn draw<T: Copy, const N: usize>(random: &mut Random, of: [T; N]) -> T {
+    of[random.below(N as u64) as usize]
+}
+
+/// Settings of a flash cache, of a few blocks, that lasts long or wears out soon.
+fn flash(random: &mut Random) -> String {
+    let endurance = draw(random, [1, 3, 20, 10_000]);
+    let (raises, lowers, promotes) = (random.chance(0.5), random.chance(0.5), random.chance(0.5));
+    format!(
+        "kind = \"flash_disk_cache\"\nblocks = {}\nslots = {}\nwrite_region = \"{} %\"\ndies = {}\n\
+         collects_above = \"{} %\"\ndensity = \"{}\"\nmlc_endurance = {endurance}\nslc_endurance = {}\n\
+         wear_gap = {}\nraises_strength = {raises}\nlowers_density = {lowers}\npromotes = {promotes}\n\
+         promotes_at = {}\nstrongest = 4\ndecoders = {}\necc = {{ kind = \"bch\", t = 1, crc32 = true }}\n",
+        draw(random, [16, 24, 40]),
+        draw(random, [1, 2, 8]),
+        draw(random, [0, 25, 50]),
+        draw(random, [1, 4]),
+        draw(random, [1, 10, 60]),
+        draw(random, ["slc", "mlc"]),
+        10 * endurance,
+        draw(random, [1, 3, 256]),
+        draw(random, [1, 4]),
+        draw(random, [1, 3])
+    )
+}
+
+fn pcm(random: &mut Random) -> String {
+    let (capacity, endurance) = (draw(random, [64, 256]), draw(random, [50, 1_000_000]));
+    format!(
+        "kind = \"pcm_disk_cache\"\ncapacity = \"{capacity} KiB\"\nendurance = {endurance}\n\
+         ecc = {{ kind = \"bch\", t = 1, crc32 = true, decode = \"10 ns\" }}\n"
+    )
+}
+
+fn dram(random: &mut Random) -> String {
+    let dirty = draw(random, [0, 10, 100]);
+    format!("kind = \"dram_disk_cache\"\ncapacity = \"64 KiB\"\ndirty_limit = \"{dirty} %\"\n")
+}
+
+/// One or two caches over a store.
+fn stack(random: &mut Random) -> String {
+    let (flash, pcm, dram) = (flash(random), pcm(random), dram(random));
+    let caches = match random.below(8) {
+        0 => vec![pcm],
+        1 => vec![dram],
+        2 => vec![pcm, flash],
+        3 => vec![dram, flash],
+        _ => vec![flash],
+    };
+    let mut toml = String::new();
+    let mut name = "device".to_string();
+    for cache in caches {
+        toml.push_str(&cache);
+        name.push_str(".backing");
+        toml.push_str(&format!("[{name}]\n"));
+    }
+    toml + "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 64\ncapacity = \"3 MiB\"\n"
+}
+
+/// A request for some pages, or for a part of one; mostly for one, of a few hundred.
+fn request(random: &mut Random, now: Time) -> Request {
+    let op = match random.below(40) {
+        0 => Op::Trim,
+        1 => Op::Flush,
+        number if number < 18 => Op::Read,
+        _ => Op::Write,
+    };
+    let (first, count) = (random.below(20) * random.below(20), draw(random, [1, 1, 1, 4]));
+    let (skips, bytes) = if random.chance(0.1) { (512, 1024) } else { (0, count * PAGE) };
+    let (address, bytes) = if op == Op::Flush { (0, 0) } else { (first * PAGE + skips, bytes) };
+    Request { arrival: now, address, bytes: bytes as u32, volume: 0, op }
+}
+
+/// Of a stack that is asked for a while, loses its power, and begins to measure anew: all pages that come and leave.
+fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
+    let bench = Workbench::new(ROOMS, 1);
+    let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
+    let mut device = bench.build(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"));
+    let (mut now, mut asked) = (Time::ZERO, 0);
+    let mut bytes = vec![0; 4 * PAGE as usize];
+    for number in 1..=2_400 {
+        let request = request(random, now);
+        let of_request = &mut bytes[..request.bytes as usize];
+        let data = match request.op {
+            Op::Read if carries_bytes => Data::Read(of_request),
+            Op::Write if carries_bytes => Data::Write(of_request),
+            _ => Data::None,
+        };
+        if request.op == Op::Read {
+            asked += request.blocks(PAGE).1;
+        }
+        let done = device.submit(now, &request, data, &mut Breakdown::new()).done;
+        // Sometimes the next one comes while this one is under way.
+        now = if random.chance(0.3) { now + Time::from_us(20) } else { done };
+        if number % 200 == 0 {
+            device.check_invariants();
+            check(&device.report(now), &mut Some(asked), seen);
+        }
+        match number {
+            800 => {
+                device.restart_ledger();
+                asked = 0;
+            }
+            1_600 => {
+                device.power_fail(now, random);
+                now = device.recover(now).done;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn pages_held_are_those_that_came_in_less_those_that_left() {
+    let mut random = Streams::new(16).stream("caches");
+    let mut seen = BTreeMap::new();
+    for number in 0..60 {
+        let toml = stack(&mut random);
+        live(&toml, number % 3 == 0, &mut random, &mut seen);
+    }
+    // Each way was gone, and more than once.
+    let others = ["read_lost", "read_merged", "pages_promoted", "retired_blocks", "bypassed", "overtaken"];
+    let moved = ["collected_programs", "levelled_programs", "promoted_programs"];
+    for name in CAME.iter().chain(&LEFT).chain(&others).chain(&moved) {
+        assert!(seen[name] > 10, "{name}: {seen:?}");
+    }
+}
