@@ -119,12 +119,12 @@ pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) 
     children.into_iter().for_each(|child| flatten(child, into));
 }
 
-/// The paths of the devices whose cost is in no sum. What has devices below it costs nothing itself.
+/// The paths of the devices whose cost is in no sum. One that only puts others together, and has no resource of its own,
+/// costs nothing itself.
 fn costs_unknown(report: &ComponentReport) -> Vec<String> {
-    if report.children.is_empty() {
-        return report.cost.is_none().then(|| report.path.clone()).into_iter().collect();
-    }
-    report.children.iter().flat_map(costs_unknown).collect()
+    let has_own = report.children.is_empty() || !report.resources.is_empty();
+    let own = (has_own && report.cost.is_none()).then(|| report.path.clone());
+    own.into_iter().chain(report.children.iter().flat_map(costs_unknown)).collect()
 }
 
 /// What happened over time in all parts, from the first measured arrival of any.

@@ -88,3 +88,11 @@ fn devices_missing_in_the_cost_are_named() {
     let record = record("", stack);
     assert_eq!((record.cost, record.cost_unknown), (Some(24.0), vec!["stack.backing".to_string()]));
 }
+
+/// A disk cache has a memory of its own; what puts devices together has none.
+#[test]
+fn memories_missing_in_the_cost_are_named() {
+    let stack = "kind = \"dram_disk_cache\"\ncapacity = \"1 MiB\"\nbacking = { preset = \"disk_15k\" }\n";
+    assert_eq!(record("", stack).cost_unknown, ["stack"]);
+    assert!(record("", &format!("price = \"10 /GiB\"\n{stack}")).cost_unknown.is_empty());
+}
