@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from nacre.catalog import catalog
 from nacre.record import Record
 
@@ -95,6 +97,49 @@ def _life(name: str) -> Callable[[Record], float]:
     return pages
 
 
+def _pages_until_left(share: float) -> Callable[[Record], float]:
+    """Pages taken in until so small a share of the flash is left."""
+
+    def pages(record: Record) -> float:
+        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        taken, usable = (
+            record.columns[f"{flash.path}.wearing.{name}"]
+            for name in ("pages_taken", "usable_share")
+        )
+        return float(
+            next(taken for taken, left in zip(taken, usable, strict=True) if left <= share)
+        )
+
+    return pages
+
+
+_NEW = (4_000, 20_000)
+"""Requests of the life runs in which the flash is full and new: intervals of time begin in them."""
+
+_SPAN = 0.05
+"""Share of the requests of a life over which throughput is averaged."""
+
+
+def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
+    """Pages taken in until throughput is so much lower than that of the new flash."""
+    (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+    asked, taken = (
+        np.concatenate([[0.0], record.columns[f"{flash.path}.wearing.{name}"]])
+        for name in ("pages_asked", "pages_taken")
+    )
+    done = record.columns["time.reads"] + record.columns["time.writes"]
+    # Requests of one page each, up to the end of each interval of time.
+    upto = np.concatenate([[0.0], np.cumsum(done, dtype=float)])
+    is_new = (upto[:-1] >= _NEW[0]) & (upto[:-1] < _NEW[1])
+    new = float(done[is_new].mean())
+    within = int(np.searchsorted(upto, asked[-1]))
+    width = max(1, round(_SPAN * within))
+    mean = np.convolve(done[:within], np.full(width, 1 / width), "valid")
+    (slower,) = np.nonzero(mean < (1 - by) * new)
+    middle = slower[0] + width // 2
+    return float(np.interp(upto[middle], asked, taken))
+
+
 def _pages_after_half(record: Record) -> float:
     """Pages that the flash takes in from when half of it is gone until all of it is."""
     return _life("pages_to_end")(record) - _life("pages_to_half")(record)
@@ -141,7 +186,12 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "collections_per_write": _collections_per_write,
     "life_at_90_percent": _worn_at(0.9),
     "life_at_half": _worn_at(0.5),
+    "pages_until_slower": _pages_until_slower,
+    "pages_to_first_gone": _life("pages_to_first_gone"),
+    "pages_to_first_lost": _life("pages_to_first_lost"),
+    "pages_to_tenth": _pages_until_left(0.9),
     "pages_to_half": _life("pages_to_half"),
+    "pages_to_nine_tenths": _pages_until_left(0.1),
     "pages_to_end": _life("pages_to_end"),
     "pages_after_half": _pages_after_half,
     "slc_over_pcram": _density("nand_slc", "pcram_slc"),

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::array::Array;
 use super::config::Config;
-use super::counts::{Counts, Leaves, Life};
+use super::counts::{Counts, Leaves, Life, Worn};
 use super::region::{NO_BLOCK, REGIONS, Region};
 use super::tables::Tables;
 use crate::recency::Recency;
@@ -51,9 +51,9 @@ pub(super) struct FlashCache<S> {
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
-    /// Pages taken in, and pages that the flash held then at most, each time a fiftieth of them was gone.
+    /// Each time a fiftieth of the pages that the flash held as new was gone.
     #[state(varies)]
-    pub(super) wearing: Vec<(u64, u64)>,
+    pub(super) wearing: Vec<Worn>,
     /// Where bytes of whole pages are while a request is served.
     #[state(skip = "nothing is read from it")]
     pub(super) fetched: Vec<u8>,
@@ -125,6 +125,7 @@ impl<S: Store> FlashCache<S> {
         self.counts.lost_pages += 1;
         self.lost.insert(key);
         self.has_lost = true;
+        self.life.first_lost.get_or_insert(self.life.taken);
     }
 
     /// What `page` holds leaves the cache.

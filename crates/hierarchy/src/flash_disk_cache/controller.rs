@@ -2,7 +2,7 @@
 
 use super::array::Sensed;
 use super::cache::FlashCache;
-use super::counts::Cause;
+use super::counts::{Cause, Life, Worn};
 use nacre_controller::ecc::Verdict;
 use nacre_kernel::Time;
 use nacre_media::dual_mode_flash::Mode;
@@ -41,13 +41,17 @@ impl<S: Store> FlashCache<S> {
             self.retire(page >> 1);
         }
         let new = self.config.flash_bytes() / super::FLASH_PAGE;
+        if self.life.usable < new {
+            self.life.first_gone.get_or_insert(self.life.taken);
+        }
         if self.life.half.is_none() && 2 * self.life.usable <= new {
             self.life.half = Some(self.life.taken);
         }
         while self.wearing.len() < WEARING
             && self.life.usable * WEARING as u64 <= new * (WEARING - 1 - self.wearing.len()) as u64
         {
-            self.wearing.push((self.life.taken, self.life.usable));
+            let Life { taken, usable, .. } = self.life;
+            self.wearing.push(Worn { taken, asked: self.tables.global.accesses, usable });
         }
     }
 

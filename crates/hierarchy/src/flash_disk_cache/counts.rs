@@ -52,6 +52,9 @@ pub(super) struct Life {
     pub(super) erased: u64,
     /// Pages that the flash holds at most, as its slots are now.
     pub(super) usable: u64,
+    /// When the first page of the flash was gone, and when the data of the first page was lost.
+    pub(super) first_gone: Option<u64>,
+    pub(super) first_lost: Option<u64>,
     /// When the flash held half of the pages that it held as it was new, or less.
     pub(super) half: Option<u64>,
     /// When no block was left.
@@ -80,6 +83,17 @@ pub(super) enum Leaves {
     Superseded,
     /// The power failed before it was programmed.
     PowerFailed,
+}
+
+/// How far the flash was worn at one moment.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Worn {
+    /// Pages taken in so far.
+    pub(super) taken: u64,
+    /// Pages asked for so far.
+    pub(super) asked: u64,
+    /// Pages that the flash held at most.
+    pub(super) usable: u64,
 }
 
 /// Pages programmed, by cause.

@@ -1,6 +1,7 @@
 //! What the cache says about itself.
 
 use super::cache::FlashCache;
+use super::counts::Worn;
 use super::tables::Sizes;
 use nacre_kernel::{Bytes, Column, ComponentReport, Time, Wear};
 use nacre_media::dual_mode_flash::Mode;
@@ -95,11 +96,14 @@ fn columns<S: Store>(cache: &FlashCache<S>) -> Vec<Column> {
         one("life.pages_taken", life.taken as f64),
     ];
     if !cache.wearing.is_empty() {
-        let taken = cache.wearing.iter().map(|&(taken, _)| taken as f64).collect();
-        let usable = cache.wearing.iter().map(|&(_, usable)| usable as f64 / new as f64).collect();
-        columns.push(Column { name: "wearing.pages_taken", values: taken });
-        columns.push(Column { name: "wearing.usable_share", values: usable });
+        let column =
+            |name, of: &dyn Fn(&Worn) -> f64| Column { name, values: cache.wearing.iter().map(of).collect() };
+        columns.push(column("wearing.pages_taken", &|worn| worn.taken as f64));
+        columns.push(column("wearing.pages_asked", &|worn| worn.asked as f64));
+        columns.push(column("wearing.usable_share", &|worn| worn.usable as f64 / new as f64));
     }
+    columns.extend(life.first_gone.map(|pages| one("life.pages_to_first_gone", pages as f64)));
+    columns.extend(life.first_lost.map(|pages| one("life.pages_to_first_lost", pages as f64)));
     columns.extend(life.half.map(|pages| one("life.pages_to_half", pages as f64)));
     columns.extend(life.end.map(|pages| one("life.pages_to_end", pages as f64)));
     columns
