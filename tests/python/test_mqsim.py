@@ -231,6 +231,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
         "Plane_Allocation_Scheme": "CWDD",
         "Preemptible_GC_Enabled": "true",
         "GC_Hard_Threshold": "0.5",
+        "GC_Exec_Threshold": "1.25",
         "Page_Capacity": "zero",
     }
     del wrong["Seed"]
@@ -243,9 +244,45 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
         "Flash_Technology: given",
         "Overprovisioning_Ratio: 1.5 of the flash is kept back",
         "Plane_Allocation_Scheme",
-        "not below GC_Exec_Threshold, 0.05",
+        "GC_Exec_Threshold: cleaning begins at 1.25 of the blocks",
         'Page_Capacity: given "zero"; give a number',
         "Seed: it is missing",
+    ):
+        assert words in said, said
+
+
+def test_cleaning_that_is_preempted_begins_before_it_has_to(tmp_path: Path) -> None:
+    wrong = DRIVE | {"Preemptible_GC_Enabled": "true", "GC_Hard_Threshold": "0.5"}
+    device, _ = files(tmp_path, wrong, SYNTHETIC)
+    with pytest.raises(nacre.ConfigError, match=r"0\.5, not below GC_Exec_Threshold, 0\.05"):
+        mqsim.read_drive(device)
+
+
+def test_flows_that_ask_for_nothing_or_never_end_are_refused(tmp_path: Path) -> None:
+    idle = SYNTHETIC | {
+        "Average_Request_Size": "0",
+        "Working_Set_Percentage": "0",
+        "Read_Percentage": "150",
+        "Average_No_of_Reqs_in_Queue": "0",
+        "Stop_Time": "0",
+        "Total_Requests_To_Generate": "0",
+        "Address_Distribution": "RANDOM_HOTCOLD",
+        "Channel_IDs": "0,0",
+    }
+    paced = SYNTHETIC | {"Synthetic_Generator_Type": "BANDWIDTH"}
+    device, workload = files(tmp_path, DRIVE, idle, paced)
+    with pytest.raises(nacre.ConfigError) as caught:
+        mqsim.read_flows(workload, mqsim.read_drive(device))
+    said = str(caught.value)
+    for words in (
+        "Average_Request_Size: it is 0",
+        "Working_Set_Percentage: it is 0",
+        "Read_Percentage: given 150; give 0 to 100",
+        "Average_No_of_Reqs_in_Queue: it is 0",
+        "Total_Requests_To_Generate: it is 0, and so is Stop_Time",
+        "Percentage_of_Hot_Region: the hot region is 0 %",
+        "Channel_IDs: it names 0 more than once",
+        "Bandwidth: it is not above 0",
     ):
         assert words in said, said
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nacre import toml
-from nacre.mqsim.settings import Flow, Settings
+from nacre.mqsim.contradictions import Settings
+from nacre.mqsim.settings import Flow
 
 _SECTOR = 512
 _MIB = 1 << 20
@@ -336,7 +337,7 @@ def _memory(drive: Settings) -> str:
 def _synthetic(
     flow: Settings, capacity: int, _folder: Path, missing: list[str]
 ) -> dict[str, object]:
-    request = max(1, flow["Average_Request_Size"]) * _SECTOR
+    request = flow["Average_Request_Size"] * _SECTOR
     share = flow["Initial_Occupancy_Percentage"] * flow["Working_Set_Percentage"] / 10_000
     footprint = max(request, int(capacity * share) // request * request)
     kinds = {"RANDOM_HOTCOLD": "hot_cold", "STREAMING": "sequential"}
@@ -348,12 +349,12 @@ def _synthetic(
         "read_share": f"{flow['Read_Percentage']} %",
     }
     if flow["Address_Distribution"] == "RANDOM_HOTCOLD":
-        hot = min(99, max(1, flow.get("Percentage_of_Hot_Region", 1)))
+        hot = flow["Percentage_of_Hot_Region"]
         workload["locality"] = f"{hot}/{100 - hot}"
     if flow["Request_Size_Distribution"] == "NORMAL":
         missing.append("Request_Size_Distribution NORMAL: every request has the mean size")
     if flow["Synthetic_Generator_Type"] == "QUEUE_DEPTH":
-        depth = max(1, flow["Average_No_of_Reqs_in_Queue"])
+        depth = flow["Average_No_of_Reqs_in_Queue"]
         workload["arrival"] = {"kind": "closed", "queue_depth": depth}
     else:
         rate = flow.get("Bandwidth", flow.get("Intensity", 0)) / request

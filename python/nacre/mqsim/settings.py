@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from nacre.errors import Problem, config_error, unknown
+from nacre.mqsim.contradictions import Settings, at_setting, of_drive, of_flow
 
 Kind: TypeAlias = Callable[[str], Any] | tuple[str, ...]
 """How a value is read, or the words it may be."""
@@ -114,18 +115,6 @@ _DRIVE_OPTIONAL = {
 }
 _TABLES = ("Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set")
 
-_NOT_ZERO = (
-    "Flash_Channel_Count",
-    "Flash_Channel_Width",
-    "Channel_Transfer_Rate",
-    "Chip_No_Per_Channel",
-    "Die_No_Per_Chip",
-    "Plane_No_Per_Die",
-    "Block_No_Per_Plane",
-    "Page_No_Per_Block",
-    "Page_Capacity",
-)
-
 _FLOW: dict[str, Kind] = {
     "Priority_Class": ("URGENT", "HIGH", "MEDIUM", "LOW"),
     "Device_Level_Data_Caching_Mode": (
@@ -176,8 +165,6 @@ _FLOW_OPTIONAL = {
 _SYNTHETIC_TAG = "IO_Flow_Parameter_Set_Synthetic"
 _TRACE_TAG = "IO_Flow_Parameter_Set_Trace_Based"
 
-Settings: TypeAlias = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
 class Flow:
@@ -200,7 +187,7 @@ def read_drive(path: Path) -> Settings:
     _leaves(root, leaves)
     problems: list[Problem] = []
     found = _read(path, leaves, DRIVE, _DRIVE_OPTIONAL, problems)
-    problems += _contradictions(path, found)
+    problems += of_drive(path, found)
     if problems:
         raise config_error(problems)
     return found
@@ -232,7 +219,7 @@ def _flow(
     is_trace = entry.tag == _TRACE_TAG
     known = TRACE if is_trace else SYNTHETIC
     found = _read(path, list(entry), known, _FLOW_OPTIONAL, problems)
-    problems += _out_of_range(path, found, drive)
+    problems += of_flow(path, found, drive)
     texts = {leaf.tag: (leaf.text or "").strip() for leaf in entry}
     return Flow(is_trace, found, texts)
 
@@ -275,11 +262,11 @@ def _read(
         if leaf.tag not in known:
             problems.append(_at(path, unknown("no such setting", leaf.tag, known)))
         elif leaf.tag in found:
-            problems.append(_of(path, leaf.tag, "it is there twice", "give it once"))
+            problems.append(at_setting(path, leaf.tag, "it is there twice", "give it once"))
         else:
             found[leaf.tag] = _value(path, leaf.tag, text, known[leaf.tag], problems)
     for name in known.keys() - optional - found.keys():
-        problems.append(_of(path, name, "it is missing", "MQSim's sample files have it"))
+        problems.append(at_setting(path, name, "it is missing", "MQSim's sample files have it"))
     return found
 
 
@@ -287,58 +274,16 @@ def _value(path: Path, name: str, text: str, kind: Kind, problems: list[Problem]
     if isinstance(kind, tuple):
         if text.upper() in kind:
             return text.upper()
-        problems.append(_of(path, name, f'given "{text}"', f"it is one of {', '.join(kind)}"))
+        problems.append(
+            at_setting(path, name, f'given "{text}"', f"it is one of {', '.join(kind)}")
+        )
         return None
     try:
         return kind(text)
     except ValueError:
         wanted = "true or false" if kind is _flag else "a number that is not negative"
-        problems.append(_of(path, name, f'given "{text}"', f"give {wanted}"))
+        problems.append(at_setting(path, name, f'given "{text}"', f"give {wanted}"))
         return None
-
-
-def _contradictions(path: Path, drive: Settings) -> list[Problem]:
-    found = []
-    for name in _NOT_ZERO:
-        if drive.get(name) == 0:
-            found.append(_of(path, name, "it is 0, and a drive has some", "give at least 1"))
-    scheme = drive.get("Plane_Allocation_Scheme")
-    if scheme is not None and sorted(scheme) != list("CDPW"):
-        problem = f'given "{scheme}"'
-        found.append(
-            _of(path, "Plane_Allocation_Scheme", problem, "give an order of C, W, D and P")
-        )
-    hard, soft = drive.get("GC_Hard_Threshold"), drive.get("GC_Exec_Threshold")
-    is_preempted = drive.get("Preemptible_GC_Enabled")
-    if is_preempted and hard is not None and soft is not None and hard >= soft:
-        problem = f"it is {hard}, not below GC_Exec_Threshold, {soft}"
-        found.append(_of(path, "GC_Hard_Threshold", problem, "lower it"))
-    if (spare := drive.get("Overprovisioning_Ratio")) is not None and not 0 < spare < 1:
-        problem = f"{spare} of the flash is kept back"
-        found.append(_of(path, "Overprovisioning_Ratio", problem, "give a share between 0 and 1"))
-    return found
-
-
-def _out_of_range(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
-    found = []
-    for name, most in {
-        "Channel_IDs": "Flash_Channel_Count",
-        "Chip_IDs": "Chip_No_Per_Channel",
-        "Die_IDs": "Die_No_Per_Chip",
-        "Plane_IDs": "Plane_No_Per_Die",
-    }.items():
-        ids = flow.get(name) or ()
-        if stray := [number for number in ids if number >= drive[most]]:
-            problem = f"it names {stray[0]}, and {most} is {drive[most]}"
-            found.append(_of(path, name, problem, f"name 0 to {drive[most] - 1}"))
-    for name, value in flow.items():
-        if "Percentage" in name and isinstance(value, int) and value > 100:
-            found.append(_of(path, name, f"given {value}", "give 0 to 100"))
-    return found
-
-
-def _of(path: Path, name: str, problem: str, hint: str) -> Problem:
-    return Problem(path=f"{path}: {name}", problem=problem, hint=hint)
 
 
 def _at(path: Path, problem: Problem) -> Problem:
