@@ -56,8 +56,15 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     check_buffer(config, reader);
+    check_slc_size(config, reader);
     zoned::check(config, reader);
     let kept = config.reserve + config.superblocks_of_handles() + 2;
+    if kept > config.blocks {
+        let problem = format!("{kept} superblocks are kept erased, being filled and cleaned");
+        let remedy = format!("give at least {} with these spare_blocks", kept + config.spare_blocks);
+        reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
+        return;
+    }
     if config.spare_blocks + kept > config.blocks {
         let most = config.blocks.saturating_sub(kept);
         let remedy = format!("the largest allowed is {most}, or give more blocks");
@@ -265,6 +272,17 @@ fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     } else if config.buffer.0 > config.raw_bytes() {
         let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
         reader.conflict("buffer", &given, "it is larger than the flash", &remedy);
+    }
+}
+
+/// Cells with one bit are some of the flash.
+fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
+    let Some(cache) = &config.slc_cache else { return };
+    let most = config.raw_bytes() / u64::from(config.pages) * u64::from(config.pages / cache.bits);
+    if cache.size.0 > most && most > 0 {
+        let problem = format!("all cells hold {} with one bit each", Bytes(most));
+        let remedy = format!("give at most {}", Bytes(most));
+        reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);
     }
 }
 

@@ -58,6 +58,13 @@ fn impossible_drives_are_refused_with_what_is_possible() {
             "give program_energy, transfer_energy too, or no energy and no idle_power",
         ),
         ("idle_power = \"1 W\"", "energy is not known without read_energy, program_energy, erase_energy"),
+        // A third of 64 pages of 4 KiB, whole ones, of 512 blocks of four dies.
+        (
+            "slc_cache = { size = \"1 TiB\", read = \"20 us\", program = \"200 us\" }",
+            "all cells hold 168 MiB with one bit each, given 1 TiB; give at most 168 MiB",
+        ),
+        ("blocks = 10\nreserve = 9", "give at least 11"),
+        ("blocks = 100\nplacement_handles = 60\nisolation = \"persistent\"", "give at least 126"),
         ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),
     ] {
         let found = problems(settings);

@@ -26,7 +26,12 @@ pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let bytes = config.zone_units().unwrap_or(1) * config.unit.0;
     if config.logical_units() == 0 {
         let problem = format!("a zone of {} is larger than what the host sees", Bytes(bytes));
-        reader.conflict("zones.superblocks", &given, &problem, "use smaller zones, or give more blocks");
+        let seen = (f64::from(config.blocks) / (1.0 + config.over_provisioning.0)) as u64;
+        let remedy = match seen.min(usable) {
+            0 => "give more blocks".into(),
+            most => format!("the largest allowed is {most}, or give more blocks"),
+        };
+        reader.conflict("zones.superblocks", &given, &problem, &remedy);
         return;
     }
     if bytes > u64::from(u32::MAX) {
