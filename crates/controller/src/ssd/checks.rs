@@ -60,7 +60,8 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     zoned::check(config, reader);
     let kept = config.reserve + config.superblocks_of_handles() + 2;
     if kept > config.blocks {
-        let problem = format!("{kept} superblocks are kept erased, being filled and cleaned");
+        let problem =
+            format!("no blocks are left for data: {kept} superblocks are kept erased, filled and cleaned");
         let remedy = format!("give at least {} with these spare_blocks", kept + config.spare_blocks);
         reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
         return;
