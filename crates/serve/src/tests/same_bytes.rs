@@ -209,10 +209,13 @@ fn lost_by_all(stack: &str, reach: u64) -> u64 {
 }
 
 /// What has no end gets one. Flash drives have fewer and smaller blocks, and eNVy fewer segments: their tables take
-/// gigabytes.
+/// gigabytes. Cells of one bit are some of the fewer.
 fn smaller(entry: &Entry) -> &'static str {
     let Some(Value::Text(kind)) = entry.settings.get("kind").map(|kind| &kind.value) else { return "" };
     match kind.as_str() {
+        "ssd" if entry.settings.get("slc_cache").is_some() => {
+            "blocks = 192\npages = 24\nspare_blocks = 4\nslc_cache.size = \"64 MiB\""
+        }
         "ssd" => "blocks = 192\npages = 24\nspare_blocks = 4",
         "measured" | "network" if entry.settings.get("capacity").is_none() => "capacity = \"1 MiB\"",
         "envy" => "segments = 8\nsegment = \"64 KiB\"\nbanks = 1\ncleaning.segments_per_partition = 4",
