@@ -14,7 +14,8 @@ from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded, warn
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import Problem, config_error
-from nacre.mqsim.settings import Flow, Settings
+from nacre.mqsim.contradictions import Settings
+from nacre.mqsim.settings import Flow
 from nacre.saving import write_file
 from nacre.summary import Table
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from nacre.catalog import catalog
 from nacre.record import Record
 
@@ -122,6 +120,8 @@ _SPAN = 0.05
 
 def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
     """Pages taken in until throughput is so much lower than that of the new flash."""
+    import numpy as np
+
     (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
     asked, taken = (
         np.concatenate([[0.0], record.columns[f"{flash.path}.wearing.{name}"]])
