@@ -27,7 +27,9 @@
 //! The reads of a copy (one memory cycle of 25 in a program); faults of chips; a segment goes on after `endurance`
 //! erases. Slower programs of worn cells: wu-1994 section 2 measured 4 us and 40 ms of a chip after two million cycles,
 //! so the times here are those of worn cells already, and a newer array is no slower. Requests to one controller are
-//! served in the order of their submission, even where a composite device would submit a later one first.
+//! served in the order of their submission, even where a composite device would submit a later one first. A segment
+//! whose exchange loses a program with the power has a page too few; where no other segment has an erased page either,
+//! as in arrays of a few segments of four pages with a `wear_swap_gap` of 1, it ends with an assertion.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
