@@ -116,7 +116,7 @@ impl OpMeter {
         if self.noted.len() > count {
             self.latency.record_n(self.usual, (self.noted.len() - count) as u64);
         }
-        others[..count].iter().for_each(|&latency| self.latency.record_n(latency, 1));
+        others[..count].iter().for_each(|&latency| self.latency.record(latency));
     }
 
     /// Picoseconds all requests spent in `component` on `activity`.

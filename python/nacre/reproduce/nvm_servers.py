@@ -57,11 +57,17 @@ def _memory_watts(kind: str) -> Callable[[Record], float]:
     return watts
 
 
+def _flash(record: Record) -> Any:
+    """The only flash cache of a record."""
+    (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+    return flash
+
+
 def _counter(name: str) -> Callable[[Record], float]:
     """A count of the flash cache."""
 
     def count(record: Record) -> float:
-        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        flash = _flash(record)
         return float(flash.counters[name])
 
     return count
@@ -75,7 +81,7 @@ def _read_hits(record: Record) -> float:
 
 def _hits_over_held(record: Record) -> float:
     """Share of reads that hit, over the share of the workload's pages that the flash holds."""
-    (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+    flash = _flash(record)
     held = float(record.columns[f"{flash.path}.flash.pages_valid"][0])
     return _read_hits(record) * _MICRO_PAGES / held
 
@@ -86,10 +92,10 @@ def _collections_per_write(record: Record) -> float:
 
 
 def _life(name: str) -> Callable[[Record], float]:
-    """Pages that the flash takes in until half of it, or all of it, is gone."""
+    """Pages that the flash takes in until what a column of its life is named after."""
 
     def pages(record: Record) -> float:
-        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        flash = _flash(record)
         return float(record.columns[f"{flash.path}.life.{name}"][0])
 
     return pages
@@ -99,14 +105,12 @@ def _pages_until_left(share: float) -> Callable[[Record], float]:
     """Pages taken in until so small a share of the flash is left."""
 
     def pages(record: Record) -> float:
-        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        flash = _flash(record)
         taken, usable = (
             record.columns[f"{flash.path}.wearing.{name}"]
             for name in ("pages_taken", "usable_share")
         )
-        return float(
-            next(taken for taken, left in zip(taken, usable, strict=True) if left <= share)
-        )
+        return float(taken[usable <= share][0])
 
     return pages
 
@@ -122,7 +126,7 @@ def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
     """Pages taken in until throughput is so much lower than that of the new flash."""
     import numpy as np
 
-    (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+    flash = _flash(record)
     asked, taken = (
         np.concatenate([[0.0], record.columns[f"{flash.path}.wearing.{name}"]])
         for name in ("pages_asked", "pages_taken")
@@ -149,14 +153,7 @@ def _worn_at(share: float) -> Callable[[Record], float]:
     """Pages taken in until so small a share of the flash is left, over those to its end."""
 
     def life(record: Record) -> float:
-        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
-        taken, usable, end = (
-            record.columns[f"{flash.path}.{name}"]
-            for name in ("wearing.pages_taken", "wearing.usable_share", "life.pages_to_end")
-        )
-        return float(
-            next(pages for pages, left in zip(taken, usable, strict=True) if left <= share) / end[0]
-        )
+        return _pages_until_left(share)(record) / _life("pages_to_end")(record)
 
     return life
 
