@@ -9,13 +9,13 @@ use nacre_kernel::{
     Endured, Energy, HostCounts, Ledger, Link, Op, Operations, Persistence, Random, Recovery, Request,
     Resource, Status, Time, Timeline, Transactions, UnderWay, Zone,
 };
-use nacre_media::disk::{Access, Disk};
+use nacre_media::disk::{Access, Arm, Disk};
 use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::Store;
 
 /// A hard disk drive.
 #[derive(State)]
-#[state(bound = "S: Store")]
+#[state(bound = "S: Store", after = "Hdd::place_restored")]
 pub(super) struct Hdd<S> {
     #[state(skip = "from the configuration")]
     id: ComponentId,
@@ -83,10 +83,16 @@ impl<S: Store> Hdd<S> {
         }
     }
 
+    fn place_restored(&mut self) -> Result<(), String> {
+        self.queue.place_restored(|address| self.disk.arm_at(address));
+        Ok(())
+    }
+
     /// Reserves the arm for an access as early as possible from `earliest` on; returns start and parts.
     fn access(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
         let disk = &self.disk;
-        let plan = |end: Time, head_at| disk.plan_from(head_at, end, address, bytes, is_write);
+        let target = disk.target(address, bytes, is_write);
+        let plan = |end: Time, arm: &Arm| disk.plan_from(arm, end, &target);
         let (start, access) = match self.queue.nearest(earliest, plan) {
             Some(access) => (self.arm.reserve(earliest, access.total()), access),
             None => self.access_in_turn(earliest, address, bytes, is_write),
@@ -94,7 +100,7 @@ impl<S: Store> Hdd<S> {
         let end = start + access.total();
         self.charged_to = self.charged_to.max(end);
         self.disk.perform(access, address + bytes);
-        self.queue.put(end, address + bytes);
+        self.queue.put(end, address + bytes, || self.disk.arm_at(address + bytes));
         self.note(start, &access);
         (start, access)
     }

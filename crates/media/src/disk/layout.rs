@@ -1,6 +1,7 @@
 //! Where the bytes of a disk lie: on which track, at which angle.
 
 use nacre_kernel::{Bandwidth, Bytes, Time};
+use std::hint::select_unpredictable;
 
 /// The layout of a disk whose transfer rate falls linearly from the outermost to the innermost track.
 ///
@@ -57,20 +58,32 @@ impl Layout {
         Time::from_ps((x * self.whole_ps + 0.5) as u64)
     }
 
-    /// The distance between the cylinders of two places, as a share of the full stroke.
+    /// The position of the arm for the place `turns`.
     #[inline]
-    pub fn distance(&self, from: Time, to: Time) -> f64 {
-        let per_cylinder = self.rotation.as_ps() * self.heads;
-        let cylinders = (from.as_ps() / per_cylinder).abs_diff(to.as_ps() / per_cylinder);
+    pub fn cylinder(&self, turns: Time) -> u64 {
+        turns.as_ps() / (self.rotation.as_ps() * self.heads)
+    }
+
+    /// The distance between two positions of the arm, as a share of the full stroke.
+    #[inline]
+    pub fn distance(&self, from: u64, to: u64) -> f64 {
+        let cylinders = from.abs_diff(to);
         // The place behind the last byte may be one cylinder further.
         if cylinders == 0 { 0.0 } else { (cylinders as f64 / (self.cylinders - 1).max(1) as f64).min(1.0) }
     }
 
-    /// How long after `now` the place `turns` comes under the head.
+    /// How far the platters have turned, of one rotation, when the place `turns` is under the head.
     #[inline]
-    pub fn wait(&self, now: Time, turns: Time) -> Time {
-        let rotation = self.rotation.as_ps();
-        let (angle, wanted) = (now.as_ps() % rotation, turns.as_ps() % rotation);
-        Time::from_ps(if wanted >= angle { wanted - angle } else { wanted + rotation - angle })
+    pub fn angle(&self, turns: Time) -> Time {
+        Time::from_ps(turns.as_ps() % self.rotation.as_ps())
+    }
+
+    /// How long after `now` the place at `angle` comes under the head.
+    #[inline]
+    pub fn wait(&self, now: Time, angle: Time) -> Time {
+        let turned = self.angle(now);
+        // Which of them is further is not to be guessed by a processor.
+        let passed = select_unpredictable(angle >= turned, Time::ZERO, self.rotation);
+        angle + passed - turned
     }
 }

@@ -60,6 +60,26 @@ impl Access {
     }
 }
 
+/// Where the arm stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The address that passes under the head next.
+    address: u64,
+    cylinder: u64,
+}
+
+/// Where an access goes: what is the same from wherever the arm comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    address: u64,
+    cylinder: u64,
+    /// How far the platters have turned when its first sector is under the head.
+    angle: Time,
+    transfer: Time,
+    /// Settling beyond that of a read.
+    settle: Time,
+}
+
 /// A disk: where its arm stands, and what it did.
 #[derive(Clone, Debug, State)]
 pub struct Disk {
@@ -93,22 +113,39 @@ impl Disk {
     /// An access that goes on where the last one ended needs no seek, even onto the next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
-        self.plan_from(self.head_at, start, address, bytes, is_write)
+        self.plan_from(&self.arm_at(self.head_at), start, &self.target(address, bytes, is_write))
     }
 
-    /// The same, where the access before it ended at the address `head_at`.
+    /// The same to `target`, where the access before it left the arm as `arm` says.
     #[inline]
-    pub fn plan_from(&self, head_at: u64, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
-        let from = self.layout.turns_at(address);
+    pub fn plan_from(&self, arm: &Arm, start: Time, target: &Target) -> Access {
         let mut seek = Time::ZERO;
-        if address != head_at {
-            let distance = self.layout.distance(self.layout.turns_at(head_at), from);
+        if target.address != arm.address {
+            let distance = self.layout.distance(arm.cylinder, target.cylinder);
             if distance > 0.0 {
-                seek = self.curve.time(distance) + if is_write { self.write_settle } else { Time::ZERO };
+                seek = self.curve.time(distance) + target.settle;
             }
         }
-        let rotate = self.layout.wait(start + seek, from);
-        Access { seek, rotate, transfer: self.layout.turns_at(address + bytes) - from }
+        Access { seek, rotate: self.layout.wait(start + seek, target.angle), transfer: target.transfer }
+    }
+
+    /// Where the arm stands behind an access that ended at `address`.
+    #[inline]
+    pub fn arm_at(&self, address: u64) -> Arm {
+        Arm { address, cylinder: self.layout.cylinder(self.layout.turns_at(address)) }
+    }
+
+    /// Where an access of `bytes` at `address` goes.
+    #[inline]
+    pub fn target(&self, address: u64, bytes: u64, is_write: bool) -> Target {
+        let turns = self.layout.turns_at(address);
+        Target {
+            address,
+            cylinder: self.layout.cylinder(turns),
+            angle: self.layout.angle(turns),
+            transfer: self.layout.turns_at(address + bytes) - turns,
+            settle: if is_write { self.write_settle } else { Time::ZERO },
+        }
     }
 
     /// Moves the arm as planned and charges time and energy.

@@ -132,7 +132,7 @@ fn turns_rise_with_the_address_and_end_with_the_disk() {
         }
         let whole = 600e9 / ((200e6 + inner) / 2.0);
         assert!((layout.turns_at(layout.capacity().0).as_secs_f64() / whole - 1.0).abs() < 1e-9);
-        assert_eq!(layout.distance(Time::ZERO, layout.turns_at(layout.capacity().0 - 1)), 1.0);
+        assert_eq!(layout.distance(0, layout.cylinder(layout.turns_at(layout.capacity().0 - 1))), 1.0);
     }
 }
 
