@@ -3,6 +3,8 @@
 use cpu_time::ThreadTime;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Times each work is done; the best counts, and the middle says how quiet the machine was.
 const REPEATS: usize = 5;
@@ -88,12 +90,22 @@ pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
     repeated(REPEATS, work)
 }
 
+/// The times of several runs of `work` on two threads, by the clock.
+pub(crate) fn best_of_two_threads<T>(work: impl FnMut() -> T) -> Times {
+    repeated_by(clock_seconds, REPEATS, work)
+}
+
 /// The times of so many runs of `work`.
-pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Times {
+pub(crate) fn repeated<T>(times: usize, work: impl FnMut() -> T) -> Times {
+    repeated_by(processor_seconds, times, work)
+}
+
+/// The same in `seconds` of another kind.
+pub(crate) fn repeated_by<T>(seconds: impl Fn() -> f64, times: usize, mut work: impl FnMut() -> T) -> Times {
     let timed = |_| {
-        let start = processor_seconds();
+        let start = seconds();
         std::hint::black_box(work());
-        processor_seconds() - start
+        seconds() - start
     };
     Times::of((0..times).map(timed).collect())
 }
@@ -102,6 +114,12 @@ pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Times {
 /// nanosecond, where `/proc/thread-self/schedstat` is as of the last tick, 4 ms ago at most.
 pub(crate) fn processor_seconds() -> f64 {
     ThreadTime::now().as_duration().as_secs_f64()
+}
+
+/// Seconds by the clock: what a work on several threads takes, and what others do on the machine beside it.
+pub(crate) fn clock_seconds() -> f64 {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
 fn machine() -> String {

@@ -4,12 +4,13 @@
 use crate::Result;
 use crate::caches::policy;
 use crate::curves::exact;
-use crate::report::{Report, repeated};
+use crate::report::{Report, clock_seconds, processor_seconds, repeated_by};
+use crate::runs::SecondThread;
 use crate::streams::{NoFiles, STREAMS, Stream, checked, requests};
-use crate::{flash_drive, flash_memory, pcm_drive};
+use crate::{disk_caches, flash_drive, flash_memory, pcm_drive};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::Op;
-use nacre_machine::{Checked, Files, run};
+use nacre_machine::{Beside, Checked, Files, Span, run_span};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -17,6 +18,8 @@ use std::path::Path;
 pub(crate) struct Row {
     /// Its name in results.
     pub(crate) name: String,
+    /// Threads it takes. The time of more than one is taken by the clock.
+    threads: usize,
     /// Whether its instructions are counted: so few requests bring it into its steady state that a simulated
     /// processor can do them.
     pub(crate) is_counted: bool,
@@ -40,15 +43,25 @@ fn row(
     is_counted: bool,
     prepare: impl Fn(u64, &Path) -> Result<Box<dyn FnMut()>> + 'static,
 ) -> Row {
-    Row { name: name.into(), is_counted, prepare: Box::new(prepare) }
+    Row { name: name.into(), threads: 1, is_counted, prepare: Box::new(prepare) }
+}
+
+/// A work that draws requests and sums up on a second thread.
+fn on_two_threads(
+    name: impl Into<String>,
+    prepare: impl Fn(u64, &Path) -> Result<Box<dyn FnMut()>> + 'static,
+) -> Row {
+    Row { threads: 2, ..row(name, false, prepare) }
 }
 
 /// Whole runs, policies and the exact curve. A large cache is not full after few requests.
 fn of_stream(stream: Stream) -> Vec<Row> {
     let Stream { name, is_small, .. } = stream;
     let mut rows = vec![
-        row(format!("run/{name}"), is_small, move |count, _| Ok(whole(&stream.run(count), NoFiles))),
-        row(format!("run-trace/{name}"), is_small, move |count, folder| traced(stream, count, folder)),
+        row(format!("run/{name}"), is_small, move |count, _| Ok(whole(&stream.run(count), NoFiles, 1))),
+        row(format!("run-trace/{name}"), is_small, move |count, folder| traced(stream, count, folder, 1)),
+        on_two_threads(format!("run-2/{name}"), move |count, _| Ok(whole(&stream.run(count), NoFiles, 2))),
+        on_two_threads(format!("run-trace-2/{name}"), move |count, folder| traced(stream, count, folder, 2)),
         row(format!("curve/{name}"), is_small, move |count, _| {
             let requests = requests(&stream.scenario(count), count);
             Ok(Box::new(move || {
@@ -93,7 +106,12 @@ fn of_devices() -> Vec<Row> {
         row("envy/page-writes-64M", true, array(flash_memory::Size::Small)),
         row("ssd/page-writes-3G", true, drive(Op::Write)),
         row("ssd/page-reads-3G", true, drive(Op::Read)),
-        row("ssd/run-reads", true, |count, _| Ok(whole(&flash_drive::reads(count), NoFiles))),
+        row("ssd/run-reads", true, |count, _| Ok(whole(&flash_drive::reads(count), NoFiles, 1))),
+        on_two_threads("ssd/run-reads-2", |count, _| Ok(whole(&flash_drive::reads(count), NoFiles, 2))),
+        row("disk-caches/requests", true, |count, _| {
+            let mut caches = disk_caches::Caches::without_bytes()?;
+            Ok(Box::new(move || caches.serve(count as usize)))
+        }),
         row("onyx/writes-512", true, onyx(Op::Write)),
         row("onyx/reads-512", true, onyx(Op::Read)),
     ]
@@ -105,7 +123,8 @@ pub(crate) fn measure(name: &str, count: &str, repeats: &str, folder: &Path) -> 
         all().into_iter().find(|row| row.name == name).ok_or_else(|| format!("there is no row {name}"))?;
     let count = count.parse()?;
     let mut work = (row.prepare)(count, folder)?;
-    let times = repeated(repeats.parse()?, || counted(&mut *work));
+    let seconds = if row.threads > 1 { clock_seconds } else { processor_seconds };
+    let times = repeated_by(seconds, repeats.parse()?, || counted(&mut *work));
     Report::begin(folder).line(name, count, times, None, &[]);
     Ok(())
 }
@@ -116,21 +135,23 @@ pub(crate) fn counted(work: &mut dyn FnMut()) {
     work();
 }
 
-/// A whole run of `scenario`.
-fn whole(scenario: &str, files: impl Files + 'static) -> Box<dyn FnMut()> {
+/// A whole run of `scenario`, on one thread or two.
+fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn FnMut()> {
     let scenario: Checked = checked(scenario);
     Box::new(move || {
-        let outcome = run(&scenario, &files, &mut |_| ControlFlow::Continue(()));
-        std::hint::black_box(outcome.expect("a legal scenario").record.cost);
+        let beside: Option<&dyn Beside> = if threads > 1 { Some(&SecondThread) } else { None };
+        let span = Span { beside, ..Span::default() };
+        let ran = run_span(&scenario, &files, &span, &mut |_| ControlFlow::Continue(()));
+        std::hint::black_box(ran.expect("a legal scenario").outcome.record.cost);
     })
 }
 
 /// A whole run of the same requests from a trace file.
-fn traced(stream: Stream, count: u64, folder: &Path) -> Result<Box<dyn FnMut()>> {
+fn traced(stream: Stream, count: u64, folder: &Path, threads: usize) -> Result<Box<dyn FnMut()>> {
     let file = folder.join(format!("{}-{count}.nacre", stream.name));
     if !file.exists() {
         crate::traces::write(&file, &requests(&stream.run(count), count))?;
     }
     let scenario = stream.traced(&file.canonicalize()?.display().to_string());
-    Ok(whole(&scenario, ScenarioFiles::new(".", None)))
+    Ok(whole(&scenario, ScenarioFiles::new(".", None), threads))
 }

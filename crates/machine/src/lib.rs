@@ -42,6 +42,7 @@ pub mod schema;
 pub mod split;
 pub mod stack;
 
+pub use drive::Beside;
 pub use nacre_config::{Problem, Problems};
 pub use progress::{Progress, Watch};
 pub use record::{Columns, Outcome, Record};

@@ -1,6 +1,6 @@
 //! Runs: from a checked scenario to what was measured, and from one state to another.
 
-use crate::drive::Driver;
+use crate::drive::{Beside, Driver};
 use crate::progress::Progress;
 use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::saved::{self, Preparations, SavedRun};
@@ -30,6 +30,8 @@ pub struct Span<'a> {
     pub saves: bool,
     /// Who keeps the states that preconditioning leads to.
     pub preparations: Option<&'a dyn Preparations>,
+    /// Who draws requests and sums up beside the simulation, where a processor is free for that. It changes no result.
+    pub beside: Option<&'a dyn Beside>,
 }
 
 /// What came of a run.
@@ -71,9 +73,9 @@ pub(crate) fn findings(
         Some(from) => from.restore(&mut driver).map(ControlFlow::Continue)?,
         None => driver.prepare(preconditioning, span.preparations, watch)?,
     };
-    let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
-    driver.device.check_invariants();
-    driver.meter.settle();
+    let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(span.beside, watch)? };
+    driver.serving.device.check_invariants();
+    driver.meter.finish(&mut driver.serving.noted);
     let state = (span.saves && ending == Ending::Complete).then(|| saved::save(&driver)).transpose()?;
     if checked.run.wear_out && ending == Ending::Complete {
         ending = driver.wear_out(watch)?;

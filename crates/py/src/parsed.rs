@@ -2,7 +2,7 @@
 
 use crate::cleaning::WithFunctions;
 use crate::errors::config_error;
-use crate::run::{RunColumns, build_checked, run_checked, scenario_files};
+use crate::run::{RunColumns, RunOptions, build_checked, run_checked, scenario_files};
 use nacre_machine::{Checked, Outcome, record};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl Parsed {
         let checked = self.checked(py, &overrides)?;
         let files = WithFunctions::new(scenario_files(py, directory)?, None);
         let Outcome { mut record, columns } =
-            run_checked(py, &checked, &files, None, None, None, preparations)?;
+            run_checked(py, &checked, &files, None, RunOptions { preparations, ..RunOptions::default() })?;
         if !origins {
             record.origins.clear();
         }

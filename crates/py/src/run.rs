@@ -1,7 +1,7 @@
 //! Running and checking scenarios.
 
 use crate::arrays;
-use crate::bugs::detached;
+use crate::bugs::{SecondThread, detached};
 use crate::cleaning::{Functions, WithFunctions};
 use crate::errors::{config_error, error, memory_error, os_error};
 use crate::progress::Reporter;
@@ -10,7 +10,7 @@ use nacre_kernel::Op;
 use nacre_machine::console::{ConsoleRequest, ask};
 use nacre_machine::saved::Preparations;
 use nacre_machine::{
-    Checked, Columns, Document, Files, Outcome, Ran, SavedRun, Span, check as check_document, record,
+    Beside, Checked, Columns, Document, Files, Outcome, Ran, SavedRun, Span, check as check_document, record,
 };
 use nacre_memory::{Access, Kept};
 use numpy::PyArray1;
@@ -41,28 +41,46 @@ pub(crate) fn run(
 ) -> PyResult<(String, RunColumns)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
-    let Outcome { record, columns } =
-        run_checked(py, &checked, &files, progress, start.as_deref(), save_state.as_deref(), None)?;
+    let options = RunOptions {
+        start: start.as_deref(),
+        save_state: save_state.as_deref(),
+        preparations: None,
+        beside: SecondThread::where_free(),
+    };
+    let Outcome { record, columns } = run_checked(py, &checked, &files, progress, options)?;
     Ok((record.to_json(), RunColumns(columns)))
 }
 
-/// Runs a scenario without mistakes, as [`run`] does. The folder `preparations` keeps what preconditioning leads to.
+/// What a run begins with, leaves behind and may use.
+#[derive(Default)]
+pub(crate) struct RunOptions<'a> {
+    /// The file with the state that it goes on from.
+    pub(crate) start: Option<&'a Path>,
+    /// The file for the state at its end.
+    pub(crate) save_state: Option<&'a Path>,
+    /// The folder that keeps what preconditioning leads to.
+    pub(crate) preparations: Option<PathBuf>,
+    /// A thread beside that of the simulation: not for one of many runs, which have a processor each.
+    pub(crate) beside: Option<SecondThread>,
+}
+
+/// Runs a scenario without mistakes, as [`run`] does.
 pub(crate) fn run_checked(
     py: Python<'_>,
     checked: &Checked,
     files: &WithFunctions,
     progress: Option<Py<PyAny>>,
-    start: Option<&Path>,
-    save_state: Option<&Path>,
-    preparations: Option<PathBuf>,
+    options: RunOptions<'_>,
 ) -> PyResult<Outcome> {
+    let RunOptions { start, save_state, preparations, beside } = options;
     let mut reporter = Reporter::new(progress);
     let started = start.map(|path| start_state(py, path, checked, files)).transpose()?;
     let from = started.as_deref().map(|bytes| saved_run(py, start, bytes)).transpose()?;
     let place = save_state.map(state_file).transpose()?;
     let preparations = preparations.map(PreparationFolder::new);
     let preparations = preparations.as_ref().map(|folder| folder as &dyn Preparations);
-    let span = Span { from: from.as_ref(), saves: place.is_some(), preparations };
+    let beside = beside.as_ref().map(|second| second as &dyn Beside);
+    let span = Span { from: from.as_ref(), saves: place.is_some(), preparations, beside };
     let ran = detached(py, || {
         nacre_machine::run_span(checked, files, &span, &mut |progress| {
             if files.has_failed() {

@@ -103,6 +103,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the client writes meanwhile")]
     fn room_is_made_for_what_comes_and_not_for_what_is_announced() {
         let (mut client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
@@ -125,6 +126,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the client writes meanwhile")]
     fn a_message_waits_for_room_that_others_have() {
         let room = Room::of(1 << 20);
         let mut others = room.share();

@@ -129,6 +129,7 @@ impl Server {
     /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
     /// the answers that are under way, and the images are brought to the disk. Calls `ready` when all its
     /// own threads run, and ends where that gives false.
+    #[expect(clippy::disallowed_methods, reason = "each client has a thread of its own")]
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::of_at_most(CLIENTS_MAX);
         let is_over = AtomicBool::new(false);

@@ -93,6 +93,7 @@ struct Rounds {
     median: Duration,
 }
 
+#[expect(clippy::disallowed_methods, reason = "both ends are asked at once")]
 fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     let (client, server) = pair(address)?;
     // Without it clients will find processors as they are found here.

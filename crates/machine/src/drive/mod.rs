@@ -1,48 +1,40 @@
 //! The virtual-time driver: issues requests as the workload says, as fast as the host computes.
 
+mod beside;
+mod serving;
+mod span;
+#[cfg(test)]
+mod tests;
+
 use crate::meter::Meter;
 use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, Findings, Steadiness, WornOut};
 use crate::scenario::Checked;
 use crate::stack::Built;
-use nacre_config::{Problem, Problems};
-use nacre_kernel::{Activity, Breakdown, ComponentId, Data, Device, Request, Time};
-use nacre_workload::{Clock, Pacing, Units, WorkloadError};
+use nacre_config::Problems;
+use nacre_kernel::{Request, Time};
+use nacre_workload::{Clock, Pacing, Units, Workload};
+use serving::Serving;
 use std::ops::ControlFlow;
+
+pub use beside::Beside;
 
 /// How much longer a run is at each look at how well its means are known: looking often finds an interval that is
 /// narrow by chance.
 const LOOKS: u64 = 8;
 /// Requests served between two looks at who watches, and two calls of `advance`.
 const GROUP: usize = 64;
-/// Requests whose memory is asked for at once before they are served.
-const PREFETCHED: usize = 16;
-/// The component whose queues hold what waits before the stack: its top.
-const TOP: ComponentId = ComponentId(0);
-/// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
-const HORIZON: Time = Time::from_s(200 * 86_400);
 
 pub(crate) struct Driver<'a> {
-    pub(crate) checked: &'a Checked,
-    pub(crate) device: Box<dyn Device>,
-    pub(crate) workload: Box<dyn nacre_workload::Workload>,
+    pub(crate) serving: Serving<'a>,
+    pub(crate) workload: Box<dyn Workload>,
     pub(crate) meter: Meter,
-    components: usize,
-    breakdown: Breakdown,
-    capacity: u64,
-    /// When the run is over.
-    over_at: Time,
-    pub(crate) clock: Clock,
     /// Requests that the workload gave and that were not served, since the run was over.
     pub(crate) rest: Vec<Request>,
     /// Requests of this workload in the runs before this one.
     before: u64,
-    /// Requests given to the device.
-    issued: u64,
-    /// Of them, those since measuring began.
-    measured: u64,
-    /// Units of the workload that were done by then.
-    units_before: u64,
+    /// Units of the workload that were done when measuring began.
+    units_before: Option<u64>,
     /// When the first block or row was worn out, where the run asks for that.
     pub(crate) worn_out: Option<WornOut>,
     /// Writes of preconditioning, those of a fill and of the search for a steady state left out.
@@ -58,21 +50,14 @@ pub(crate) struct Driver<'a> {
 impl<'a> Driver<'a> {
     pub(crate) fn new(checked: &'a Checked, built: Built) -> Driver<'a> {
         let tenants = built.workload.tenants().len();
+        let clock = Clock::new(built.workload.pacing(), Time::ZERO);
         Driver {
-            checked,
-            capacity: built.device.capacity().map_or(u64::MAX, |bytes| bytes.0),
-            over_at: checked.run.duration.unwrap_or(Time::MAX),
-            clock: Clock::new(built.workload.pacing(), Time::ZERO),
+            serving: Serving::new(checked, built.device, built.components, clock),
+            workload: built.workload,
+            meter: Meter::new(tenants, Time::ZERO),
             rest: Vec::new(),
             before: 0,
-            device: built.device,
-            workload: built.workload,
-            meter: Meter::new(built.components, tenants, Time::ZERO),
-            components: built.components,
-            breakdown: Breakdown::new(),
-            issued: 0,
-            measured: 0,
-            units_before: 0,
+            units_before: None,
             worn_out: None,
             prepared_writes: checked.run.first_writes(),
             steadiness: None,
@@ -81,62 +66,79 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Serves what the workload asks for, up to the end of the run. Drawing requests and summing up what became of them
+    /// are done `beside`, where that is given and nothing hangs on their order.
     pub(crate) fn drive(
         &mut self,
+        beside: Option<&dyn Beside>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Ending, Problems> {
-        let ending = self.drive_all(watch)?;
-        self.last_arrival = (self.workload.pacing() == Pacing::Open).then(|| self.clock.last());
+        let ending = match beside.filter(|_| self.may_go_ahead()) {
+            Some(beside) => self.drive_beside(beside, watch)?,
+            None => self.drive_all(watch)?,
+        };
+        self.last_arrival = (self.workload.pacing() == Pacing::Open).then(|| self.serving.clock.last());
         Ok(ending)
     }
 
     fn drive_all(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, Problems> {
-        let limit = self.checked.run.requests.unwrap_or(u64::MAX);
-        let left = self.workload.expected().map(|count| count.saturating_sub(self.before));
-        let expected = left.map(|count| count.min(limit)).or(self.checked.run.requests);
-        let expected = expected.filter(|&count| count < u64::MAX);
+        let (limit, expected) = (self.limit(), self.expected());
         let told = self.workload.pacing() == Pacing::CompletionDriven;
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
             if self.is_known() {
-                return self.ended();
+                return self.serving.ended();
             }
-            let want = BATCH.min(usize::try_from(limit - self.issued).unwrap_or(BATCH));
+            let want = BATCH.min(usize::try_from(limit - self.serving.issued).unwrap_or(BATCH));
             if told {
                 if self.converse(&mut batch, want.min(GROUP))?.is_break() {
-                    return self.ended();
+                    return self.serving.ended();
                 }
-                if watch(self.progress(expected)).is_break() {
+                if watch(self.serving.progress(expected)).is_break() {
                     return Ok(Ending::Stopped);
                 }
                 continue;
             }
             self.fill(&mut batch, want)?;
             if batch.is_empty() {
-                return self.ended();
+                return self.serving.ended();
             }
-            let first = self.issued;
+            let first = self.serving.issued;
             for group in batch.chunks(GROUP) {
-                if self.serve(group)?.is_break() {
-                    self.rest = batch.split_off((self.issued - first) as usize);
-                    return self.ended();
+                let served = self.serving.serve(group)?;
+                self.settle();
+                if served.is_break() {
+                    self.rest = batch.split_off((self.serving.issued - first) as usize);
+                    return self.serving.ended();
                 }
-                if watch(self.progress(expected)).is_break() {
+                if watch(self.serving.progress(expected)).is_break() {
                     return Ok(Ending::Stopped);
                 }
             }
         }
     }
 
+    /// Requests that this run has at most.
+    fn limit(&self) -> u64 {
+        self.serving.checked.run.requests.unwrap_or(u64::MAX)
+    }
+
+    /// Requests that this run will have, where that is known.
+    fn expected(&self) -> Option<u64> {
+        let left = self.workload.expected().map(|count| count.saturating_sub(self.before));
+        let expected = left.map(|count| count.min(self.limit())).or(self.serving.checked.run.requests);
+        expected.filter(|&count| count < u64::MAX)
+    }
+
     /// Whether the run may end, since its mean latencies are known as well as was asked.
     fn is_known(&mut self) -> bool {
-        let Some(share) = self.checked.run.until else { return false };
-        if self.measured < self.next_look {
+        let Some(share) = self.serving.checked.run.until else { return false };
+        let measured = self.serving.measured;
+        if measured < self.next_look {
             return false;
         }
-        self.next_look = self.measured + (self.measured / LOOKS).max(BATCH as u64);
-        self.meter.settle();
+        self.next_look = measured + (measured / LOOKS).max(BATCH as u64);
         self.meter.reads.is_known(share) && self.meter.writes.is_known(share)
     }
 
@@ -145,13 +147,9 @@ impl<'a> Driver<'a> {
         if !self.rest.is_empty() {
             batch.extend(self.rest.drain(..self.rest.len().min(limit)));
         } else if limit > 0 {
-            self.workload.fill(batch, limit).map_err(|error| self.workload_problem(&error))?;
+            self.workload.fill(batch, limit).map_err(|error| self.serving.workload_problem(&error))?;
         }
         Ok(())
-    }
-
-    fn progress(&self, expected: Option<u64>) -> Progress {
-        Progress { preconditioning: false, done: self.issued, expected, simulated: self.meter.end }
     }
 
     /// Serves `count` requests of a workload that is told when each one is done; breaks at the end of the
@@ -164,144 +162,59 @@ impl<'a> Driver<'a> {
             batch.clear();
             self.fill(batch, 1)?;
             let [request] = &batch[..] else { return Ok(ControlFlow::Break(())) };
-            self.check_reach(batch, "request", self.issued)?;
+            self.serving.check_reach(batch, "request", self.serving.issued)?;
             let waited = self.workload.waited();
-            let Some(done) = self.serve_one(request, waited)? else {
+            let Some(done) = self.serving.serve_one(request, waited)? else {
                 self.rest.clone_from(batch);
                 return Ok(ControlFlow::Break(()));
             };
-            self.workload.complete(done - self.clock.origin());
+            self.look_at_units();
+            self.workload.complete(done - self.serving.clock.origin());
         }
-        self.device.advance(self.clock.last());
+        self.serving.device.advance(self.serving.clock.last());
+        self.settle();
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Serves a few requests; breaks when the duration is over.
-    fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
-        self.check_reach(group, "request", self.issued)?;
-        for group in group.chunks(PREFETCHED) {
-            self.device.prefetch(group);
-            for request in group {
-                if self.serve_one(request, Time::ZERO)?.is_none() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-        }
-        self.device.advance(self.clock.last());
-        Ok(ControlFlow::Continue(()))
+    /// Adds what was noted to the sums.
+    fn settle(&mut self) {
+        self.look_at_units();
+        self.meter.settle(&mut self.serving.noted.notes);
     }
 
-    /// Serves a request that waited so long for its turn, and says when it is done; none if the duration is over.
-    #[inline(always)]
-    fn serve_one(&mut self, request: &Request, waited: Time) -> Result<Option<Time>, Problems> {
-        let now = self.clock.issue(request);
-        if now >= self.over_at {
-            self.clock.take_back(now);
-            return Ok(None);
+    /// Asks the workload, once, how many of its units were done when measuring began.
+    fn look_at_units(&mut self) {
+        let warm_up = self.serving.checked.run.warm_up;
+        if self.units_before.is_none() && self.serving.issued > warm_up {
+            let units = self.workload.units(self.before + warm_up);
+            self.units_before = Some(units.map_or(0, |units| units.done));
         }
-        if self.issued == self.checked.run.warm_up {
-            self.begin_measuring(now);
-        }
-        self.breakdown.clear();
-        let completion = self.device.submit(now, request, Data::None, &mut self.breakdown);
-        assert!(completion.done >= now, "a request was done before it was issued");
-        if completion.done > HORIZON {
-            return Err(self.horizon_problem());
-        }
-        debug_assert_eq!(self.breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
-        self.clock.complete(completion.done);
-        if !waited.is_zero() {
-            self.breakdown.add(TOP, Activity::Queue, waited);
-        }
-        self.meter.record(request, now - waited, completion, &self.breakdown);
-        self.issued += 1;
-        self.measured += 1;
-        Ok(Some(completion.done))
-    }
-
-    /// The warm-up is over: what was counted so far does not count.
-    fn begin_measuring(&mut self, now: Time) {
-        self.meter = Meter::new(self.components, self.meter.tenants.len(), now);
-        self.measured = 0;
-        self.units_before = self.workload.units(self.served()).map_or(0, |units| units.done);
-        self.device.restart_ledger();
     }
 
     /// Whole units of the workload since measuring began, where it has any.
     fn units(&self) -> Option<Units> {
         let units = self.workload.units(self.served())?;
-        Some(Units { done: units.done - self.units_before, ..units })
+        Some(Units { done: units.done - self.units_before.unwrap_or(0), ..units })
     }
 
     /// What was measured in a run that ended so.
     pub(crate) fn found(mut self, ending: Ending) -> Findings {
-        let (device, workload) = (&*self.device, &*self.workload);
-        let mut findings = Findings::of(device, workload, &self.meter, self.measured, self.units(), ending);
+        let (device, workload) = (&*self.serving.device, &*self.workload);
+        let (measured, units) = (self.serving.measured, self.units());
+        let mut findings = Findings::of(device, workload, &self.meter, measured, units, ending);
         findings.notes.notes.extend(self.beginning());
         let (worn_out, steadiness) = (self.worn_out.take(), self.steadiness.take());
-        let (last_arrival, until) = (self.last_arrival, self.checked.run.until);
+        let (last_arrival, until) = (self.last_arrival, self.serving.checked.run.until);
         Findings { worn_out, steadiness, last_arrival, until, ..findings }
     }
 
     /// A workload that never ends needs a run that does.
     pub(crate) fn check_end(&self) -> Result<(), Problems> {
-        let run = &self.checked.run;
+        let run = &self.serving.checked.run;
         if self.workload.expected() != Some(u64::MAX) || run.requests.is_some() || run.duration.is_some() {
             return Ok(());
         }
         let problem = "the workload never ends, and nothing ends the run".to_string();
-        Err(self.run_problem("run.requests", problem, "give run.requests or run.duration"))
-    }
-
-    /// The workload, the duration or the request limit has come to its end.
-    fn ended(&self) -> Result<Ending, Problems> {
-        let warm_up = self.checked.run.warm_up;
-        if warm_up > 0 && self.issued <= warm_up {
-            let problem = format!("the run ended after {} requests, all of them warm-up", self.issued);
-            return Err(self.run_problem("run.warm_up", problem, "lower it, or run more requests"));
-        }
-        Ok(Ending::Complete)
-    }
-
-    /// All of `requests` end within the stack; before them came `before` of what `what` calls them.
-    #[inline]
-    pub(crate) fn check_reach(&self, requests: &[Request], what: &str, before: u64) -> Result<(), Problems> {
-        let reaches_past = |request: &Request| {
-            let end = request.address.checked_add(u64::from(request.bytes));
-            end.is_none_or(|end| end > self.capacity)
-        };
-        match requests.iter().position(reaches_past) {
-            None => Ok(()),
-            Some(index) => Err(self.reach_problem(&requests[index], what, before + index as u64 + 1)),
-        }
-    }
-
-    #[cold]
-    fn reach_problem(&self, request: &Request, what: &str, number: u64) -> Problems {
-        let end = u128::from(request.address) + u128::from(request.bytes);
-        let problem =
-            format!("{what} {number} reaches to byte {end}, and the stack ends at byte {}", self.capacity);
-        // Only what has to be read to be known, a trace, gets this far: see `stack::build`.
-        let remedy = "use a larger device, or placement = \"compact\"";
-        self.run_problem(self.checked.scenario.workload.path(), problem, remedy)
-    }
-
-    fn horizon_problem(&self) -> Problems {
-        let problem =
-            format!("request {} would be done after {HORIZON}, where simulated time ends", self.issued + 1);
-        self.run_problem("stack", problem, "use a faster device, a lower rate or fewer requests")
-    }
-
-    pub(crate) fn run_problem(&self, path: &str, problem: String, remedy: &str) -> Problems {
-        let resolved = self.checked.resolved.iter().find(|resolved| resolved.path == path);
-        Problem::new(path, resolved.map(|resolved| &resolved.node.origin), problem).remedy(remedy).into()
-    }
-
-    pub(crate) fn workload_problem(&self, error: &WorkloadError) -> Problems {
-        self.run_problem(error.path(), error.problem(), &error.remedy())
+        Err(self.serving.run_problem("run.requests", problem, "give run.requests or run.duration"))
     }
 }
-
-mod span;
-#[cfg(test)]
-mod tests;

@@ -18,12 +18,12 @@ impl Driver<'_> {
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Ending, Problems> {
-        if let Some(at) = worn_out_at(&self.device.report(Time::ZERO)) {
+        if let Some(at) = worn_out_at(&self.serving.device.report(Time::ZERO)) {
             self.worn_out = Some(WornOut { seconds: at.as_secs_f64(), writes: None, simulated: true });
             return Ok(Ending::Complete);
         }
-        if !self.device.capabilities().wears_out_ahead {
-            let kind = self.checked.scenario.stack.kind();
+        if !self.serving.device.capabilities().wears_out_ahead {
+            let kind = self.serving.checked.scenario.stack.kind();
             return Err(self.wear_problem(&format!(
                 "the stack, {kind}, cannot be written on without time until it is worn out: {WORN_OUT_AHEAD} can, alone \
                  or behind caches that hold no writes back"
@@ -34,16 +34,18 @@ impl Driver<'_> {
         if written == 0 {
             return Err(self.wear_problem("the run has no writes, so there is no rate of them"));
         }
-        let before = self.prepared_writes + self.checked.run.warm_up + written;
+        let before = self.prepared_writes + self.serving.checked.run.warm_up + written;
         let mut bursts: Vec<Burst> = Vec::with_capacity(BATCH);
         let mut writes = 0;
         loop {
             bursts.clear();
-            self.workload.fill_bursts(&mut bursts, WRITES).map_err(|error| self.workload_problem(&error))?;
+            self.workload
+                .fill_bursts(&mut bursts, WRITES)
+                .map_err(|error| self.serving.workload_problem(&error))?;
             if bursts.is_empty() {
                 return Err(self.wear_problem("the workload ended before anything was worn out"));
             }
-            match self.device.wear_out(&bursts) {
+            match self.serving.device.wear_out(&bursts) {
                 Endured::WornOut { writes: last } => {
                     let seconds = self.meter.end.as_secs_f64() + (writes + last) as f64 * seconds_per_write;
                     let writes = Some(before + writes + last);
@@ -61,7 +63,7 @@ impl Driver<'_> {
 
     fn wear_problem(&self, problem: &str) -> Problems {
         let remedy = "leave run.wear_out out, or use a workload that writes and a medium that wears";
-        self.run_problem("run.wear_out", problem.into(), remedy)
+        self.serving.run_problem("run.wear_out", problem.into(), remedy)
     }
 }
 

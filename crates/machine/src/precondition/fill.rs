@@ -14,7 +14,8 @@ impl Driver<'_> {
         fill: &Fill,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        let capacity = self.device.capacity().filter(|_| self.device.capabilities().preconditions);
+        let capacity =
+            self.serving.device.capacity().filter(|_| self.serving.device.capabilities().preconditions);
         let Some(Bytes(capacity)) = capacity else { return Err(self.no_such_state("run.fill")) };
         // A whole number of sectors, so that the last write is one that a host could make.
         let end = (capacity as f64 * fill.share.0) as u64 / SECTOR * SECTOR;
@@ -29,7 +30,7 @@ impl Driver<'_> {
                 batch.push(Request { arrival: Time::ZERO, op: Op::Write, volume: 0, address, bytes });
                 address += u64::from(bytes);
             }
-            self.device.precondition(&batch);
+            self.serving.device.precondition(&batch);
             done += batch.len() as u64;
             let progress = Progress { preconditioning: true, done, expected, simulated: Time::ZERO };
             if watch(progress).is_break() {

@@ -20,14 +20,14 @@ impl Driver<'_> {
         preparations: Option<&dyn Preparations>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        let (mut preparations, mut expected) = (preparations, self.checked.run.first_writes());
-        if let (CountOr::Room(_), Some(workload)) = (&self.checked.run.precondition, &workload) {
+        let (mut preparations, mut expected) = (preparations, self.serving.checked.run.first_writes());
+        if let (CountOr::Room(_), Some(workload)) = (&self.serving.checked.run.precondition, &workload) {
             expected = workload.expected().unwrap_or(0);
             // How many writes a trace has is known only when it was read.
             preparations = preparations.filter(|_| workload.expected().is_some());
         }
         self.prepared_writes = expected;
-        let Some((kept, key)) = preparations.zip(saved::preparation(self.checked)) else {
+        let Some((kept, key)) = preparations.zip(saved::preparation(self.serving.checked)) else {
             return self.age(workload, watch);
         };
         if let Some(state) = kept.find(&key)
@@ -51,7 +51,7 @@ impl Driver<'_> {
         workload: Option<Box<dyn Workload>>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        let checked = self.checked;
+        let checked = self.serving.checked;
         if let Some(fill) = &checked.run.fill
             && self.fill_in_order(fill, watch)?.is_break()
         {
@@ -74,18 +74,18 @@ impl Driver<'_> {
             batch.clear();
             let left = wanted.map_or(u64::MAX, |wanted| wanted - done);
             let count = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
-            workload.fill_writes(&mut batch, count).map_err(|error| self.workload_problem(&error))?;
+            workload.fill_writes(&mut batch, count).map_err(|error| self.serving.workload_problem(&error))?;
             if batch.is_empty() && wanted.is_none() && done > 0 {
                 break;
             }
             if batch.is_empty() {
                 return Err(self.too_few_writes(done));
             }
-            self.check_reach(&batch, "write", done)?;
-            if !self.device.capabilities().preconditions {
+            self.serving.check_reach(&batch, "write", done)?;
+            if !self.serving.device.capabilities().preconditions {
                 return Err(self.no_such_state("run.precondition"));
             }
-            self.device.precondition(&batch);
+            self.serving.device.precondition(&batch);
             done += batch.len() as u64;
             self.prepared_writes = done;
             let progress = Progress { preconditioning: true, done, expected: wanted, simulated: Time::ZERO };
@@ -93,7 +93,7 @@ impl Driver<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        match self.checked.run.until_steady.clone() {
+        match self.serving.checked.run.until_steady.clone() {
             Some(criterion) => self.until_steady(workload, &criterion, watch),
             None => Ok(ControlFlow::Continue(())),
         }
@@ -101,11 +101,11 @@ impl Driver<'_> {
 
     /// How many writes are asked for; none where it is all that `workload`, a trace of its own, has.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
-        match &self.checked.run.precondition {
+        match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),
             CountOr::Room(slot) if workload.expected() == Some(u64::MAX) => {
                 let problem = "the workload never ends".to_string();
-                Err(self.run_problem(slot.path(), problem, "say how many requests it has"))
+                Err(self.serving.run_problem(slot.path(), problem, "say how many requests it has"))
             }
             CountOr::Room(_) => Ok(workload.expected()),
         }
@@ -113,19 +113,19 @@ impl Driver<'_> {
 
     fn too_few_writes(&self, done: u64) -> Problems {
         let problem = format!("the workload has {done} writes and no more");
-        let remedy = match &self.checked.run.precondition {
+        let remedy = match &self.serving.checked.run.precondition {
             CountOr::Count(_) => "lower it, or give it a workload of its own that writes",
             CountOr::Room(_) => "give it a workload that writes, such as one with read_share = \"0 %\"",
         };
-        self.run_problem("run.precondition", problem, remedy)
+        self.serving.run_problem("run.precondition", problem, remedy)
     }
 
     /// `setting` asks for what the device cannot do.
     pub(super) fn no_such_state(&self, setting: &str) -> Problems {
-        let kind = self.checked.scenario.stack.kind();
+        let kind = self.serving.checked.scenario.stack.kind();
         let problem =
             format!("the stack, {kind}, keeps no state that writes leave behind: {PRECONDITIONED} do");
-        self.run_problem(setting, problem, "leave it out, and warm up with run.warm_up")
+        self.serving.run_problem(setting, problem, "leave it out, and warm up with run.warm_up")
     }
 }
 

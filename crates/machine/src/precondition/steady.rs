@@ -56,13 +56,13 @@ impl Driver<'_> {
         criterion: &UntilSteady,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        let Some(Bytes(capacity)) = self.device.capacity() else {
+        let Some(Bytes(capacity)) = self.serving.device.capacity() else {
             return Err(self.no_such_state("run.until_steady"));
         };
         let window_bytes = (capacity as f64 * criterion.window.0) as u64;
         let mut steadiness =
             Steadiness { reached: false, window_bytes, writes: 0, write_amplification: Vec::new() };
-        let mut before = Programs::of(&self.device.report(Time::ZERO));
+        let mut before = Programs::of(&self.serving.device.report(Time::ZERO));
         let mut ended = ControlFlow::Continue(());
         while steadiness.write_amplification.len() < criterion.windows_max as usize && !steadiness.reached {
             let (writes, flow) = self.write_window(workload, window_bytes, steadiness.writes, watch)?;
@@ -71,7 +71,7 @@ impl Driver<'_> {
                 break;
             }
             steadiness.writes += writes;
-            let now = Programs::of(&self.device.report(Time::ZERO));
+            let now = Programs::of(&self.serving.device.report(Time::ZERO));
             let host = now.host - before.host;
             let value = (host > 0).then(|| (now.all - before.all) as f64 / host as f64);
             steadiness.write_amplification.push(value);
@@ -94,15 +94,15 @@ impl Driver<'_> {
         let mut batch = Vec::with_capacity(BATCH);
         while written < bytes {
             batch.clear();
-            workload.fill_writes(&mut batch, BATCH).map_err(|error| self.workload_problem(&error))?;
+            workload.fill_writes(&mut batch, BATCH).map_err(|error| self.serving.workload_problem(&error))?;
             if batch.is_empty() {
                 return Ok((0, ControlFlow::Continue(())));
             }
-            self.check_reach(&batch, "write", before + writes)?;
-            if !self.device.capabilities().preconditions {
+            self.serving.check_reach(&batch, "write", before + writes)?;
+            if !self.serving.device.capabilities().preconditions {
                 return Err(self.no_such_state("run.until_steady"));
             }
-            self.device.precondition(&batch);
+            self.serving.device.precondition(&batch);
             writes += batch.len() as u64;
             written += batch.iter().map(|request| u64::from(request.bytes)).sum::<u64>();
             let done = before + writes;

@@ -148,7 +148,7 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
         let went_on = driver.precondition(&mut *preconditioning, watch);
         assert!(went_on.unwrap_or_else(|problems| panic!("{problems}")).is_continue());
     }
-    driver.drive(watch).unwrap_or_else(|problems| panic!("{problems}"));
+    driver.drive(None, watch).unwrap_or_else(|problems| panic!("{problems}"));
     let copy = |requests: &Mutex<Vec<Request>>| requests.lock().unwrap().clone();
     (copy(&prepared), copy(&served))
 }

@@ -98,7 +98,7 @@ impl<'a> SavedRun<'a> {
 
     /// Puts `driver`, just built, where this state stood. Errors: it is of another stack.
     pub(crate) fn restore(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
-        let checked = driver.checked;
+        let checked = driver.serving.checked;
         same("stack", &self.stack, &identity(checked))?;
         let asked = preparation(checked).unwrap_or_default();
         if !asked.is_empty() {
@@ -109,7 +109,8 @@ impl<'a> SavedRun<'a> {
             })?;
             driver.steadiness.clone_from(&self.steadiness);
         }
-        state::restored(&mut *driver.device, self.device).map_err(|error| misread("stack", &error))?;
+        state::restored(&mut *driver.serving.device, self.device)
+            .map_err(|error| misread("stack", &error))?;
         let workload = workload_identity(checked);
         let differing = differences(&self.workload, &workload);
         if self.under_way.is_some() && differ_in_version(&differing) {
@@ -139,8 +140,12 @@ impl<'a> SavedRun<'a> {
     /// The same workload goes on where it was.
     fn go_on(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
-        let mut under_way =
-            UnderWay { clock: driver.clock.clone(), rest: Vec::new(), served: 0, stood_at: Time::ZERO };
+        let mut under_way = UnderWay {
+            clock: driver.serving.clock.clone(),
+            rest: Vec::new(),
+            served: 0,
+            stood_at: Time::ZERO,
+        };
         let restored = under_way.restore(&mut state).and_then(|()| driver.workload.restore(&mut state));
         restored.and_then(|()| state.finish()).map_err(|error| misread("workload", &error))?;
         let UnderWay { clock, rest, served, stood_at } = under_way;
@@ -151,19 +156,19 @@ impl<'a> SavedRun<'a> {
 
 /// The state that `driver` stands in. Errors: a part of the stack cannot be saved.
 pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
-    let checked = driver.checked;
+    let checked = driver.serving.checked;
     let preparation = preparation(checked).unwrap_or_default();
     let mut under_way = None;
     if driver.served() > 0 {
         let mut state = StateWriter::new();
-        let (clock, rest) = (driver.clock.clone(), driver.rest.clone());
+        let (clock, rest) = (driver.serving.clock.clone(), driver.rest.clone());
         let (served, stood_at) = (driver.served(), driver.stands_at());
         UnderWay { clock, rest, served, stood_at }.save(&mut state);
         driver.workload.save(&mut state);
         under_way = Some(state.finished().map_err(|error| cannot(&error))?);
     }
     let standing = Standing { quiet: driver.quiet_from(), steadiness: driver.steadiness.clone(), under_way };
-    write(checked, preparation, standing, &*driver.device)
+    write(checked, preparation, standing, &*driver.serving.device)
 }
 
 /// The state of `device`, of the stack of `checked`, that nobody asks for anything from `quiet` on. Errors: a part of

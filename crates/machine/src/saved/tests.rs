@@ -52,7 +52,7 @@ fn run(checked: &Checked, span: &Span<'_>) -> Ran {
 }
 
 fn state(checked: &Checked, from: Option<&SavedRun<'_>>) -> (Record, Vec<u8>) {
-    let Ran { outcome, state } = run(checked, &Span { from, saves: true, preparations: None });
+    let Ran { outcome, state } = run(checked, &Span { from, saves: true, preparations: None, beside: None });
     (outcome.record, state.expect("the run came to its end"))
 }
 
@@ -139,7 +139,7 @@ fn a_state_of_another_stack_is_refused_with_the_settings() {
     let text = format!("{HOT}{SSD}");
     let (_, bytes) = state(&scenario(&text, ONE), None);
     let from = SavedRun::read(&bytes).unwrap();
-    let span = Span { from: Some(&from), saves: false, preparations: None };
+    let span = Span { from: Some(&from), saves: false, preparations: None, beside: None };
     let refused = |overrides: &[(&str, &str)]| {
         let result =
             run_span(&scenario(&text, overrides), &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
@@ -158,7 +158,7 @@ fn every_setting_that_differs_is_named_with_both_values() {
     let text = format!("{HOT}{SSD}");
     let (_, bytes) = state(&scenario(&text, ONE), None);
     let from = SavedRun::read(&bytes).unwrap();
-    let span = Span { from: Some(&from), saves: false, preparations: None };
+    let span = Span { from: Some(&from), saves: false, preparations: None, beside: None };
     let settings = [
         ("stack.blocks", "64", "65"),
         ("stack.buffer", "256 KiB", "512 KiB"),
@@ -216,7 +216,7 @@ fn a_workload_of_another_version_is_refused() {
     bytes[at] = b'7';
     seal(&mut bytes);
     let saved = SavedRun::read(&bytes).expect("it is whole");
-    let span = Span { from: Some(&saved), saves: false, preparations: None };
+    let span = Span { from: Some(&saved), saves: false, preparations: None, beside: None };
     let run = |checked: &Checked| run_span(checked, &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
     let problems = run(&checked).expect_err("it is refused").to_string();
     assert!(problems.contains("version of the model of zipf is 7 in the state and "), "{problems}");
@@ -260,7 +260,7 @@ impl Preparations for Kept {
 fn a_kept_preparation_makes_no_difference() {
     let text = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 4 }}\n{SSD}");
     let kept = Kept::default();
-    let span = Span { from: None, saves: false, preparations: Some(&kept) };
+    let span = Span { from: None, saves: false, preparations: Some(&kept), beside: None };
     let prepared =
         [("run.precondition", "9000"), ("run.until_steady.windows_max", "7"), ("run.requests", "500")];
     for depth in ["4", "9", "30"] {

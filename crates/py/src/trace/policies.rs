@@ -31,6 +31,7 @@ impl Cache for Policy {
 /// One pass over a trace; returns the misses of each policy at each size in blocks as JSON text.
 #[pyfunction]
 #[pyo3(signature = (paths, options, policies, sizes, block_bytes, share, seed, progress))]
+#[expect(clippy::disallowed_methods, reason = "simulations of one stream on all processors")]
 #[expect(clippy::too_many_arguments, reason = "the keywords of one Python function")]
 pub(crate) fn trace_policies(
     py: Python<'_>,

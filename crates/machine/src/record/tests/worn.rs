@@ -1,7 +1,7 @@
 //! A stack of two media that wear, reported as a device would.
 
 use super::{NoFiles, WORKLOAD};
-use crate::meter::Meter;
+use crate::meter::{Meter, Noted};
 use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::stack::build;
 use crate::{Document, check};
@@ -128,7 +128,8 @@ fn run(report: ComponentReport) -> Outcome {
     let text = format!("{WORKLOAD}[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\n");
     let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).unwrap();
     let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
-    let meter = Meter::new(2, 0, Time::ZERO);
+    let mut meter = Meter::new(0, Time::ZERO);
+    meter.finish(&mut Noted::new(2));
     let findings = Findings::of(&Worn(report), &*workload, &meter, 0, None, Ending::Complete);
     outcome(&checked, &findings)
 }

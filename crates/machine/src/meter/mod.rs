@@ -1,0 +1,278 @@
+//! What is measured while a scenario runs. Bounded memory, whatever the number of requests.
+
+mod noted;
+
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::statistics::{BatchMeans, Bin, TimeSeries};
+use nacre_kernel::{Activity, Op, Ratio, Time};
+use noted::Note;
+
+pub(crate) use noted::{Noted, Notes};
+
+/// Latencies that are looked at together: those that many requests have are one step of the histogram.
+const TOGETHER: usize = 64;
+
+/// Distribution, mean and path of the requests of one kind.
+#[derive(Clone, Debug)]
+pub struct OpMeter {
+    /// Latencies.
+    pub latency: LatencyHistogram,
+    /// Their mean's confidence, in nanoseconds.
+    pub means: BatchMeans,
+    /// Picoseconds on the critical path, by component and activity.
+    spent: Vec<[u128; Activity::COUNT]>,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// The latency that many requests have: the last one that two had in a row.
+    usual: Time,
+}
+
+impl OpMeter {
+    fn new() -> OpMeter {
+        OpMeter {
+            latency: LatencyHistogram::new(),
+            means: BatchMeans::new(),
+            spent: Vec::new(),
+            bytes: 0,
+            usual: Time::ZERO,
+        }
+    }
+
+    /// What was measured elsewhere, but for the confidence of the mean.
+    pub(crate) fn restored(
+        latency: LatencyHistogram,
+        spent: Vec<[u128; Activity::COUNT]>,
+        bytes: u64,
+    ) -> OpMeter {
+        OpMeter { latency, spent, bytes, ..OpMeter::new() }
+    }
+
+    /// Adds what a part of the same run measured, but for the confidence of the mean.
+    fn add(&mut self, part: &OpMeter) {
+        self.latency.merge(&part.latency);
+        for (sum, spent) in self.spent.iter_mut().flatten().zip(part.spent.iter().flatten()) {
+            *sum += spent;
+        }
+        self.bytes += part.bytes;
+    }
+
+    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of it; of no request at
+    /// all, everything is known.
+    pub(crate) fn is_known(&self, share: Ratio) -> bool {
+        let Some(mean_ps) = self.latency.mean_ps() else { return true };
+        self.means.half_width_95().is_some_and(|half_width| half_width * 1e3 <= share.0 * mean_ps)
+    }
+
+    /// Picoseconds on the critical path, by component and activity.
+    pub(crate) fn spent(&self) -> &[[u128; Activity::COUNT]] {
+        &self.spent
+    }
+
+    /// Adds `notes` to the sums and to `series`, where `count` is what they are counted as; returns how many of them
+    /// could not be served.
+    fn settle(
+        &mut self,
+        notes: &[Note],
+        series: &mut TimeSeries,
+        count: impl Fn(&mut Bin) -> &mut u64,
+    ) -> u64 {
+        notes.chunks(TOGETHER).for_each(|notes| self.record_latencies(notes));
+        self.means.record_all(notes.iter().map(|note| note.latency.as_ns_f64()));
+        let mut errors = 0;
+        for note in notes {
+            errors += u64::from(note.is_error);
+            self.bytes += u64::from(note.bytes);
+            let bin = series.bin_mut(note.done);
+            *count(bin) += 1;
+            bin.bytes += u64::from(note.bytes);
+            bin.latency_ps += u128::from(note.latency.as_ps());
+        }
+        errors
+    }
+
+    /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency, which a memory that nothing disturbs gives, is
+    /// one step.
+    fn record_latencies(&mut self, notes: &[Note]) {
+        if let [.., before, last] = notes
+            && before.latency == last.latency
+        {
+            self.usual = last.latency;
+        }
+        let (mut others, mut count) = ([Time::ZERO; TOGETHER], 0);
+        for note in notes {
+            // Which request has it is not to be guessed by a processor.
+            others[count % TOGETHER] = note.latency;
+            count += usize::from(note.latency != self.usual);
+        }
+        if notes.len() > count {
+            self.latency.record_n(self.usual, (notes.len() - count) as u64);
+        }
+        others[..count].iter().for_each(|&latency| self.latency.record(latency));
+    }
+
+    /// Picoseconds all requests spent in `component` on `activity`.
+    pub fn spent_ps(&self, component: usize, activity: Activity) -> u128 {
+        self.spent[component][activity as usize]
+    }
+}
+
+/// What the requests of one tenant measured.
+#[derive(Clone, Debug)]
+pub struct TenantMeter {
+    /// Reads, without their paths.
+    pub reads: OpMeter,
+    /// Writes, without their paths.
+    pub writes: OpMeter,
+    /// Trims and flushes that completed.
+    pub others: u64,
+    /// Requests that a device could not serve.
+    pub errors: u64,
+    /// Its last arrival, since measuring began.
+    pub arrived: Time,
+    /// Its last completion, since measuring began.
+    pub done: Time,
+    /// Throughput and latency over time.
+    pub series: TimeSeries,
+    /// What of the notes at hand is its own, reads and writes.
+    own: [Vec<Note>; 2],
+}
+
+impl TenantMeter {
+    fn new() -> TenantMeter {
+        TenantMeter {
+            reads: OpMeter::new(),
+            writes: OpMeter::new(),
+            others: 0,
+            errors: 0,
+            arrived: Time::ZERO,
+            done: Time::ZERO,
+            series: TimeSeries::new(),
+            own: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// When a request of any kind came and was done.
+    fn count(&mut self, note: &Note) {
+        self.arrived = self.arrived.max(note.done.saturating_sub(note.latency));
+        self.done = self.done.max(note.done);
+    }
+
+    /// Adds its own notes to the sums.
+    fn settle(&mut self) {
+        let [reads, writes] = &mut self.own;
+        self.errors += self.reads.settle(reads, &mut self.series, |bin| &mut bin.reads);
+        self.errors += self.writes.settle(writes, &mut self.series, |bin| &mut bin.writes);
+        reads.clear();
+        writes.clear();
+    }
+}
+
+/// Everything measured in one run.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// Reads.
+    pub reads: OpMeter,
+    /// Writes.
+    pub writes: OpMeter,
+    /// Trims that completed.
+    pub trims: u64,
+    /// Flushes that completed.
+    pub flushes: u64,
+    /// Requests that a device could not serve.
+    pub errors: u64,
+    /// Those of each tenant, by volume; empty where there are none.
+    pub tenants: Vec<TenantMeter>,
+    /// Throughput and latency over time.
+    pub series: TimeSeries,
+    /// When measuring began.
+    pub start: Time,
+    /// The last completion, as of [`Meter::finish`].
+    pub end: Time,
+}
+
+impl Meter {
+    /// Nothing measured yet, for so many `tenants`, from `start` on.
+    pub(crate) fn new(tenants: usize, start: Time) -> Meter {
+        Meter {
+            reads: OpMeter::new(),
+            writes: OpMeter::new(),
+            trims: 0,
+            flushes: 0,
+            errors: 0,
+            tenants: vec![TenantMeter::new(); tenants],
+            series: TimeSeries::new(),
+            start,
+            end: start,
+        }
+    }
+
+    /// Adds what a part of the same run measured, but for what happened over time.
+    pub(crate) fn add(&mut self, part: &Meter) {
+        self.reads.add(&part.reads);
+        self.writes.add(&part.writes);
+        self.trims += part.trims;
+        self.flushes += part.flushes;
+        self.errors += part.errors;
+        self.start = self.start.min(part.start);
+        self.end = self.end.max(part.end);
+    }
+
+    /// Adds `notes` to the sums, and empties them. How a sequence is cut into notes never changes the sums.
+    pub(crate) fn settle(&mut self, notes: &mut Notes) {
+        let Notes { begun, reads, writes, others } = notes;
+        if let Some(start) = *begun {
+            *self = Meter::new(self.tenants.len(), start);
+        }
+        self.errors += self.reads.settle(reads, &mut self.series, |bin| &mut bin.reads);
+        self.errors += self.writes.settle(writes, &mut self.series, |bin| &mut bin.writes);
+        if !self.tenants.is_empty() {
+            self.settle_tenants(reads, writes);
+        }
+        others.iter().for_each(|(op, note)| self.add_other(*op, note));
+        notes.clear();
+    }
+
+    /// Adds to the sums of each tenant what is its own.
+    fn settle_tenants(&mut self, reads: &[Note], writes: &[Note]) {
+        for (place, notes) in [reads, writes].into_iter().enumerate() {
+            for note in notes {
+                if let Some(tenant) = self.tenants.get_mut(note.volume as usize) {
+                    tenant.count(note);
+                    tenant.own[place].push(*note);
+                }
+            }
+        }
+        self.tenants.iter_mut().for_each(TenantMeter::settle);
+    }
+
+    fn add_other(&mut self, op: Op, note: &Note) {
+        self.errors += u64::from(note.is_error);
+        match op {
+            Op::Trim => self.trims += 1,
+            Op::Flush => self.flushes += 1,
+            Op::Read | Op::Write => unreachable!("they are noted by themselves"),
+        }
+        if let Some(tenant) = self.tenants.get_mut(note.volume as usize) {
+            tenant.count(note);
+            tenant.errors += u64::from(note.is_error);
+            tenant.others += 1;
+        }
+    }
+
+    /// Adds all that was noted: the sums are complete from here on.
+    pub(crate) fn finish(&mut self, noted: &mut Noted) {
+        self.settle(&mut noted.notes);
+        let [reads, writes] = &noted.spent;
+        self.reads.spent.clone_from(reads);
+        self.writes.spent.clone_from(writes);
+        self.end = noted.end;
+    }
+
+    /// Requests recorded and settled.
+    pub fn completed(&self) -> u64 {
+        self.reads.latency.count() + self.writes.latency.count() + self.trims + self.flushes
+    }
+}
+
+#[cfg(test)]
+mod tests;

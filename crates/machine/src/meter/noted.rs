@@ -1,0 +1,100 @@
+//! What is noted of each request while it is served: little, so that the sums can be made later, many at a time, also on
+//! another thread.
+
+use nacre_kernel::{Activity, Breakdown, Completion, Op, Request, Status, Time};
+
+/// One request that was served and is yet to be added to the sums.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note {
+    pub(super) latency: Time,
+    /// When it was done, since measuring began.
+    pub(super) done: Time,
+    pub(super) bytes: u32,
+    pub(super) volume: u32,
+    pub(super) is_error: bool,
+}
+
+/// Requests that were served and are yet to be added to the sums, in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    /// When measuring began, where that was just before these: what came earlier does not count.
+    pub(super) begun: Option<Time>,
+    pub(super) reads: Vec<Note>,
+    pub(super) writes: Vec<Note>,
+    /// Trims and flushes.
+    pub(super) others: Vec<(Op, Note)>,
+}
+
+impl Notes {
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.begun = None;
+        self.reads.clear();
+        self.writes.clear();
+        self.others.clear();
+    }
+}
+
+/// What is known of the requests served since measuring began, beside the sums.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    /// Those that the sums do not have yet.
+    pub(crate) notes: Notes,
+    /// Picoseconds on the critical path, by component and activity: of reads and of writes.
+    pub(super) spent: [Vec<[u128; Activity::COUNT]>; 2],
+    /// When measuring began.
+    pub(crate) start: Time,
+    /// The last completion.
+    pub(crate) end: Time,
+}
+
+impl Noted {
+    /// Nothing noted yet, for a stack of `components`.
+    pub(crate) fn new(components: usize) -> Noted {
+        let spent = vec![[0; Activity::COUNT]; components];
+        Noted { notes: Notes::default(), spent: [spent.clone(), spent], start: Time::ZERO, end: Time::ZERO }
+    }
+
+    /// Measuring begins at `start`: what was noted so far does not count.
+    pub(crate) fn begin(&mut self, start: Time) {
+        self.notes.clear();
+        self.notes.begun = Some(start);
+        self.spent.iter_mut().flatten().for_each(|spent| *spent = [0; Activity::COUNT]);
+        (self.start, self.end) = (start, start);
+    }
+
+    /// Notes one request that was issued at `issued`.
+    #[inline(always)]
+    pub(crate) fn record(
+        &mut self,
+        request: &Request,
+        issued: Time,
+        completion: Completion,
+        breakdown: &Breakdown,
+    ) {
+        self.end = self.end.max(completion.done);
+        let note = Note {
+            latency: completion.done - issued,
+            done: completion.done.saturating_sub(self.start),
+            bytes: request.bytes,
+            volume: request.volume,
+            is_error: completion.status != Status::Done,
+        };
+        let is_read = request.op == Op::Read;
+        if !is_read && request.op != Op::Write {
+            return self.record_other(request.op, note);
+        }
+        let spent = &mut self.spent[usize::from(!is_read)];
+        for span in breakdown.spans() {
+            spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
+        }
+        let notes = if is_read { &mut self.notes.reads } else { &mut self.notes.writes };
+        notes.push(note);
+    }
+
+    /// Trims and flushes are rare: out of the way of the others.
+    #[cold]
+    fn record_other(&mut self, op: Op, note: Note) {
+        self.notes.others.push((op, note));
+    }
+}
