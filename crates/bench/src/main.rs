@@ -8,6 +8,7 @@
 //! | `crash` | measures the crash simulator alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
+//! | `whole-runs FOLDER` | measures whole runs alone, also of a long trace, which is written to `FOLDER` |
 //! | `disk-caches` | measures caches in DRAM and flash alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `memory-card` | measures NVRAM cards alone |
@@ -18,7 +19,7 @@
 //! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
-//! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
+//! One thread, unless a line says otherwise. A rate is per second of processor time, the best of five runs: on a shared machine the
 //! fastest run is the one least disturbed, and the one in the middle beside it says by how much. Nothing is
 //! asserted; the budgets are those of docs/decisions/0005-speed.md and docs/decisions/0019-whole-runs.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
@@ -49,7 +50,7 @@ use std::process::ExitCode;
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | whole-runs FOLDER | \
                      row NAME COUNT REPEATS FOLDER | counts FILE [--write] | \
                      memory FILE COUNT";
 
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
+        ["whole-runs", folder] => runs::measure(&Report::begin(Path::new(folder)), Path::new(folder)),
         ["disk-caches"] => disk_caches::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::caches::policy;
 use crate::curves::exact;
 use crate::report::{Report, clock_seconds, processor_seconds, repeated_by};
-use crate::runs::SecondThread;
+use crate::runs::{SecondThread, of_long, write_long};
 use crate::streams::{NoFiles, STREAMS, Stream, checked, requests};
 use crate::{disk_caches, flash_drive, flash_memory, pcm_drive};
 use nacre_files::ScenarioFiles;
@@ -108,6 +108,11 @@ fn of_devices() -> Vec<Row> {
         row("ssd/page-reads-3G", true, drive(Op::Read)),
         row("ssd/run-reads", true, |count, _| Ok(whole(&flash_drive::reads(count), NoFiles, 1))),
         on_two_threads("ssd/run-reads-2", |count, _| Ok(whole(&flash_drive::reads(count), NoFiles, 2))),
+        row("run-trace/long", true, |count, folder| {
+            let file = folder.join(format!("long-{count}.nacre"));
+            write_long(&file, count)?;
+            Ok(whole(&of_long(&file)?, ScenarioFiles::new(".", None), 1))
+        }),
         row("disk-caches/requests", true, |count, _| {
             let mut caches = disk_caches::Caches::without_bytes()?;
             Ok(Box::new(move || caches.serve(count as usize)))

@@ -54,7 +54,7 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     }
     std::fs::create_dir_all(folder)?;
     let file = folder.join("long.nacre");
-    write_long(&file)?;
+    write_long(&file, LONG)?;
     let itself = std::env::current_exe()?;
     let output = Command::new(itself).arg("memory").arg(&file).arg(LONG.to_string()).output()?;
     print!("{}", String::from_utf8_lossy(&output.stdout));
@@ -64,12 +64,7 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
 
 /// Streams `file` through a server cache and prints how long it took and how much memory.
 pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
-    let text = format!(
-        "[workload]\nkind = \"trace\"\nfile = {:?}\n[stack]\nkind = \"server_cache\"\n\
-         backing = {{ preset = \"network_store\" }}\n[[stack.level]]\n\
-         device = {{ preset = \"pcm_ssd\", capacity = \"1 GiB\" }}\n",
-        file.canonicalize()?.display().to_string()
-    );
+    let text = of_long(file)?;
     let start = (clock_seconds(), processor_seconds());
     let files = ScenarioFiles::new(".", None);
     let span = Span { beside: Some(&SecondThread), ..Span::default() };
@@ -91,13 +86,23 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     Ok(())
 }
 
-/// A week of requests: a hot set that moves slowly over 4 TiB, a third of them writes.
-fn write_long(path: &Path) -> Result<()> {
+/// A server cache of 1 GiB before the requests of `file`.
+pub(crate) fn of_long(file: &Path) -> Result<String> {
+    Ok(format!(
+        "[workload]\nkind = \"trace\"\nfile = {:?}\n[stack]\nkind = \"server_cache\"\n\
+         backing = {{ preset = \"network_store\" }}\n[[stack.level]]\n\
+         device = {{ preset = \"pcm_ssd\", capacity = \"1 GiB\" }}\n",
+        file.canonicalize()?.display().to_string()
+    ))
+}
+
+/// The first `count` of a week of requests: a hot set that moves slowly over 4 TiB, a third of them writes.
+pub(crate) fn write_long(path: &Path, count: u64) -> Result<()> {
     let file = SharedFile::begin(path, Existing::Replaced)?;
     let mut writer = trace::create("nacre", Box::new(file.clone()), &WriteOptions::default())?;
     let mut random = nacre_kernel::Streams::new(1).stream("bench.long");
     let mut batch = Vec::with_capacity(65_536);
-    for index in 0..LONG {
+    for index in 0..count {
         let base = (index / 1_000_000) << 33;
         let block = random.below(1 << 20).min(random.below(1 << 20));
         batch.push(Request {
@@ -107,7 +112,7 @@ fn write_long(path: &Path) -> Result<()> {
             volume: 0,
             op: if random.chance(0.33) { Op::Write } else { Op::Read },
         });
-        if batch.len() == 65_536 || index + 1 == LONG {
+        if batch.len() == 65_536 || index + 1 == count {
             writer.write(&batch)?;
             batch.clear();
         }
