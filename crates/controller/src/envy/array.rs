@@ -253,16 +253,22 @@ impl<S: Store> Array<S> {
         })
     }
 
-    /// The version in `page` is live no more.
+    /// The version in `page` is live there no more.
     #[inline]
-    pub(super) fn invalidate(&mut self, page: u32) {
+    pub(super) fn disown(&mut self, page: u32) {
         let segment = self.flash.block_of(page) as usize;
         let owners = self.owners[segment].as_mut().expect("a live page has an owner");
         let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
         debug_assert!(owners.live[index / 64] >> (index % 64) & 1 == 1, "page {page} was live");
         owners.live[index / 64] &= !(1 << (index % 64));
         self.live[segment] -= 1;
-        let place = self.place_of[segment] as usize;
+    }
+
+    /// The version in `page` is live no more.
+    #[inline]
+    pub(super) fn invalidate(&mut self, page: u32) {
+        self.disown(page);
+        let place = self.place_of[self.flash.block_of(page) as usize] as usize;
         self.places[place].live -= 1;
         let partition = self.partition_of(place);
         self.partitions[partition].live -= 1;

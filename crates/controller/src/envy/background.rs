@@ -44,7 +44,8 @@ pub(super) struct Running {
     pub(super) bank: u32,
 }
 
-/// A relocation, the erase that follows it, and the places to be relocated into what was erased.
+/// A relocation, the erase that follows it or comes before it begins anew, and the places to be relocated into what was
+/// erased.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Task {
     pub(super) relocation: Relocation,
@@ -202,6 +203,16 @@ impl Background {
                     let to = array.take_page_in(place);
                     (Operation::Copy { task: relocation.from, from, to }, segment)
                 }
+                None if array.lacks_pages(&relocation) => {
+                    let to = array.order[relocation.place as usize];
+                    if self.is_busy(array, to) || self.is_copying(relocation.from) {
+                        continue;
+                    }
+                    let task = &mut self.tasks[index];
+                    task.is_erasing = true;
+                    let segment = array.undo(&mut task.relocation);
+                    (Operation::Erase { segment }, segment)
+                }
                 None if array.live[relocation.from as usize] > 0 => continue,
                 None if self.is_busy(array, relocation.from) || self.outlasts_erase(relocation.from) => {
                     continue;
@@ -288,6 +299,12 @@ impl Background {
         !array.standby.is_empty()
             && !tasks.any(|task| task.swap.is_some() || is_in(task.relocation.place as usize))
             && !self.is_programming(array, is_in)
+    }
+
+    /// Whether a page of `segment` is being copied.
+    fn is_copying(&self, segment: u32) -> bool {
+        let is_of = |operation| matches!(operation, Operation::Copy { task, .. } if task == segment);
+        self.running.iter().any(|running| is_of(running.operation))
     }
 
     /// Whether a copy out of `segment` would end no sooner than an erase that begins now: the host overwrote its page

@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::background::{Background, Operation, SPENT, Task};
 use super::page_table::Location;
-use super::relocation::Cause;
+use super::relocation::{Cause, Relocation};
 use super::write_buffer::{SlotState, WriteBuffer};
 use nacre_media::store::Store;
 
@@ -29,11 +29,19 @@ impl Background {
         }
     }
 
-    /// What follows an erase: the next link of a chain, or the segment stands by.
+    /// What follows an erase: a relocation is begun anew, or the next link of a chain, or the segment stands by.
     fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
         array.erased(segment);
-        let index = self.tasks.iter().position(|task| task.relocation.from == segment);
-        let index = index.expect("what is erased was relocated");
+        let is_of = |&Task { relocation: Relocation { from, place, .. }, .. }: &Task| {
+            from == segment || array.order[place as usize] == segment
+        };
+        let index = self.tasks.iter().position(is_of).expect("a relocation erases");
+        let Relocation { from, place, .. } = self.tasks[index].relocation;
+        if from != segment {
+            array.erased_in(place);
+            self.tasks[index].is_erasing = false;
+            return;
+        }
         if let Some(place) = self.tasks[index].chain.pop() {
             self.tasks[index].relocation = array.relocate(place as usize, segment, Cause::Wear, (0, 0));
             self.tasks[index].is_erasing = false;

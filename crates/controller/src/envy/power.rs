@@ -26,8 +26,7 @@ impl<S: Store> Envy<S> {
         (self.interrupted, self.free_at) = (Recovery::default(), at);
         for operation in self.background.interrupt() {
             match operation {
-                Operation::Erase { segment } => {
-                    self.background.repeat_erase(segment);
+                Operation::Erase { .. } => {
                     self.interrupted.erases_repeated += 1;
                     continue;
                 }
@@ -103,13 +102,10 @@ impl<S: Store> Envy<S> {
 }
 
 impl Background {
-    /// Ends what is under way, unfinished.
+    /// Ends what is under way, unfinished: every erase has to be repeated.
     fn interrupt(&mut self) -> Vec<Operation> {
+        self.tasks.iter_mut().for_each(|task| task.is_erasing = false);
         self.running.drain(..).map(|running| running.operation).collect()
-    }
-
-    fn repeat_erase(&mut self, segment: u32) {
-        self.task_mut(segment).is_erasing = false;
     }
 
     /// The page at `index` of the segment that is left has to be copied again.

@@ -76,19 +76,19 @@ impl<S: Store> Array<S> {
         Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher }
     }
 
-    /// The next live page to be moved, and the place it goes to; `None` when all have been.
+    /// The next live page to be moved, and the place it goes to; `None` when all have been, or no place has an erased page.
     #[inline]
     pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let index = self.find_live(relocation.from, relocation.cursor)?;
+        let place = self.destination(relocation)?;
         relocation.cursor = index + 1;
         relocation.copied += 1;
-        let place = self.destination(relocation);
         Some(((relocation.from << self.geometry.page_shift()) + index, place))
     }
 
     /// The first live page of `segment` at or behind `cursor`.
     #[inline]
-    fn find_live(&self, segment: u32, cursor: u32) -> Option<u32> {
+    pub(super) fn find_live(&self, segment: u32, cursor: u32) -> Option<u32> {
         let live = &self.owners[segment as usize].as_ref()?.live;
         let mut word = cursor as usize / 64;
         let mut bits = *live.get(word)? & (u64::MAX << (cursor % 64));
@@ -99,40 +99,41 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// Where the page just found goes: most stay in the place, the ends may go to the neighbours.
+    /// Where the page just found goes, if an erased page is left: most stay in the place, the ends may go to the
+    /// neighbours.
     #[inline]
-    fn destination(&mut self, relocation: &mut Relocation) -> usize {
+    fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
         let place = relocation.place as usize;
         if self.places[place].programmed == self.geometry.pages_per_segment {
             return self.elsewhere(place);
         }
         if relocation.to_higher == 0 && relocation.to_lower == 0 {
-            return place;
+            return Some(place);
         }
         let partition = self.partition_of(place);
         if relocation.to_higher > 0 {
             relocation.to_higher -= 1;
             if partition + 1 < self.partitions.len() && self.room(partition + 1) > 0 {
-                return self.partitions[partition + 1].active;
+                return Some(self.partitions[partition + 1].active);
             }
         } else if self.live[relocation.from as usize] <= relocation.to_lower
             && partition > 0
             && self.room(partition - 1) > 0
         {
-            return self.partitions[partition - 1].active;
+            return Some(self.partitions[partition - 1].active);
         }
-        place
+        Some(place)
     }
 
     /// A place with an erased page, the nearest partition's, for one that is full: losses of power left programs in it that
     /// were not done, and the segment that moves there has more live pages than are left.
     #[cold]
-    fn elsewhere(&mut self, place: usize) -> usize {
+    fn elsewhere(&mut self, place: usize) -> Option<usize> {
         let own = self.partition_of(place);
         let mut others: Vec<usize> = (0..self.partitions.len()).collect();
         others.sort_unstable_by_key(|&other| other.abs_diff(own));
         let found = others.into_iter().find(|&other| self.find_room(other));
-        found.map_or(place, |other| self.partitions[other].active)
+        found.map(|other| self.partitions[other].active)
     }
 
     /// Copies up to `limit` pages that stay in their place, in no time; gives how many. Pages that go to
@@ -224,10 +225,7 @@ impl<S: Store> Array<S> {
         // The host may have written a newer version meanwhile: then the copy holds nothing.
         let Some(lpn) = self.owner(from) else { return };
         self.flash.fill_from(to, from);
-        let index = from as usize & (self.geometry.pages_per_segment as usize - 1);
-        let owners = self.owners[relocation.from as usize].as_mut().expect("it has live pages");
-        owners.live[index / 64] &= !(1 << (index % 64));
-        self.live[relocation.from as usize] -= 1;
+        self.disown(from);
         let segment = self.flash.block_of(to);
         self.own(segment, to, lpn);
         self.live[segment as usize] += 1;
@@ -245,7 +243,7 @@ impl<S: Store> Array<S> {
     /// Whoever pointed to page `from` for `lpn` points to `to`: the page table, or the shadow of an open
     /// transaction, which the cleaner must not lose.
     #[inline]
-    fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
+    pub(super) fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
         if !self.shadows.is_empty() && self.table.get(lpn) != Location::Flash(from) {
             let shadow = self.shadows.get_mut(&lpn).expect("a live page is mapped or a shadow");
             debug_assert_eq!(*shadow, Location::Flash(from), "the shadow of page {lpn}");

@@ -178,7 +178,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 45] = [
+const KEPT: [(&str, &str); 46] = [
     ("gone_before_it_was_read", include_str!("kept/gone_before_it_was_read.crash")),
     ("read_behind_a_refusal", include_str!("kept/read_behind_a_refusal.crash")),
     ("part_beside_a_lost_page", include_str!("kept/part_beside_a_lost_page.crash")),
@@ -208,6 +208,7 @@ const KEPT: [(&str, &str); 45] = [
     ("second_write_is_done_first", include_str!("kept/second_write_is_done_first.crash")),
     ("second_part_is_done_first", include_str!("kept/second_part_is_done_first.crash")),
     ("swap_of_a_full_segment", include_str!("kept/swap_of_a_full_segment.crash")),
+    ("exchange_without_a_page_to_spare", include_str!("kept/exchange_without_a_page_to_spare.crash")),
     ("copy_outlasts_erase", include_str!("kept/copy_outlasts_erase.crash")),
     ("part_of_a_block_that_comes_in", include_str!("kept/part_of_a_block_that_comes_in.crash")),
     ("taken_and_not_saved", include_str!("kept/taken_and_not_saved.crash")),

@@ -10,7 +10,7 @@ use nacre_testkit::Kept;
 
 /// What is done to the device and to the naive memory.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+pub(super) enum Step {
     /// Writes so many bytes from this page and offset on.
     Write {
         page: u64,
@@ -26,8 +26,8 @@ enum Step {
 }
 
 /// A device, and a naive memory that has to hold the same.
-struct Pair {
-    envy: Envy<Kept>,
+pub(super) struct Pair {
+    pub(super) envy: Envy<Kept>,
     settings: String,
     store: Kept,
     partition: Option<u32>,
@@ -40,7 +40,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(settings: &str, partition: Option<u32>) -> Pair {
+    pub(super) fn new(settings: &str, partition: Option<u32>) -> Pair {
         let store = Kept::new(8);
         let envy = device(settings, store.clone(), FewestLive(partition));
         let bytes = vec![0; envy.capacity().unwrap().0 as usize];
@@ -48,7 +48,7 @@ impl Pair {
         Pair { envy, settings, store, partition, now: Time::ZERO, bytes, before: None, stamp: 0 }
     }
 
-    fn step(&mut self, step: Step) {
+    pub(super) fn step(&mut self, step: Step) {
         let done = match step {
             Step::Write { page, offset, bytes } => self.write(page * 8 + offset, bytes),
             Step::Idle(time) => Some(self.now + time),
@@ -123,7 +123,7 @@ impl Pair {
         reader.finish().unwrap();
     }
 
-    fn check(&mut self) {
+    pub(super) fn check(&mut self) {
         self.envy.check_invariants();
         let mut read = vec![0xAA; self.bytes.len()];
         let done = self.submit(Op::Read, 0, read.len(), Data::Read(&mut read));

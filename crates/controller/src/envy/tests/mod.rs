@@ -11,6 +11,7 @@ use nacre_kernel::state::State;
 use nacre_media::store::Store;
 
 mod laws;
+mod losses;
 mod memory;
 mod mistakes;
 

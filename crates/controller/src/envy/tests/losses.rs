@@ -1,0 +1,86 @@
+//! Losses of power while segments are relocated that have no page to spare.
+
+use super::memory::{Pair, Step};
+use crate::envy::background::Operation;
+use nacre_kernel::{Device, Streams, Time};
+
+/// Four segments of four pages, one of them standing by; nine pages of twelve may live, so that segments are full.
+const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
+    utilisation = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
+
+/// Writes until `is_reached`, or for so many steps; whether it was reached.
+fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -> bool {
+    let mut random = Streams::new(seed).stream("pages");
+    (0..2000).any(|number| {
+        for _ in 0..if number % 8 == 0 { random.below(4) } else { 0 } {
+            let page = if random.chance(0.7) { random.below(2) } else { random.below(9) };
+            pair.step(Step::Write { page, offset: 0, bytes: 8 });
+        }
+        pair.step(Step::Idle(Time::from_us(7)));
+        is_reached(pair)
+    })
+}
+
+/// Whether the first page is being copied of a segment with `live` pages that live, and `erased` pages at most are left,
+/// beside those it moves to, that can be programmed.
+fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
+    let array = &pair.envy.array;
+    let pages = array.geometry.pages_per_segment;
+    let is_new = |place: u32| array.live[array.order[place as usize] as usize] == 0;
+    let left = |place: u32| {
+        let places = (0..array.places.len()).filter(|&other| other != place as usize);
+        places.map(|other| pages - array.places[other].programmed).sum::<u32>()
+    };
+    let mut relocations = pair.envy.background.tasks.iter().map(|task| &task.relocation);
+    relocations.any(|at| array.live[at.from as usize] == live && is_new(at.place) && left(at.place) <= erased)
+}
+
+/// Whether a segment is being erased for a relocation that is begun anew.
+fn is_begun_anew(pair: &Pair) -> bool {
+    let mut running = pair.envy.background.running.iter();
+    running.any(|running| match running.operation {
+        Operation::Erase { segment } => pair.envy.array.order.contains(&segment),
+        _ => false,
+    })
+}
+
+/// Every sequence of programs that are done, programs and erases that a loss of power cuts, and erases that are done.
+#[test]
+fn losses_of_power_while_full_segments_move_lose_no_page() {
+    let cut = [Step::Idle(Time::from_us(8)), Step::PowerFails];
+    let parts: [&[Step]; 3] = [&cut, &[Step::Idle(Time::from_us(10))], &[Step::Idle(Time::from_us(30))]];
+    // What is exchanged may be full, and a partition of one segment cleans it as soon as one page of three is in the buffer.
+    for (swaps, live, erased, concurrency, partition) in
+        [(true, 4, 2, 1, None), (true, 4, 2, 2, None), (false, 2, 0, 1, Some(1)), (false, 2, 0, 2, Some(1))]
+    {
+        let (mut begun_anew, mut cut_again) = (0, 0);
+        let settings = format!("{FULL}concurrency = {concurrency}\n");
+        let is_begun = |pair: &Pair| {
+            is_full(pair, live, erased)
+                && pair.envy.background.tasks.iter().any(|task| task.swap.is_some() == swaps)
+        };
+        let seed = (0..50).find(|&seed| write_until(&mut Pair::new(&settings, partition), seed, is_begun));
+        let seed = seed.expect("a full segment is moved soon");
+        for sequence in 0..parts.len().pow(7) {
+            let mut pair = Pair::new(&settings, partition);
+            write_until(&mut pair, seed, is_begun);
+            pair.step(Step::PowerFails);
+            let mut rest = sequence;
+            for _ in 0..7 {
+                for &step in parts[rest % parts.len()] {
+                    let was_begun_anew = is_begun_anew(&pair);
+                    pair.step(step);
+                    pair.envy.check_invariants();
+                    begun_anew += u64::from(!was_begun_anew && is_begun_anew(&pair));
+                    cut_again += u64::from(was_begun_anew && matches!(step, Step::PowerFails));
+                }
+                rest /= parts.len();
+            }
+            pair.check();
+            pair.step(Step::Idle(Time::from_s(2)));
+            pair.check();
+            assert!(pair.envy.background.tasks.is_empty(), "what was begun ends: sequence {sequence}");
+        }
+        assert!(begun_anew > 100 && cut_again > 50, "{begun_anew} begun anew, {cut_again} of them cut again");
+    }
+}

@@ -1,0 +1,63 @@
+//! A relocation that losses of power left without erased pages is begun anew.
+//!
+//! Every loss of power wastes the page that was being programmed, and the segment that takes the pages of another may have
+//! none to spare: in an exchange it takes those of a segment that is full. What it was to hold is all there still, since the
+//! segment that is left is erased last. So where no other segment has an erased page either, the table points there again,
+//! and the segment that was to take the pages is erased before they are copied once more.
+
+use super::array::Array;
+use super::relocation::Relocation;
+use nacre_media::store::Store;
+
+impl<S: Store> Array<S> {
+    /// Whether pages of `relocation` are left to be copied, for which [`Array::next_live`] finds no erased page.
+    pub(super) fn lacks_pages(&self, relocation: &Relocation) -> bool {
+        self.find_live(relocation.from, relocation.cursor).is_some()
+    }
+
+    /// What `relocation` copied into its place is where it was before; gives the segment that stands in the place, in which
+    /// nothing lives then.
+    pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
+        let to = self.order[relocation.place as usize];
+        // Pages that went to neighbours from the end of the segment stay there.
+        relocation.to_lower = relocation.to_lower.min(self.live[relocation.from as usize]);
+        let mut left = 0;
+        for index in 0..self.geometry.pages_per_segment {
+            let page = (to << self.geometry.page_shift()) + index;
+            let Some(lpn) = self.owner(page) else { continue };
+            let before = self.left_page(relocation.from, left);
+            left = before + 1;
+            self.return_to((relocation.from << self.geometry.page_shift()) + before, page, lpn);
+            relocation.copied -= 1;
+        }
+        relocation.cursor = 0;
+        to
+    }
+
+    /// The first page of `segment` at or behind `index` that is not live. Every page that was copied left one, and in which of
+    /// them it stands again makes no difference while the order is the same.
+    fn left_page(&self, segment: u32, index: u32) -> u32 {
+        let first = segment << self.geometry.page_shift();
+        let programmed = self.flash.blocks()[segment as usize].programmed;
+        let left = (index..programmed).find(|&index| self.owner(first + index).is_none());
+        left.expect("every page that was copied left one")
+    }
+
+    /// Page `before` holds the live version of `lpn` again, and its copy in `page` does not count.
+    fn return_to(&mut self, before: u32, page: u32, lpn: u32) {
+        // In the cells it is there already, but for the part of a write that was taken back since.
+        self.flash.fill_from(before, page);
+        self.disown(page);
+        let segment = self.flash.block_of(before);
+        self.own(segment, before, lpn);
+        self.live[segment as usize] += 1;
+        self.point_to(lpn, page, before);
+    }
+
+    /// The segment in `place` was erased, so that copying begins anew.
+    pub(super) fn erased_in(&mut self, place: u32) {
+        let segment = self.order[place as usize];
+        let state = &mut self.places[place as usize];
+        (state.programmed, state.erases) = (0, self.flash.blocks()[segment as usize].erases);
+    }
+}
