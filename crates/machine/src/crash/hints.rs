@@ -74,6 +74,8 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "parity", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, "{ stripe = 2 }", "{}"]),
     ("ssd", "independent_plane_reads", &[LEFT_OUT, "true"]),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
+    // From 1 on, two segments of an array change places all the time.
+    ("envy", "wear_swap_gap", &[LEFT_OUT, "0", "1", "1", "2", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
     ("pcm_disk_cache", "error_exponent", &[LEFT_OUT, LEFT_OUT, "0.5", "1.0"]),
@@ -171,7 +173,8 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("envy", "banks", &["1", "4"]),
     ("envy", "concurrency", &["1", "1", "4"]),
     ("envy", "spare_segments", &["1", "2"]),
-    ("envy", "utilisation", &["\"50 %\"", "\"70 %\""]),
+    ("envy", "utilisation", &["\"50 %\"", "\"70 %\"", "\"75 %\""]),
+    ("envy", "wear_swap_gap", &[WEAR]),
     ("envy", "preload", &[LEFT_OUT]),
     ("envy", "buffer", &["\"256 B\"", "\"1 KiB\"", "\"2 KiB\""]),
     ("envy", "threshold", &["\"25 %\"", "\"50 %\""]),
