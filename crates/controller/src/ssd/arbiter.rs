@@ -4,80 +4,61 @@
 //! goes first delays what was planned before, and so all that comes behind it.
 
 use super::config::Arbitration;
+use super::waiting_reads::{Crossing, Read, Reads, Waiting};
 use nacre_kernel::Time;
-use nacre_kernel::state::{State, Value};
+use nacre_kernel::state::State;
 use std::collections::VecDeque;
-
-/// What crosses a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Crossing {
-    /// The command of a read.
-    Command,
-    /// What was read for the host.
-    Page,
-    /// What is programmed, with its command, or was read to be copied.
-    Other,
-}
-
-/// A read of the host: what it takes.
-#[derive(Clone, Copy, Debug, Value)]
-pub(super) struct Read {
-    pub(super) command: Time,
-    pub(super) sense: Time,
-    pub(super) page: Time,
-}
-
-/// When a read has what it needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Planned {
-    /// When its command begins to cross.
-    pub(super) command: Time,
-    pub(super) sensed: Time,
-    /// When its page begins to cross.
-    pub(super) page: Time,
-}
-
-/// Something with its number in the order in which it was asked for, and since when it waits.
-#[derive(Clone, Copy, Debug, Value)]
-struct Waiting<T: Value> {
-    number: u64,
-    since: Time,
-    what: T,
-}
-
-/// A die's reads.
-#[derive(Clone, Debug, Default, Value)]
-struct Reads {
-    /// Those whose command has not crossed. The first may be sent no earlier than its `since`.
-    queue: VecDeque<Waiting<Read>>,
-    /// The one that is sensed, or whose command crosses, until `since`.
-    sensing: Option<Waiting<Read>>,
-    /// Pages that wait to cross, since they were sensed.
-    pages: VecDeque<Waiting<Read>>,
-    /// From when on a register is free and nothing is sensed.
-    open_since: Time,
-}
 
 /// Who may cross next: what it is, and since when it waits. `die` has no meaning for others than reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
+pub(super) struct Candidate {
     rank: u32,
-    since: Time,
+    pub(super) since: Time,
     crossing: Crossing,
     die: usize,
 }
 
-/// A crossing that has begun.
+/// A crossing that has begun, and what taking it back needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
-    pub(super) crossing: Crossing,
+    candidate: Candidate,
     pub(super) number: u64,
-    pub(super) since: Time,
     pub(super) start: Time,
+    what: What,
+    /// When what crossed before had crossed.
+    pub(super) busy_before: Time,
+    /// Of its die: from when on it was open, and whether it is only now that a page is no longer sensed.
+    open_before: Time,
+    has_sensed: bool,
+}
+
+/// What crosses, as it waited.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Read(Waiting<Read>),
+    Other(Waiting<Time>),
+}
+
+impl Begun {
+    pub(super) fn crossing(&self) -> Crossing {
+        self.candidate.crossing
+    }
+
+    /// Since when it waited.
+    pub(super) fn since(&self) -> Time {
+        self.candidate.since
+    }
+
+    /// Whether it would begin then just the same if `other` waited, too.
+    pub(super) fn goes_before(&self, other: &Candidate) -> bool {
+        let has_waited = self.start == self.busy_before || other.since >= self.start;
+        has_waited && self.candidate <= *other
+    }
 }
 
 /// One channel with its dies.
 #[derive(Clone, State)]
+#[state(after = "Arbiter::count_waiting")]
 pub(super) struct Arbiter {
     #[state(skip = "from the configuration")]
     how: Arbitration,
@@ -91,6 +72,12 @@ pub(super) struct Arbiter {
     busy_until: Time,
     /// What was asked for so far.
     count: u64,
+    /// Reads whose command has not crossed.
+    #[state(skip = "follows from the queues")]
+    asked: usize,
+    /// What the pages take that were asked for by commands that crossed.
+    #[state(skip = "follows from the queues")]
+    pages: Time,
 }
 
 impl Arbiter {
@@ -103,44 +90,22 @@ impl Arbiter {
             others: VecDeque::new(),
             busy_until: Time::ZERO,
             count: 0,
+            asked: 0,
+            pages: Time::ZERO,
         }
     }
 
-    /// Plans a read of `die`, asked for at `now`, whose command may be sent from `since` on.
-    pub(super) fn read(&mut self, now: Time, die: usize, since: Time, read: Read) -> Planned {
-        self.settle(now);
-        let number = self.add_read(die, since, read);
-        let mut planned = Planned::default();
-        let mut ahead = self.clone();
-        while let Some(begun) = ahead.begin_before(Time::MAX) {
-            match begun.crossing {
-                Crossing::Command if begun.number == number => planned.command = begun.start,
-                Crossing::Page if begun.number == number => {
-                    (planned.sensed, planned.page) = (begun.since, begun.start);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        planned
-    }
-
-    /// Plans another crossing, asked for at `now`, from `since` on; gives when it begins.
-    pub(super) fn other(&mut self, now: Time, since: Time, duration: Time) -> Time {
-        self.settle(now);
-        let number = self.add_other(since, duration);
-        let mut ahead = self.clone();
-        while let Some(begun) = ahead.begin_before(Time::MAX) {
-            if begun.number == number {
-                return begun.start;
-            }
-        }
-        unreachable!("what waits for a channel crosses it")
+    fn count_waiting(&mut self) -> Result<(), String> {
+        self.asked = self.dies.iter().map(|reads| reads.queue.len()).sum();
+        self.pages =
+            self.dies.iter().flat_map(Reads::sent).fold(Time::ZERO, |sum, read| sum + read.what.page);
+        Ok(())
     }
 
     /// Adds a read; gives its number.
     pub(super) fn add_read(&mut self, die: usize, since: Time, read: Read) -> u64 {
         self.count += 1;
+        self.asked += 1;
         self.dies[die].queue.push_back(Waiting { number: self.count, since, what: read });
         self.count
     }
@@ -165,15 +130,98 @@ impl Arbiter {
         if start >= limit {
             return None;
         }
-        let Candidate { crossing, die, since, .. } =
-            self.candidates().filter(|candidate| candidate.since <= start).min()?;
-        let (number, duration) = match crossing {
-            Crossing::Command => self.dies[die].send_command(start)?,
-            Crossing::Page => self.dies[die].send_page(start, self.registers)?,
-            Crossing::Other => self.others.pop_front().map(|other| (other.number, other.what))?,
+        let candidate = self.candidates().filter(|candidate| candidate.since <= start).min()?;
+        let Candidate { crossing, die, .. } = candidate;
+        let busy_before = self.busy_until;
+        let reads = &self.dies[die];
+        let (open_before, has_sensed) = (reads.open_since, reads.is_sensed_for(crossing));
+        let what = match crossing {
+            Crossing::Command => What::Read(self.dies[die].send_command(start)?),
+            Crossing::Page => What::Read(self.dies[die].send_page(start, self.registers)?),
+            Crossing::Other => What::Other(self.others.pop_front()?),
+        };
+        let (number, duration) = match (crossing, what) {
+            (_, What::Other(other)) => (other.number, other.what),
+            (Crossing::Command, What::Read(read)) => {
+                self.asked -= 1;
+                self.pages += read.what.page;
+                (read.number, read.what.command)
+            }
+            (_, What::Read(read)) => {
+                self.pages = self.pages - read.what.page;
+                (read.number, read.what.page)
+            }
         };
         self.busy_until = start + duration;
-        Some(Begun { crossing, number, since, start })
+        Some(Begun { candidate, number, start, what, busy_before, open_before, has_sensed })
+    }
+
+    /// Takes back what began last.
+    pub(super) fn take_back(&mut self, begun: &Begun) {
+        let Begun { candidate: Candidate { crossing, die, .. }, open_before, has_sensed, .. } = *begun;
+        self.busy_until = begun.busy_before;
+        let read = match begun.what {
+            What::Other(other) => return self.others.push_front(other),
+            What::Read(read) => read,
+        };
+        self.dies[die].take_back(crossing, read, (open_before, has_sensed));
+        if crossing == Crossing::Command {
+            self.asked += 1;
+            self.pages = self.pages - read.what.page;
+        } else {
+            self.pages += read.what.page;
+        }
+    }
+
+    /// The command of a read of `die` that is asked for now and may be sent from `since` on, as it competes with what has
+    /// begun since the last command of that die. `None`: it will not before more has begun.
+    pub(super) fn command(&self, die: usize, since: Time) -> Option<Candidate> {
+        let reads = &self.dies[die];
+        let is_next = reads.queue.is_empty() && reads.is_open(self.registers);
+        is_next.then(|| self.candidate(Crossing::Command, reads.open_from(since), die))
+    }
+
+    /// What waits for the channel since then, of that die.
+    pub(super) fn candidate(&self, crossing: Crossing, since: Time, die: usize) -> Candidate {
+        Candidate { rank: self.rank(crossing), since, crossing, die }
+    }
+
+    /// When `next` begins to cross, where no command waits and pages and all else cross in the order in which they came.
+    pub(super) fn start_in_order(&self, next: &Candidate) -> Option<Time> {
+        if self.asked > 0 || self.rank(Crossing::Page) != self.rank(Crossing::Other) {
+            return None;
+        }
+        let goes_before = |other: &Waiting<Time>| self.candidate(Crossing::Other, other.since, 0) <= *next;
+        // It is behind itself.
+        let own = usize::from(next.crossing == Crossing::Other);
+        let others = self.others.partition_point(goes_before) - own;
+        // Planning them one by one is no longer, and the plan stays.
+        if others > self.dies.iter().map(|reads| reads.pages.len()).sum() {
+            return None;
+        }
+        let busy = self.busy_until;
+        // Pages that wait when the channel is free, and those that come later.
+        let (mut waiting, mut later) = (self.pages, Vec::new());
+        for (die, reads) in self.dies.iter().enumerate() {
+            for read in reads.sent().rev() {
+                let page = self.candidate(Crossing::Page, read.since, die);
+                let goes_before = page < *next;
+                if goes_before && read.since <= busy {
+                    break;
+                }
+                waiting = waiting - read.what.page;
+                if goes_before {
+                    later.push((page, read.what.page));
+                }
+            }
+        }
+        let ready = self.others.partition_point(|other| other.since <= busy).min(others);
+        waiting = self.others.range(..ready).fold(waiting, |sum, other| sum + other.what);
+        let others = self.others.range(ready..others);
+        later.extend(others.map(|other| (self.candidate(Crossing::Other, other.since, 0), other.what)));
+        later.sort_unstable();
+        let free = later.iter().fold(busy + waiting, |free, (one, takes)| free.max(one.since) + *takes);
+        Some(free.max(next.since))
     }
 
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
@@ -186,7 +234,7 @@ impl Arbiter {
         };
         let others = self.others.front().map(|other| (Crossing::Other, other.since, 0));
         let all = self.dies.iter().enumerate().flat_map(of_die).chain(others);
-        all.map(|(crossing, since, die)| Candidate { rank: self.rank(crossing), since, crossing, die })
+        all.map(|(crossing, since, die)| self.candidate(crossing, since, die))
     }
 
     /// The lowest of those that wait crosses next.
@@ -212,7 +260,7 @@ impl Arbiter {
         }
         for reads in &self.dies {
             let asked = reads.queue.iter().map(|read| (read.what.command, read.what));
-            let sent = reads.sensing.iter().chain(&reads.pages).map(|read| (Time::ZERO, read.what));
+            let sent = reads.sent().map(|read| (Time::ZERO, read.what));
             for (command, read) in asked.chain(sent) {
                 time += command + read.page;
                 whole.push(read.command + read.page);
@@ -222,10 +270,9 @@ impl Arbiter {
     }
 
     /// When all that was asked for has crossed.
-    pub(super) fn free_from(&self) -> Time {
-        let mut ahead = self.clone();
-        ahead.settle(Time::MAX);
-        ahead.busy_until
+    pub(super) fn free_from(mut self) -> Time {
+        self.settle(Time::MAX);
+        self.busy_until
     }
 
     /// Nothing crosses any more, as after a loss of power.
@@ -239,50 +286,6 @@ impl Arbiter {
         for reads in &self.dies {
             let held = reads.pages.len() + usize::from(reads.sensing.is_some());
             assert!(held <= self.registers, "a die holds {held} pages in {} registers", self.registers);
-        }
-    }
-}
-
-impl Reads {
-    /// Since when the first read in the queue waits for the channel to send its command.
-    fn wants_command(&self, registers: usize) -> Option<Time> {
-        let first = self.queue.front()?;
-        let is_open = self.pages.len() + usize::from(self.sensing.is_some()) < registers;
-        let sensed = self.sensing.as_ref().map_or(Time::ZERO, |read| read.since);
-        is_open.then(|| first.since.max(self.open_since).max(sensed))
-    }
-
-    /// Since when a page waits for the channel.
-    fn wants_page(&self) -> Option<Time> {
-        self.pages.front().or(self.sensing.as_ref()).map(|page| page.since)
-    }
-
-    /// The command of the first read begins to cross at `start`: gives the read's number, and how long it crosses.
-    fn send_command(&mut self, start: Time) -> Option<(u64, Time)> {
-        let Waiting { number, what: read, .. } = self.queue.pop_front()?;
-        self.note_sensed();
-        let sensed = start + read.command + read.sense;
-        self.sensing = Some(Waiting { number, since: sensed, what: read });
-        Some((number, read.command))
-    }
-
-    /// The same of its first page, which leaves a register when it has crossed.
-    fn send_page(&mut self, start: Time, registers: usize) -> Option<(u64, Time)> {
-        if self.pages.is_empty() {
-            self.note_sensed();
-        }
-        let held = self.pages.len() + usize::from(self.sensing.is_some());
-        let Waiting { number, what: read, .. } = self.pages.pop_front()?;
-        if held == registers {
-            self.open_since = self.open_since.max(start + read.page);
-        }
-        Some((number, read.page))
-    }
-
-    fn note_sensed(&mut self) {
-        if let Some(read) = self.sensing.take() {
-            self.open_since = self.open_since.max(read.since);
-            self.pages.push_back(read);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Pages that the host waits for: from their die, over its channel.
 
-use super::arbiter::Read;
 use super::die::Turn;
 use super::geometry::Spot;
 use super::line::Task;
 use super::schedule::Schedule;
+use super::waiting_reads::Read;
 use nacre_kernel::{Activity, Time};
 use std::ops::Range;
 

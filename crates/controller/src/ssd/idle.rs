@@ -30,6 +30,10 @@ impl<S: Store> Ssd<S> {
     #[inline(never)]
     pub(super) fn clean_while_idle(&mut self, now: Time) {
         while self.array.cleans_while_idle() {
+            // Nothing is asked of the schedule while requests are under way.
+            if self.quiet_from >= now {
+                return;
+            }
             let at = self.quiet_from.max(self.schedule.busy_as_of(now));
             if at >= now {
                 return;

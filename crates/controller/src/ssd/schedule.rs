@@ -1,6 +1,5 @@
 //! Channels and dies over time: what reads, programs and erases wait for, and what they take.
 
-use super::arbiter::Arbiter;
 use super::config::{Arbitration, Config};
 use super::die::Die;
 use super::erasing::EraseTurns;
@@ -9,6 +8,7 @@ use super::geometry::Geometry;
 use super::optional_part::OptionalPart;
 use super::pace::Pace;
 use super::places::Places;
+use super::planning::Planner;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Pool, Time, Timeline, UnderWay};
 use nacre_media::charge::Charges;
@@ -56,7 +56,7 @@ pub(super) struct Schedule {
     /// By channel, those that take whatever fits.
     pub(super) channels: Vec<Timeline>,
     /// By channel, those that choose; none where all take whatever fits.
-    pub(super) arbiters: Vec<Arbiter>,
+    pub(super) arbiters: Vec<Planner>,
     pub(super) dies: Vec<Die>,
     /// By die, when the pages in its registers have crossed. Kept where there are several registers.
     pub(super) crossing_until: Vec<VecDeque<Time>>,
@@ -108,7 +108,7 @@ impl Schedule {
         Schedule {
             channels: vec![Timeline::out_of_order(); geometry.channels as usize],
             arbiters: (0..arbiters)
-                .map(|_| Arbiter::new(config.arbitration, pace.registers, config.ways))
+                .map(|_| Planner::new(config.arbitration, pace.registers, config.ways))
                 .collect(),
             crossing_until: vec![VecDeque::new(); if counts_registers { geometry.dies as usize } else { 0 }],
             dies: (0..geometry.dies)
@@ -205,7 +205,7 @@ impl Schedule {
     pub(super) fn clear(&mut self) {
         self.dies.iter_mut().for_each(Die::clear);
         self.channels.iter_mut().for_each(Timeline::clear);
-        self.arbiters.iter_mut().for_each(Arbiter::clear);
+        self.arbiters.iter_mut().for_each(Planner::clear);
         self.crossing_until.iter_mut().for_each(VecDeque::clear);
         self.places.clear();
         self.erase_turns.clear();
@@ -238,7 +238,7 @@ impl Schedule {
         let dies = self.dies.iter().map(of_die);
         let erases = self.erase_turns.busy_until(&self.dies);
         let channels = self.channels.iter().map(Timeline::free_from);
-        let crossings = channels.chain(self.arbiters.iter().map(Arbiter::free_from));
+        let crossings = channels.chain(self.arbiters.iter().map(Planner::free_from));
         dies.chain(crossings).fold(erases, Time::max)
     }
 
@@ -271,7 +271,7 @@ impl Schedule {
 
     pub(super) fn check_invariants(&self) {
         self.channels.iter().for_each(Timeline::check_invariants);
-        self.arbiters.iter().for_each(Arbiter::check_invariants);
+        self.arbiters.iter().for_each(Planner::check_invariants);
         self.dies.iter().for_each(Die::check_invariants);
         self.places.check_invariants();
         if let Some(turns) = &self.program_turns.0 {

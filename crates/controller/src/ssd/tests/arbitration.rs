@@ -4,8 +4,9 @@
 //! law of priority without preemption says what each waits (see [`super::priority`]), and where none goes first both
 //! wait R / (1 - r). Whole drives are held against a channel and its dies that are stepped from event to event.
 
-use super::super::arbiter::{Arbiter, Read};
+use super::super::arbiter::Arbiter;
 use super::super::config::Arbitration;
+use super::super::waiting_reads::Read;
 use super::*;
 use nacre_testkit::drive::poisson;
 use nacre_testkit::queueing::{mg1_wait, priority_waits};
@@ -32,8 +33,8 @@ fn waits(how: Arbitration, mix: &Mix) -> ([f64; 3], [f64; 2]) {
     for number in 0..200_000 {
         let now = *reads.peek().min(others.peek()).expect("arrivals go on");
         while let Some(begun) = arbiter.begin_before(now) {
-            sums[begun.crossing as usize] += (begun.start - begun.since).as_secs_f64();
-            counts[begun.crossing as usize] += 1;
+            sums[begun.crossing() as usize] += (begun.start - begun.since()).as_secs_f64();
+            counts[begun.crossing() as usize] += 1;
         }
         if others.next_if_eq(&now).is_some() {
             asked[1] += 1;

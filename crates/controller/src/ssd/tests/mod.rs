@@ -16,6 +16,7 @@ mod mapping;
 mod mistakes;
 mod parity;
 mod plane_reads;
+mod planning;
 mod priority;
 mod programming;
 mod recovery;
