@@ -192,6 +192,13 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     record = nacre.run(tmp_path / "cached.toml")
     assert record.requests.writes == 500
     assert record.components[0].counters["mapping_misses"] > 0
+    # A cache larger than the whole table holds all of it.
+    device, workload = files(tmp_path, cached | {"CMT_Capacity": "2097152"}, writes)
+    drive = mqsim.read_drive(device)
+    found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+    assert any("the whole mapping table has" in missing for missing in found.missing)
+    (tmp_path / "whole.toml").write_text(found.text)
+    assert nacre.run(tmp_path / "whole.toml").requests.writes == 500
     # Writes in sequence go to superblocks.
     device, workload = files(tmp_path, large, writes | {"Address_Distribution": "STREAMING"})
     drive = mqsim.read_drive(device)

@@ -1026,7 +1026,7 @@ class TiersDevice(Table):
     migration_bandwidth: str | None = None
     """What moving extents may write in a second. Default: 100 MB/s."""
     chunk: str | None = None
-    """What is exchanged at a time. Default: 256 KiB."""
+    """What is exchanged at a time, or a whole extent where that is smaller. Default: 256 KiB."""
     kind: Literal["tiers"] = "tiers"
     """Which room this is."""
 
@@ -1296,7 +1296,7 @@ class SsdDeviceZones(Table):
     superblocks: int | None = None
     """Superblocks of a zone: a block of every plane of every die each. Default: 1."""
     active: int | None = None
-    """Zones that may be written in part at one time. A write to another one is refused. Default: 14."""
+    """Zones that may be written in part at one time, of those there are. A write to another one is refused. Default: 14."""
     open: int | None = None
     """Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent means all of them."""
 
@@ -1382,9 +1382,9 @@ class SsdDevice(Table):
     idle_power: str | None = None
     """Power that flows whether or not it works."""
     erases_at_once: int | None = None
-    """Dies that erase at one time, so that the others go on programming meanwhile; absent means as many as there are."""
+    """Dies that erase at one time at most, so that the others go on programming meanwhile; absent means as many as there are."""
     programs_at_once: int | None = None
-    """Dies that program at one time, as a budget of power allows; absent means as many as there are."""
+    """Dies that program at one time at most, as a budget of power allows; absent means as many as there are."""
     bus: str
     """Bandwidth of a channel."""
     command: str | None = None
@@ -1438,7 +1438,7 @@ class SsdDevice(Table):
     checkpoint_every: str | None = None
     """Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed since is found by its spare areas. Default: 1 GiB."""
     mapping_cache: str | None = None
-    """DRAM that caches pages of the mapping table, which then lies in flash; absent means all of it is in DRAM."""
+    """DRAM that caches pages of the mapping table, which then lies in flash, no more than there are; absent means all of it is in DRAM."""
     mapping_entry: str | None = None
     """Bytes of one mapping. Default: 4 B."""
     read_priority: bool | None = None
@@ -1470,7 +1470,7 @@ class SsdDevice(Table):
     queue_depth: int | None = None
     """Requests the drive works on at one time; absent means as many as come."""
     queue_shares: list[int] | None = None
-    """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round: no tenant takes places of another. Absent means all take what is free."""
+    """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no tenant takes places of another. Absent means all take what is free."""
     unwritten: Literal["flash", "zeros"] | None = None
     """What a read of a unit takes that was never written. Default: flash."""
     placement_handles: int | None = None

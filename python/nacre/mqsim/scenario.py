@@ -244,7 +244,10 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, 
     if drive["Static_Wearleveling_Enabled"]:
         stack["wear_spread"] = drive["Static_Wearleveling_Threshold"]
     if not drive["Ideal_Mapping_Table"]:
-        stack["mapping_cache"] = f"{max(drive['CMT_Capacity'], unit)} B"
+        table = _table(stack, page, unit)
+        stack["mapping_cache"] = f"{min(max(drive['CMT_Capacity'], unit), table)} B"
+        if drive["CMT_Capacity"] > table:
+            missing.append(f"CMT_Capacity: the whole mapping table has {table} B here")
         missing.append(
             "CMT_Capacity: a look-up that misses reads a page of the table, all of which crosses "
             "the channel here, and 512 B in MQSim; what was never written misses in MQSim alone"
@@ -255,6 +258,15 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, 
         _idle_cleaning(drive, blocks, stack, missing)
     _suspension(drive, stack, missing)
     return stack
+
+
+def _table(stack: Mapping[str, object], page: int, unit: int) -> int:
+    """Bytes of the whole mapping table, with mappings of 4 B in whole units."""
+    sizes = ("channels", "ways", "planes", "blocks", "pages")
+    raw = math.prod(int(str(stack[size])) for size in sizes) * page
+    share = float(str(stack["over_provisioning"]).removesuffix(" %")) / 100
+    units = int(raw / (1 + share)) // unit
+    return -(-units // (unit // 4)) * unit
 
 
 def _idle_cleaning(

@@ -1,6 +1,8 @@
 //! What a configuration has to keep so that it can be a drive.
 
+use super::check_sizes::{check_buffer, check_cache, check_cache_size, check_slc_size};
 use super::config::{Allocation, Arbitration, Config, Isolation, LETTERS, Streams};
+use super::host::tenants_places;
 use super::idle::OPEN;
 use super::shares::percent;
 use super::zoned;
@@ -57,6 +59,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     }
     check_buffer(config, reader);
     check_slc_size(config, reader);
+    check_cache_size(config, reader);
     zoned::check(config, reader);
     let kept = config.reserve + config.superblocks_of_handles() + 2;
     if kept > config.blocks {
@@ -236,54 +239,14 @@ fn check_shares(config: &Config, reader: &mut Reader<'_>) {
                 "give at least 1",
             );
         }
-        Some(_) => {}
-    }
-}
-
-/// A cached page of the mapping table needs a place, and a mapping must fit into a page of them.
-fn check_cache(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = config.mapping_cache else { return };
-    if cache.0 < config.unit.0 {
-        let remedy = format!("give at least one unit, {}, or leave it out", config.unit);
-        reader.conflict(
-            "mapping_cache",
-            &cache.to_string(),
-            "it holds no page of the mapping table",
-            &remedy,
-        );
-    }
-}
-
-/// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.
-fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
-    let least = (1 + config.operations_filled()) * config.operation_bytes();
-    let given = config.buffer.to_string();
-    if config.buffer.0 < least {
-        let each = match (config.placement_handles, config.operations_filled()) {
-            _ if config.zones.is_some() => " for each active zone",
-            (_, 1) => "",
-            (1, _) => " for each plane",
-            (_, filled) if filled > u64::from(config.placement_handles) => {
-                " for each plane and placement handle"
+        Some(depth) => {
+            let taken: u32 = tenants_places(depth, shares).iter().sum();
+            if taken > depth {
+                let problem = format!("with one at least each, tenants have {taken} places of {depth}");
+                let remedy = "give shares nearer to each other, or a larger queue_depth";
+                reader.conflict("queue_shares", &given, &problem, remedy);
             }
-            _ => " for each placement handle",
-        };
-        let problem = format!("it does not hold one program under way and one being filled{each}");
-        reader.conflict("buffer", &given, &problem, &format!("give at least {}", Bytes(least)));
-    } else if config.buffer.0 > config.raw_bytes() {
-        let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
-        reader.conflict("buffer", &given, "it is larger than the flash", &remedy);
-    }
-}
-
-/// Cells with one bit are some of the flash.
-fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = &config.slc_cache else { return };
-    let most = config.raw_bytes() / u64::from(config.pages) * u64::from(config.pages / cache.bits);
-    if cache.size.0 > most && most > 0 {
-        let problem = format!("all cells hold {} with one bit each", Bytes(most));
-        let remedy = format!("give at most {}", Bytes(most));
-        reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);
+        }
     }
 }
 

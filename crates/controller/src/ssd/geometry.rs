@@ -90,10 +90,9 @@ impl Geometry {
         let units_per_page = (config.page.0 / config.unit.0) as u32;
         let planes_at_once = if config.multi_plane && !config.is_by_plane() { config.planes } else { 1 };
         let operation_units = units_per_page * planes_at_once;
-        let mappings_per_unit = (config.unit.0 / config.mapping_entry.0).max(1) as u32;
+        let mappings_per_unit = config.mappings_per_unit() as u32;
         let logical_units = config.logical_units() as u32;
-        let mapping_units =
-            if config.mapping_cache.is_some() { logical_units.div_ceil(mappings_per_unit) } else { 0 };
+        let mapping_units = if config.mapping_cache.is_some() { config.mapping_units() as u32 } else { 0 };
         let units_per_superblock = config.units_per_superblock() as u32;
         let regions = config.regions() as u32;
         let superblocks_of_region = config.blocks - config.spare_blocks;

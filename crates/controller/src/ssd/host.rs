@@ -94,17 +94,20 @@ struct UnderWay {
     has_place: bool,
 }
 
-/// The places of each queue: one queue, or one for each tenant with its share of the places, one at least. What rounding
-/// leaves goes to the first queues.
+/// The places of each queue: one queue, or one for each tenant. What rounding leaves goes to the first queues.
 fn places(config: &Config) -> Vec<u32> {
     let Some(depth) = config.queue_depth else { return Vec::new() };
-    let shares = config.queue_shares.as_deref().unwrap_or(&[1]);
-    let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
-    let part = |&share: &u32| ((u64::from(depth) * u64::from(share) / sum) as u32).max(1);
-    let mut places: Vec<u32> = shares.iter().map(part).collect();
-    let left = depth.saturating_sub(places.iter().sum());
+    let mut places = tenants_places(depth, config.queue_shares.as_deref().unwrap_or(&[1]));
+    let left = depth - places.iter().sum::<u32>();
     places.iter_mut().take(left as usize).for_each(|places| *places += 1);
     places
+}
+
+/// The share of each tenant in `depth` places, rounded down, and one at least.
+pub(super) fn tenants_places(depth: u32, shares: &[u32]) -> Vec<u32> {
+    let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
+    let part = |&share: &u32| ((u64::from(depth) * u64::from(share) / sum) as u32).max(1);
+    shares.iter().map(part).collect()
 }
 
 impl UnderWay {

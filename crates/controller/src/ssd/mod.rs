@@ -198,6 +198,7 @@ mod blocks;
 mod book;
 mod bytes;
 mod cancelling;
+mod check_sizes;
 mod checks;
 mod config;
 mod decoding;
@@ -370,7 +371,7 @@ fn build_mapped<S: Store>(
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
     check_cleaner(&config, slot.path(), cleaner.partition_segments().is_some())?;
     let blocks = blocks(&config, &geometry, slot, builder);
-    let cached = config.mapping_cache.map(|cache| (cache.0 / config.unit.0).min(u64::from(u32::MAX)) as u32);
+    let cached = config.mapping_cache.map(|cache| (cache.0 / config.unit.0) as u32);
     let mapping = cached.map(|cached| MappingCache::new(geometry.mapping_units, cached));
     let kept = config.buffer.0 as f64 * config.buffer_kept.0 / config.unit.0 as f64;
     let rules = Rules {

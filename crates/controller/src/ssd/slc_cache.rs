@@ -34,7 +34,7 @@ impl SlcCache {
         let bytes = u64::from(units) * u64::from(geometry.unit_bytes);
         SlcCache {
             units,
-            most: (cache.size.0 / bytes.max(1)).min(u64::from(geometry.superblocks)) as u32,
+            most: (cache.size.0 / bytes).min(u64::from(geometry.superblocks)) as u32,
             is_single: vec![false; geometry.superblocks as usize],
             count: 0,
         }

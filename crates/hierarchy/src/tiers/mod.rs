@@ -97,7 +97,7 @@ pub struct Config {
     /// What moving extents may write in a second.
     #[config(default = "100 MB/s", min = "1 B/s", source = "assumed: far below what flash and disks write")]
     pub migration_bandwidth: Bandwidth,
-    /// What is exchanged at a time.
+    /// What is exchanged at a time, or a whole extent where that is smaller.
     #[config(
         default = "256 KiB",
         min = "512 B",

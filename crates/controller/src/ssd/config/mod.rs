@@ -143,11 +143,11 @@ pub struct Config {
     /// Its flash.
     #[config(flatten)]
     pub nand: Nand,
-    /// Dies that erase at one time, so that the others go on programming meanwhile; absent means as many as there
-    /// are.
+    /// Dies that erase at one time at most, so that the others go on programming meanwhile; absent means as many as
+    /// there are.
     #[config(min = 1, max = 1048576)]
     pub erases_at_once: Option<u32>,
-    /// Dies that program at one time, as a budget of power allows; absent means as many as there are.
+    /// Dies that program at one time at most, as a budget of power allows; absent means as many as there are.
     #[config(min = 1, max = 1048576)]
     pub programs_at_once: Option<u32>,
     /// Bandwidth of a channel.
@@ -253,8 +253,8 @@ pub struct Config {
         source = "assumed: a scan of some seconds' writes, as drives are ready within a second or two"
     )]
     pub checkpoint_every: Bytes,
-    /// DRAM that caches pages of the mapping table, which then lies in flash; absent means all of it is in
-    /// DRAM.
+    /// DRAM that caches pages of the mapping table, which then lies in flash, no more than there are; absent means all
+    /// of it is in DRAM.
     #[config(min = "512 B")]
     pub mapping_cache: Option<Bytes>,
     /// Bytes of one mapping.
@@ -302,8 +302,8 @@ pub struct Config {
     /// Requests the drive works on at one time; absent means as many as come.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
-    /// Parts of `queue_depth` that each tenant of a workload has, in their order, round and round: no tenant takes places of
-    /// another. Absent means all take what is free.
+    /// Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no
+    /// tenant takes places of another. Absent means all take what is free.
     pub queue_shares: Option<Vec<u32>>,
     /// What a read of a unit takes that was never written.
     #[config(default = "flash", source = "assumed: nobody measures an empty drive")]
@@ -381,6 +381,16 @@ impl Config {
     pub(super) fn logical_units(&self) -> u64 {
         let units = (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0;
         units - units % self.zone_units().unwrap_or(1)
+    }
+
+    /// Mappings that a unit of the mapping table has.
+    pub(super) fn mappings_per_unit(&self) -> u64 {
+        self.unit.0 / self.mapping_entry.0
+    }
+
+    /// Units of the whole mapping table.
+    pub(super) fn mapping_units(&self) -> u64 {
+        self.logical_units().div_ceil(self.mappings_per_unit())
     }
 
     /// Units of a zone.

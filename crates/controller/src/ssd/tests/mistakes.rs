@@ -63,6 +63,25 @@ fn impossible_drives_are_refused_with_what_is_possible() {
             "slc_cache = { size = \"1 TiB\", read = \"20 us\", program = \"200 us\" }",
             "all cells hold 168 MiB with one bit each, given 1 TiB; give at most 168 MiB",
         ),
+        (
+            "slc_cache = { size = \"64 KiB\", read = \"20 us\", program = \"200 us\" }",
+            "a superblock holds 336 KiB with one bit each, and is filled as a whole, given 64 KiB; \
+             give at least 336 KiB, or leave slc_cache out",
+        ),
+        // 102,400 units of 4 KiB, of which 1,024 mappings each lie in one.
+        (
+            "mapping_cache = \"404 KiB\"",
+            "the whole mapping table has 400 KiB, given 404 KiB; \
+             give at most 400 KiB, or leave it out: all of the table is in DRAM then",
+        ),
+        (
+            "queue_depth = 4\nqueue_shares = [100, 1, 1]",
+            "with one at least each, tenants have 5 places of 4, given [100, 1, 1]; give shares nearer to each other",
+        ),
+        (
+            "blocks = 16\nover_provisioning = \"60 %\"\nzones = { active = 11 }",
+            "the drive has 10 zones, given 11; give at most 10, smaller zones, or more blocks",
+        ),
         ("blocks = 10\nreserve = 9", "give at least 11"),
         ("blocks = 100\nplacement_handles = 60\nisolation = \"persistent\"", "give at least 126"),
         ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),

@@ -274,12 +274,12 @@ fn settings_that_zones_do_not_go_with_are_refused() {
         problems.contains("a zone has 8 GiB, and a request that resets one less than 4 GiB"),
         "{problems}"
     );
-    let settings = "blocks = 64\nover_provisioning = \"7 %\"\nzones = { superblocks = 100 }";
+    let settings = "blocks = 64\nover_provisioning = \"7 %\"\nzones = { superblocks = 100, active = 1 }";
     let problems = workbench(1).build(&text(settings)).err().unwrap().to_string();
     assert!(problems.contains("is larger than what the host sees"), "{problems}");
     // 64 superblocks of 1.07 times what the host sees.
     assert!(problems.contains("the largest allowed is 59, or give more blocks"), "{problems}");
-    assert!(workbench(1).build(&text(&settings.replace("100", "59"))).is_ok());
+    assert!(workbench(1).build(&text(&settings.replace("= 100", "= 59"))).is_ok());
 }
 
 #[test]

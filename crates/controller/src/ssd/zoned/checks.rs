@@ -45,6 +45,11 @@ pub(in super::super) fn check(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     let count = config.logical_units() * config.unit.0 / bytes;
+    if u64::from(zones.active) > count {
+        let problem = format!("the drive has {count} zones");
+        let remedy = format!("give at most {count}, smaller zones, or more blocks");
+        reader.conflict("zones.active", &zones.active.to_string(), &problem, &remedy);
+    }
     if count * size > usable {
         let most = (usable / size + 1) * bytes;
         let least = (((raw / most as f64 - 1.0) * 1e3).floor() + 1.0) / 10.0;
