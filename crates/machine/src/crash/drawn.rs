@@ -1,15 +1,15 @@
 //! Stacks that are drawn: any room of the family of devices, with any of its settings, over any others.
 //!
 //! What is drawn is a scenario as text. It follows from what the rooms say of their settings, so that a new room is
-//! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. What the check of scenarios refuses
-//! is drawn again.
+//! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. A setting that the check of scenarios
+//! refuses beside the others keeps its default; where that does not help, all is drawn again.
 
 use super::OfScenario;
 use super::hints;
 use crate::rooms::Rooms;
 use crate::scenario::{Checked, Document, check};
 use crate::stack::{Files, HostMemory};
-use nacre_config::{Families, Field, Literal, Shape};
+use nacre_config::{Families, Field, Literal, Problems, Shape};
 use nacre_crash::{Fault, Options};
 use nacre_kernel::{Bytes, Random, Streams};
 use std::io::{self, BufRead};
@@ -28,7 +28,7 @@ pub struct Drawn {
 /// The most bytes of a stack that is drawn.
 const CAPACITY_MAX: Bytes = Bytes(1 << 30);
 /// Texts that are tried for one kind of device before another is taken.
-const TRIES: u32 = 4000;
+const TRIES: u32 = 100;
 /// Kinds that are tried.
 const KINDS_TRIED: u32 = 20;
 /// Devices above each other.
@@ -76,8 +76,7 @@ pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String
     let rooms = Rooms::new();
     (0..TRIES).find_map(|_| {
         let lines = Draw { random, rooms: &rooms, depth: 0 }.room("device", kind)?;
-        let text = scenario(&lines);
-        usable(&text).map(|checked| (text, checked))
+        legal(lines).map(|(lines, checked)| (scenario(&lines), checked))
     })
 }
 
@@ -88,14 +87,34 @@ fn scenario(lines: &[String]) -> String {
     format!("schema = 1\n{workload}\n[stack]\n{}\n", lines.join("\n"))
 }
 
-fn usable(text: &str) -> Option<Checked> {
-    let checked = check(&Document { text, name: "drawn", overrides: &[], seed: None }).ok()?;
-    let mut stack = OfScenario::new(&checked, &Nothing).ok()?;
+/// The lines of a stack without those that the check refuses, as often as that leaves fewer. `None`: the others are
+/// refused, too, or make no stack of a size that is wanted.
+fn legal(mut lines: Vec<String>) -> Option<(Vec<String>, Checked)> {
+    loop {
+        let text = scenario(&lines);
+        let problems = match check(&Document { text: &text, name: "drawn", overrides: &[], seed: None }) {
+            Ok(checked) => return is_usable(&checked).then_some((lines, checked)),
+            Err(Problems(problems)) => problems,
+        };
+        let before = lines.len();
+        lines.retain(|line| !problems.iter().any(|problem| gives(line, &problem.path)));
+        if lines.len() == before {
+            return None;
+        }
+    }
+}
+
+/// Whether a line gives the setting of the stack at `path`, or a table or list with it.
+fn gives(line: &str, path: &str) -> bool {
+    let name = line.split(" = ").next().unwrap_or(line);
+    let within = path.strip_prefix("stack.").and_then(|path| path.strip_prefix(name));
+    within.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+fn is_usable(checked: &Checked) -> bool {
+    let Ok(mut stack) = OfScenario::new(checked, &Nothing) else { return false };
     let device = nacre_crash::Stack::build(&mut stack, &nacre_crash::Media::new());
-    let fits = device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096);
-    drop(device);
-    drop(stack);
-    fits.then_some(checked)
+    device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096)
 }
 
 struct Draw<'a> {
@@ -112,16 +131,10 @@ impl Draw<'_> {
         let descriptor = self.rooms.descriptor(family, kind).expect("the kind is of this family");
         let mut lines = vec![format!("kind = \"{kind}\"")];
         lines.extend(self.table(kind, &(descriptor.fields)())?);
-        let [is_blind, has_zones] =
-            [is_blind, |line: &str| line.starts_with("zones = ")].map(|is| lines.iter().any(|line| is(line)));
-        let mut leave_out = |names: &[&str]| {
-            lines.retain(|line| !names.iter().any(|name| line.starts_with(&format!("{name} = "))));
-        };
-        if is_blind {
-            leave_out(hints::WRONG_BITS);
-        }
-        if has_zones {
-            leave_out(hints::NOT_WITH_ZONES);
+        if lines.iter().any(|line| is_blind(line)) {
+            let is_wrong =
+                |line: &str| hints::WRONG_BITS.iter().any(|name| line.starts_with(&format!("{name} = ")));
+            lines.retain(|line| !is_wrong(line));
         }
         Some(lines)
     }
@@ -208,16 +221,16 @@ impl Draw<'_> {
     fn device(&mut self) -> Option<String> {
         let kinds = self.rooms.kinds("device");
         self.depth += 1;
-        let legal = (0..TRIES).find_map(|_| {
+        let device = (0..TRIES).find_map(|_| {
             let kind = match self.depth >= DEPTH_MAX {
                 true => "measured",
                 false => kinds[self.random.below(kinds.len() as u64) as usize],
             };
-            let lines = self.room("device", kind)?;
-            usable(&scenario(&lines)).map(|_| lines)
+            let (lines, _) = legal(self.room("device", kind)?)?;
+            Some(lines)
         });
         self.depth -= 1;
-        Some(format!("{{ {} }}", legal?.join(", ")))
+        Some(format!("{{ {} }}", device?.join(", ")))
     }
 }
 

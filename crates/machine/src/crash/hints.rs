@@ -29,22 +29,6 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
 pub(super) const WRONG_BITS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
-/// Settings that a drive with zones does not have. A room with zones is drawn without.
-pub(super) const NOT_WITH_ZONES: &[&str] = &[
-    "mapping_cache",
-    "slc_cache",
-    "idle_cleaning",
-    "cleaning",
-    "streams",
-    "wear_spread",
-    "placement_handles",
-    "isolation",
-    "buffer_kept",
-    "power_protected",
-    "errors",
-    "parity",
-];
-
 /// Values of a quantity.
 pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
