@@ -33,7 +33,7 @@ impl Driver<'_> {
         if let Some(state) = kept.find(&key)
             && let Ok(from) = SavedRun::read(&state)
         {
-            return from.restore(self).map(ControlFlow::Continue);
+            return from.restore_prepared(self).map(ControlFlow::Continue);
         }
         let prepared = self.age(workload, watch)?;
         // What cannot be saved is preconditioned again every time.

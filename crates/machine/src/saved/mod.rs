@@ -98,8 +98,13 @@ impl<'a> SavedRun<'a> {
 
     /// Puts `driver`, just built, where this state stood. Errors: it is of another stack.
     pub(crate) fn restore(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
+        same("stack", &self.stack, &identity(driver.serving.checked))?;
+        self.restore_prepared(driver)
+    }
+
+    /// The same for a state that is kept as the preparation of `driver`: what its stack takes may be another.
+    pub(crate) fn restore_prepared(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         let checked = driver.serving.checked;
-        same("stack", &self.stack, &identity(checked))?;
         let asked = preparation(checked).unwrap_or_default();
         if !asked.is_empty() {
             same("run.precondition", &self.preparation, &asked).map_err(|problems| {

@@ -13,15 +13,44 @@ pub trait Preparations: Sync {
     fn keep(&self, preparation: &str, state: &[u8]);
 }
 
+/// Settings of a flash drive that say how long its parts take, what energy and what money. They are of the same form
+/// whatever their values are, and have no part in where data lies.
+const TIMES_OF_DRIVES: &[&str] = &[
+    "read",
+    "program",
+    "erase",
+    "bus",
+    "command",
+    "suspend",
+    "resume",
+    "suspensions",
+    "link",
+    "driver",
+    "firmware",
+    "translation",
+    "translation_unit",
+    "slc_cache.read",
+    "slc_cache.program",
+    "read_energy",
+    "program_energy",
+    "erase_energy",
+    "transfer_energy",
+    "idle_power",
+    "price",
+];
+
 /// Lines `path = value` of everything that decides in which state preconditioning leaves the stack of `checked`, in
 /// the order of the paths; none where nothing is preconditioned.
 ///
-/// Preconditioning takes no time: when requests arrive and how many are served afterwards have no part in it.
+/// Preconditioning takes no time: when requests arrive, how many are served afterwards and how long a flash drive takes
+/// have no part in it.
 pub fn preparation(checked: &Checked) -> Option<String> {
     if !checked.run.prepares() {
         return None;
     }
-    let mut lines: Vec<String> = identity(checked).lines().map(String::from).collect();
+    let identity = identity(checked);
+    let is_drive = identity.lines().any(|line| line == "stack.kind = ssd");
+    let mut lines: Vec<String> = identity.lines().map(|line| without_times(is_drive, line)).collect();
     for setting in ["run.fill.", "run.precondition", "run.until_steady."] {
         lines.extend(settings_of(checked, setting));
     }
@@ -35,4 +64,14 @@ pub fn preparation(checked: &Checked) -> Option<String> {
     // A kept state is found by this text, whatever order a schema gives its settings.
     lines.sort_unstable();
     Some(lines.join("\n"))
+}
+
+/// The line without its value where that says what a part of a flash drive takes that is the whole stack: whether the
+/// setting is given stays, and how many values it has. In a larger stack others may ask how fast the drive is, such as a
+/// placement over tiers.
+fn without_times(is_drive: bool, line: &str) -> String {
+    let Some((path, _)) = line.split_once(" = ").filter(|_| is_drive) else { return line.to_string() };
+    let setting = path.split_once('[').map_or(path, |(list, _)| list);
+    let is_time = setting.strip_prefix("stack.").is_some_and(|setting| TIMES_OF_DRIVES.contains(&setting));
+    if is_time { path.to_string() } else { line.to_string() }
 }

@@ -273,3 +273,73 @@ fn a_kept_preparation_makes_no_difference() {
     run(&scenario(&text, &[&prepared[..], &[("stack.channels", "4")]].concat()), &span);
     assert_eq!(kept.0.lock().unwrap().len(), 2, "another stack has its own");
 }
+
+/// What a drive takes, each of its settings with two values.
+const TAKES: &[(&str, [&str; 2])] = &[
+    ("read", ["[\"50 us\"]", "[\"77 us\"]"]),
+    ("program", ["[\"500 us\", \"2 ms\"]", "[\"300 us\", \"900 us\"]"]),
+    ("erase", ["3 ms", "5 ms"]),
+    ("bus", ["400 MB/s", "233 MB/s"]),
+    ("command", ["300 ns", "2 us"]),
+    ("suspend", ["5 us", "30 us"]),
+    ("resume", ["1 us", "9 us"]),
+    ("suspensions", ["8", "1"]),
+    ("link", ["4 GB/s", "1 GB/s"]),
+    ("driver", ["1 us", "7 us"]),
+    ("firmware", ["1 us", "11 us"]),
+    ("translation", ["1 us", "3 us"]),
+    ("translation_unit", ["100 ns", "1 us"]),
+    ("read_energy", ["1 uJ", "7 uJ"]),
+    ("program_energy", ["10 uJ", "20 uJ"]),
+    ("erase_energy", ["100 uJ", "300 uJ"]),
+    ("transfer_energy", ["1 uJ", "2 uJ"]),
+    ("idle_power", ["1 W", "2 W"]),
+    ("price", ["0.1 /GiB", "0.2 /GiB"]),
+    ("slc_cache.read", ["20 us", "30 us"]),
+    ("slc_cache.program", ["150 us", "250 us"]),
+];
+
+/// Each is another in turn; the state and the record are those of a run that prepared its drive itself.
+#[test]
+fn drives_that_differ_in_what_they_take_share_a_preparation() {
+    let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();
+    let kinds: &[&[(&str, &str)]] = &[
+        &[],
+        &[("stack.allocation", "dynamic"), ("stack.planes", "2"), ("stack.mapping_cache", "8 KiB")],
+        &[("stack.wear_spread", "3"), ("stack.endurance", "100000"), ("stack.idle_cleaning", "6")],
+    ];
+    for kind in kinds {
+        let kept = Kept::default();
+        let span = Span { from: None, saves: true, preparations: Some(&kept), beside: None };
+        for changed in 0..=TAKES.len() {
+            let takes = TAKES.iter().enumerate().zip(&of_stack);
+            let takes = takes.map(|((number, (_, values)), path)| {
+                (path.as_str(), values[usize::from(number + 1 == changed)])
+            });
+            let mut overrides: Vec<(&str, &str)> = takes.collect();
+            overrides.extend([
+                ("stack.slc_cache.size", "4 MiB"),
+                ("stack.price_basis", "USD 2026"),
+                ("run.precondition", "9000"),
+                ("run.until_steady.windows_max", "3"),
+                ("run.requests", "300"),
+            ]);
+            overrides.extend(*kind);
+            let checked = scenario(&format!("{HOT}{SSD}"), &overrides);
+            let alone = run(&checked, &Span { from: None, saves: true, preparations: None, beside: None });
+            let shared = run(&checked, &span);
+            let case = changed.checked_sub(1).map_or("nothing", |changed| TAKES[changed].0);
+            assert!(alone.outcome.record.to_json() == shared.outcome.record.to_json(), "{case}, {kind:?}");
+            assert!(alone.state == shared.state, "{case}, {kind:?}");
+        }
+        assert_eq!(kept.0.lock().unwrap().len(), 1, "all began with one preparation");
+    }
+}
+
+#[test]
+fn a_stack_over_a_drive_that_is_slower_has_a_preparation_of_its_own() {
+    let drive = SSD.replace("[stack]", "[stack.backing]");
+    let text = format!("{HOT}[stack]\nkind = \"dram_disk_cache\"\ncapacity = \"8 MiB\"\n{drive}");
+    let of = |read| super::preparation(&scenario(&text, &[("run.fill", "{}"), ("stack.backing.read", read)]));
+    assert!(of("[\"50 us\"]").is_some() && of("[\"50 us\"]") != of("[\"60 us\"]"));
+}
