@@ -9,7 +9,7 @@ use nacre_kernel::{
     Endured, Energy, HostCounts, Ledger, Link, Op, Operations, Persistence, Random, Recovery, Request,
     Resource, Status, Time, Timeline, Transactions, UnderWay, Zone,
 };
-use nacre_media::disk::{Access, Arm, Disk};
+use nacre_media::disk::{Access, Arm, Disk, Target};
 use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::Store;
 
@@ -95,24 +95,25 @@ impl<S: Store> Hdd<S> {
         let plan = |end: Time, arm: &Arm| disk.plan_from(arm, end, &target);
         let (start, access) = match self.queue.nearest(earliest, plan) {
             Some(access) => (self.arm.reserve(earliest, access.total()), access),
-            None => self.access_in_turn(earliest, address, bytes, is_write),
+            None => self.access_in_turn(earliest, &target),
         };
         let end = start + access.total();
         self.charged_to = self.charged_to.max(end);
         self.disk.perform(access, address + bytes);
-        self.queue.put(end, address + bytes, || self.disk.arm_at(address + bytes));
+        self.queue.put(end, address + bytes, target.behind);
         self.note(start, &access);
         (start, access)
     }
 
     /// The same for an access from where the arm was left last.
-    fn access_in_turn(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
+    fn access_in_turn(&mut self, earliest: Time, target: &Target) -> (Time, Access) {
         // How long an access takes depends on when it begins, and whether it fits into a gap on how long
         // it takes. Each round moves the start on to the next gap; behind the last one everything fits.
         let mut start = self.arm.earliest_start(earliest, Time::from_ps(1));
         start = self.spin_up(start);
+        let arm = self.disk.arm();
         loop {
-            let access = self.disk.plan(start, address, bytes, is_write);
+            let access = self.disk.plan_from(&arm, start, target);
             let possible = self.arm.earliest_start(start, access.total());
             if possible == start {
                 self.arm.reserve(start, access.total());

@@ -37,15 +37,15 @@ impl Queue {
         newest.map(|((end, _), arm)| plan(*end, arm)).min_by_key(Access::total)
     }
 
-    /// A request was planned, up to `address`, where the arm stands as `arm` says.
-    pub(super) fn put(&mut self, end: Time, address: u64, arm: impl FnOnce() -> Arm) {
+    /// A request was planned, up to `address`, which leaves the arm there.
+    pub(super) fn put(&mut self, end: Time, address: u64, arm: Arm) {
         if self.most > 0 {
             if self.planned.len() == self.most {
                 self.planned.pop_front();
                 self.arms.pop_front();
             }
             self.planned.push_back((end, address));
-            self.arms.push_back(arm());
+            self.arms.push_back(arm);
         }
     }
 

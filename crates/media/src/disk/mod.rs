@@ -78,6 +78,8 @@ pub struct Target {
     transfer: Time,
     /// Settling beyond that of a read.
     settle: Time,
+    /// Where it leaves the arm.
+    pub behind: Arm,
 }
 
 /// A disk: where its arm stands, and what it did.
@@ -113,7 +115,7 @@ impl Disk {
     /// An access that goes on where the last one ended needs no seek, even onto the next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
-        self.plan_from(&self.arm_at(self.head_at), start, &self.target(address, bytes, is_write))
+        self.plan_from(&self.arm(), start, &self.target(address, bytes, is_write))
     }
 
     /// The same to `target`, where the access before it left the arm as `arm` says.
@@ -129,6 +131,12 @@ impl Disk {
         Access { seek, rotate: self.layout.wait(start + seek, target.angle), transfer: target.transfer }
     }
 
+    /// Where the arm stands now.
+    #[inline]
+    pub fn arm(&self) -> Arm {
+        self.arm_at(self.head_at)
+    }
+
     /// Where the arm stands behind an access that ended at `address`.
     #[inline]
     pub fn arm_at(&self, address: u64) -> Arm {
@@ -138,13 +146,14 @@ impl Disk {
     /// Where an access of `bytes` at `address` goes.
     #[inline]
     pub fn target(&self, address: u64, bytes: u64, is_write: bool) -> Target {
-        let turns = self.layout.turns_at(address);
+        let [turns, end] = [address, address + bytes].map(|address| self.layout.turns_at(address));
         Target {
             address,
             cylinder: self.layout.cylinder(turns),
             angle: self.layout.angle(turns),
-            transfer: self.layout.turns_at(address + bytes) - turns,
+            transfer: end - turns,
             settle: if is_write { self.write_settle } else { Time::ZERO },
+            behind: Arm { address: address + bytes, cylinder: self.layout.cylinder(end) },
         }
     }
 
