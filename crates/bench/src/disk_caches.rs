@@ -13,7 +13,7 @@ const REQUESTS: usize = 2_000_000;
 /// Bytes of a page.
 const PAGE: usize = 2048;
 
-/// Measures both.
+/// Measures the caches without bytes and with them.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut caches = Caches::without_bytes()?;
     let seconds = best_of(|| caches.serve(REQUESTS));
@@ -82,7 +82,7 @@ fn scenario() -> Checked {
 struct Host {
     now: Time,
     breakdown: Breakdown,
-    /// The bytes of every write, where there are bytes.
+    /// What is written, and where what is read goes, where there are bytes.
     page: Option<Vec<u8>>,
 }
 

@@ -24,11 +24,12 @@ pub(crate) struct SecondThread;
 
 impl Beside for SecondThread {
     #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
-    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) {
+    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
         std::thread::scope(|scope| {
             scope.spawn(work);
             here();
         });
+        true
     }
 }
 

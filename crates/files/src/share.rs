@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Counts the bytes read of a set of files. Clones count together.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,7 @@ pub struct ShareRead(Arc<Counts>);
 struct Counts {
     total: AtomicU64,
     read: AtomicU64,
+    waits: AtomicBool,
 }
 
 impl ShareRead {
@@ -28,9 +29,15 @@ impl ShareRead {
         Some((done as f64 / fraction.min(1.0)) as u64)
     }
 
+    /// Whether reading may wait for somebody who writes: one of the files has no size, as a pipe.
+    pub fn may_wait(&self) -> bool {
+        self.0.waits.load(Ordering::Relaxed)
+    }
+
     /// `file`, which holds `bytes`, with its reading counted.
     pub(crate) fn counted<R: Read>(&self, file: R, bytes: u64) -> Counted<R> {
         self.0.total.fetch_add(bytes, Ordering::Relaxed);
+        self.0.waits.fetch_or(bytes == 0, Ordering::Relaxed);
         Counted { file, counts: self.0.clone() }
     }
 }
@@ -46,5 +53,22 @@ impl<R: Read> Read for Counted<R> {
         let count = self.file.read(buffer)?;
         self.counts.read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_size_may_be_waited_for() {
+        let share = ShareRead::default();
+        let mut file = share.counted(io::Cursor::new([7; 4]), 4);
+        assert!(!share.may_wait());
+        let mut half = [0; 2];
+        file.read_exact(&mut half).unwrap();
+        assert_eq!((share.fraction(), share.estimate(10)), (Some(0.5), Some(20)));
+        share.counted(io::empty(), 0);
+        assert!(share.may_wait() && share.fraction() == Some(0.5));
     }
 }

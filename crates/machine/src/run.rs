@@ -30,7 +30,8 @@ pub struct Span<'a> {
     pub saves: bool,
     /// Who keeps the states that preconditioning leads to.
     pub preparations: Option<&'a dyn Preparations>,
-    /// Who draws requests and sums up beside the simulation, where a processor is free for that. It changes no result.
+    /// Who draws requests and sums up beside the simulation, where that may use a processor more. It changes no result of a
+    /// run that comes to its end.
     pub beside: Option<&'a dyn Beside>,
 }
 

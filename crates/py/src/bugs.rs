@@ -1,8 +1,10 @@
 //! Our own bugs: an assertion that fails becomes a Python exception that says so.
 
 use crate::errors::bug;
+use nacre_files::ShareRead;
 use nacre_machine::Beside;
 use pyo3::prelude::*;
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -20,32 +22,47 @@ pub(crate) fn tell_through_exceptions() {
 }
 
 /// A second thread for a run.
-pub(crate) struct SecondThread;
+pub(crate) struct SecondThread {
+    /// What is read of its files.
+    read: ShareRead,
+}
 
 impl SecondThread {
-    /// One, where this process may use a second processor.
-    pub(crate) fn where_free() -> Option<SecondThread> {
-        std::thread::available_parallelism().is_ok_and(|number| number.get() > 1).then_some(SecondThread)
+    /// One for a run that reads `read`, where this process may use a second processor.
+    pub(crate) fn where_allowed(read: &ShareRead) -> Option<SecondThread> {
+        let has_two = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
+        has_two.then(|| SecondThread { read: read.clone() })
     }
 }
 
 impl Beside for SecondThread {
-    #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
-    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) {
-        let failed = std::thread::scope(|scope| {
-            let other =
-                scope.spawn(|| catch_unwind(AssertUnwindSafe(work)).map_err(|cause| (cause, PLACE.take())));
-            here();
-            other.join()
-        });
-        let (cause, place) = match failed {
-            Ok(Ok(())) => return,
-            Ok(Err(failed)) => failed,
-            Err(cause) => (cause, String::new()),
+    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
+        // A run that ends must not wait for what a pipe may bring.
+        if self.read.may_wait() {
+            return false;
+        }
+        let (cause, place) = match both(work, here) {
+            None => return false,
+            Some(Ok(())) => return true,
+            Some(Err(failed)) => failed,
         };
         PLACE.set(place);
         resume_unwind(cause)
     }
+}
+
+/// Why an assertion failed, and where.
+type Failed = (Box<dyn Any + Send>, String);
+
+/// Runs `work` on another thread and `here` on this one; `None` where the system gives no thread.
+#[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
+fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<Result<(), Failed>> {
+    std::thread::scope(|scope| {
+        let work = || catch_unwind(AssertUnwindSafe(work)).map_err(|cause| (cause, PLACE.take()));
+        let other = std::thread::Builder::new().spawn_scoped(scope, work).ok()?;
+        here();
+        Some(other.join().unwrap_or_else(|cause| Err((cause, String::new()))))
+    })
 }
 
 /// Runs `work` without the interpreter lock. A failed assertion in it is an error of the class `Error`.

@@ -45,7 +45,7 @@ pub(crate) fn run(
         start: start.as_deref(),
         save_state: save_state.as_deref(),
         preparations: None,
-        beside: SecondThread::where_free(),
+        beside: SecondThread::where_allowed(files.scenario.share_read()),
     };
     let Outcome { record, columns } = run_checked(py, &checked, &files, progress, options)?;
     Ok((record.to_json(), RunColumns(columns)))
@@ -60,7 +60,7 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) save_state: Option<&'a Path>,
     /// The folder that keeps what preconditioning leads to.
     pub(crate) preparations: Option<PathBuf>,
-    /// A thread beside that of the simulation: not for one of many runs, which have a processor each.
+    /// A thread beside that of the simulation: not for points of a study, which have a processor each.
     pub(crate) beside: Option<SecondThread>,
 }
 

@@ -186,6 +186,7 @@ impl Recorder {
 
 impl Recording {
     /// Errors: there is no thread to be had.
+    #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for elsewhere")]
     fn begin(
         path: &Path,
         dilation: f64,

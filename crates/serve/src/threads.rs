@@ -25,6 +25,7 @@ pub(crate) fn afford() -> io::Result<()> {
 ///
 /// # Errors
 /// There is no memory, or the system begins no thread.
+#[expect(clippy::disallowed_methods, reason = "clients are served side by side")]
 pub(crate) fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     builder: Builder,

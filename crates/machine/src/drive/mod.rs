@@ -33,7 +33,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) rest: Vec<Request>,
     /// Requests of this workload in the runs before this one.
     before: u64,
-    /// Units of the workload that were done when measuring began.
+    /// Units of the workload that were done when measuring began; none before that.
     units_before: Option<u64>,
     /// When the first block or row was worn out, where the run asks for that.
     pub(crate) worn_out: Option<WornOut>,
@@ -73,8 +73,9 @@ impl<'a> Driver<'a> {
         beside: Option<&dyn Beside>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Ending, Problems> {
-        let ending = match beside.filter(|_| self.may_go_ahead()) {
-            Some(beside) => self.drive_beside(beside, watch)?,
+        let ahead = beside.filter(|_| self.may_go_ahead());
+        let ending = match ahead.and_then(|beside| self.drive_beside(beside, watch)) {
+            Some(ending) => ending?,
             None => self.drive_all(watch)?,
         };
         self.last_arrival = (self.workload.pacing() == Pacing::Open).then(|| self.serving.clock.last());

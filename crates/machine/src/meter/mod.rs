@@ -19,7 +19,7 @@ pub struct OpMeter {
     pub latency: LatencyHistogram,
     /// Their mean's confidence, in nanoseconds.
     pub means: BatchMeans,
-    /// Picoseconds on the critical path, by component and activity.
+    /// Picoseconds on the critical path, by component and activity, as of [`Meter::finish`].
     spent: Vec<[u128; Activity::COUNT]>,
     /// Bytes asked for.
     pub bytes: u64,

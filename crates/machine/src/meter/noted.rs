@@ -27,7 +27,7 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// Forgets all.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.begun = None;
         self.reads.clear();
         self.writes.clear();
@@ -43,7 +43,7 @@ pub(crate) struct Noted {
     /// Picoseconds on the critical path, by component and activity: of reads and of writes.
     pub(super) spent: [Vec<[u128; Activity::COUNT]>; 2],
     /// When measuring began.
-    pub(crate) start: Time,
+    start: Time,
     /// The last completion.
     pub(crate) end: Time,
 }

@@ -1,5 +1,6 @@
 //! Two threads: while requests are served on one, the next are drawn on the other, which also sums up what became of
-//! those before. The results are those of one thread: both do their parts in the order of the requests.
+//! those before. The results of a run that comes to its end are those of one thread: both do their parts in the order of
+//! the requests.
 
 use super::serving::Serving;
 use super::{Driver, GROUP};
@@ -13,16 +14,17 @@ use std::mem::swap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Batches that are drawn before they are served: enough that neither side waits for the other's longest one.
-const AHEAD: usize = 4;
-/// Fewest requests of a run for which a second thread is worth starting.
+/// Batches on their way: one that is served, and those that are drawn before their turn or summed up behind it.
+const BATCHES: usize = 4;
+/// Fewest requests of a run, where their number is known, for which a second thread is worth starting.
 const REQUESTS_MIN: u64 = 16 * BATCH as u64;
 
 /// Who runs work beside the simulation, on a processor of its own. The machine starts no thread itself; the caller
 /// brings this.
 pub trait Beside: Sync {
-    /// Runs `work` on another thread and `here` on this one; returns when both are done.
-    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut());
+    /// Runs `work` on another thread and `here`, once, on this one, both at the same time; returns when both are done, and
+    /// passes a panic of either on. False: there is no other thread to be had, and neither was run.
+    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool;
 }
 
 /// What goes around between the two threads.
@@ -39,7 +41,8 @@ type Drawn = Result<Batch, WorkloadError>;
 
 impl Driver<'_> {
     /// Whether requests may be drawn before those ahead of them are served: nothing but their number may end the run, so
-    /// that none is drawn which is not served, and nobody looks at workload or sums on the way.
+    /// that none is drawn which is not served unless the run is stopped or fails, and nobody looks at workload or sums on
+    /// the way.
     pub(super) fn may_go_ahead(&self) -> bool {
         let run = &self.serving.checked.run;
         self.workload.pacing() != Pacing::CompletionDriven
@@ -49,26 +52,33 @@ impl Driver<'_> {
             && self.expected().is_none_or(|count| count >= REQUESTS_MIN)
     }
 
-    /// As [`Driver::drive_all`].
+    /// As [`Driver::drive_all`]. `None`: there is no other thread to be had, and nothing was drawn.
     pub(super) fn drive_beside(
         &mut self,
         beside: &dyn Beside,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Ending, Problems> {
+    ) -> Option<Result<Ending, Problems>> {
         let (limit, expected) = (self.limit(), self.expected());
-        let (give, drawn) = sync_channel(AHEAD);
-        let (give_back, served) = sync_channel(AHEAD);
+        let (give, drawn) = sync_channel(BATCHES);
+        let (give_back, served) = sync_channel(BATCHES);
         let (workload, meter, serving) = (&mut *self.workload, &mut self.meter, &mut self.serving);
-        let work = Box::new(move || draw(workload, meter, limit, &served, &give));
-        // What is held here is given up when this side is left, also by a failed assertion: the other one ends by that.
+        let mut is_summed_up = false;
+        let summed_up = &mut is_summed_up;
+        let work = Box::new(move || {
+            draw(workload, meter, limit, &served, &give);
+            *summed_up = true;
+        });
+        // The other thread ends when these ends of the channels are dropped, also where an assertion fails here.
         let mut ends = Some((drawn, give_back));
-        let mut ending = Ok(Ending::Complete);
+        let mut ending = None;
         let mut here = || {
-            if let Some((drawn, give_back)) = ends.take() {
-                ending = serve(serving, &drawn, &give_back, expected, watch);
-            }
+            let (drawn, give_back) = ends.take().expect("it is run once");
+            ending = Some(serve(serving, &drawn, &give_back, expected, watch));
         };
-        beside.both(work, &mut here);
+        if !beside.both(work, &mut here) {
+            return None;
+        }
+        assert!(is_summed_up, "the other thread came to its end");
         ending
     }
 }
@@ -88,11 +98,12 @@ fn draw(
         let want = BATCH.min(usize::try_from(left).unwrap_or(BATCH));
         let filled = if want > 0 { workload.fill(&mut batch.requests, want) } else { Ok(()) };
         left -= batch.requests.len() as u64;
-        if batch.requests.is_empty() {
+        // Behind a mistake or the end there is nothing to draw.
+        if filled.is_err() || batch.requests.is_empty() {
             left = 0;
         }
         if give.send(filled.map(|()| batch)).is_err() {
-            // The run was stopped: nobody serves what would be drawn.
+            // Nobody serves any more.
             left = 0;
         }
     }
@@ -106,7 +117,7 @@ fn serve(
     expected: Option<u64>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Ending, Problems> {
-    (0..AHEAD).for_each(|_| _ = give_back.send(Batch::default()));
+    (0..BATCHES).for_each(|_| _ = give_back.send(Batch::default()));
     while let Ok(batch) = drawn.recv() {
         let mut batch = batch.map_err(|error| serving.workload_problem(&error))?;
         if batch.requests.is_empty() {

@@ -12,12 +12,22 @@ struct Thread(AtomicU32);
 
 impl Beside for Thread {
     #[expect(clippy::disallowed_methods, reason = "it stands for the edge")]
-    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) {
+    fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed);
         std::thread::scope(|scope| {
             scope.spawn(work);
             here();
         });
+        true
+    }
+}
+
+/// No thread at all, where one was asked for.
+struct NoThread;
+
+impl Beside for NoThread {
+    fn both(&self, _work: Box<dyn FnOnce() + Send + '_>, _here: &mut dyn FnMut()) -> bool {
+        false
     }
 }
 
@@ -110,6 +120,7 @@ fn a_run_on_two_threads_is_that_on_one() {
         (zipf(many, CLOSED), "warm_up = 5_000\n"),
         (zipf(many, POISSON), "warm_up = 8_192\n"),
         (zipf(1_000_000, POISSON), "requests = 66_000\n"),
+        (zipf(many, POISSON), &format!("requests = {many}\nwarm_up = 8_191\n")),
         ("[workload]\nkind = \"trace\"\nfile = \"one.csv\"\n".to_string(), "warm_up = 1\n"),
     ] {
         for stack in [CACHE, DRIVE, MEASURED] {
@@ -133,6 +144,17 @@ fn what_hangs_on_the_order_of_drawing_stays_on_one_thread() {
     ] {
         is_the_same(&text, 0);
     }
+}
+
+#[test]
+fn a_run_without_a_second_thread_to_be_had_is_one_on_one_thread() {
+    let text = format!("{}{CACHE}", zipf(REQUESTS_MIN, POISSON));
+    let alone = to_its_end(&text, &WHOLE, false).0.unwrap_or_else(|problems| panic!("{problems}"));
+    let span = Span { saves: true, beside: Some(&NoThread), ..Span::default() };
+    let ran = run_span(&checked(&text), &WHOLE, &span, &mut |_| ControlFlow::Continue(()));
+    let ran = ran.unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(ran.outcome.record.to_json(), alone.outcome.record.to_json());
+    assert!(ran.state.is_some() && ran.state == alone.state);
 }
 
 #[test]
