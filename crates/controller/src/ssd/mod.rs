@@ -280,6 +280,32 @@ use plane_allocation::PlaneAllocation;
 use slc_cache::SlcCache;
 use zoned::{ZoneTable, Zoned};
 
+/// Settings that say how long parts of a drive take, what energy and what money. What they are has no part in where data
+/// lies: preconditioning leaves drives that differ in them alone in one state.
+pub const TAKES: &[&str] = &[
+    "read",
+    "program",
+    "erase",
+    "bus",
+    "command",
+    "suspend",
+    "resume",
+    "suspensions",
+    "link",
+    "driver",
+    "firmware",
+    "translation",
+    "translation_unit",
+    "slc_cache.read",
+    "slc_cache.program",
+    "read_energy",
+    "program_energy",
+    "erase_energy",
+    "transfer_energy",
+    "idle_power",
+    "price",
+];
+
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(

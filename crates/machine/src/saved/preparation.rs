@@ -3,6 +3,7 @@
 use crate::identity::{identity, settings_of};
 use crate::scenario::Checked;
 use nacre_config::CountOr;
+use nacre_controller::ssd;
 
 /// Keeps the states that preconditioning led to, by what they were made of.
 pub trait Preparations: Sync {
@@ -12,32 +13,6 @@ pub trait Preparations: Sync {
     /// Keeps `state`. What cannot be kept is made again.
     fn keep(&self, preparation: &str, state: &[u8]);
 }
-
-/// Settings of a flash drive that say how long its parts take, what energy and what money. They are of the same form
-/// whatever their values are, and have no part in where data lies.
-const TIMES_OF_DRIVES: &[&str] = &[
-    "read",
-    "program",
-    "erase",
-    "bus",
-    "command",
-    "suspend",
-    "resume",
-    "suspensions",
-    "link",
-    "driver",
-    "firmware",
-    "translation",
-    "translation_unit",
-    "slc_cache.read",
-    "slc_cache.program",
-    "read_energy",
-    "program_energy",
-    "erase_energy",
-    "transfer_energy",
-    "idle_power",
-    "price",
-];
 
 /// Lines `path = value` of everything that decides in which state preconditioning leaves the stack of `checked`, in
 /// the order of the paths; none where nothing is preconditioned.
@@ -72,6 +47,6 @@ pub fn preparation(checked: &Checked) -> Option<String> {
 fn without_times(is_drive: bool, line: &str) -> String {
     let Some((path, _)) = line.split_once(" = ").filter(|_| is_drive) else { return line.to_string() };
     let setting = path.split_once('[').map_or(path, |(list, _)| list);
-    let is_time = setting.strip_prefix("stack.").is_some_and(|setting| TIMES_OF_DRIVES.contains(&setting));
+    let is_time = setting.strip_prefix("stack.").is_some_and(|setting| ssd::TAKES.contains(&setting));
     if is_time { path.to_string() } else { line.to_string() }
 }
