@@ -163,6 +163,8 @@ pub struct Pool {
     ends: Vec<Time>,
     /// No server's last busy interval starts after this.
     latest_start: Time,
+    /// When the last reservation of all ends.
+    latest_end: Time,
     /// Nothing may be reserved before this. A server learns of it when it is taken.
     forgotten: Time,
 }
@@ -179,7 +181,13 @@ impl Pool {
     pub fn new(servers: u32) -> Pool {
         assert!(servers > 0, "a pool needs at least one server");
         let servers = vec![Timeline::new(); servers as usize];
-        Pool { ends: ends_of(&servers), servers, latest_start: Time::ZERO, forgotten: Time::ZERO }
+        Pool {
+            ends: ends_of(&servers),
+            servers,
+            latest_start: Time::ZERO,
+            latest_end: Time::ZERO,
+            forgotten: Time::ZERO,
+        }
     }
 
     /// Reserves one server for `duration` as early as possible from `earliest` on; returns the start.
@@ -187,11 +195,27 @@ impl Pool {
     /// Of servers that can start equally early the one with the lowest index is taken.
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
-        if earliest < self.latest_start && !duration.is_zero() {
+        if duration.is_zero() {
+            self.reserve_behind(earliest, duration)
+        } else if earliest >= self.latest_end {
+            self.reserve_idle(earliest, duration);
+            earliest
+        } else if earliest < self.latest_start {
             self.reserve_in_gap(earliest, duration)
         } else {
             self.reserve_behind(earliest, duration)
         }
+    }
+
+    /// The same where all that was reserved has ended by `earliest`: the first server begins at once.
+    fn reserve_idle(&mut self, earliest: Time, duration: Time) {
+        let first = &mut self.servers[0];
+        first.forget_before(self.forgotten);
+        first.busy.reserve_last(earliest, duration, self.forgotten);
+        self.latest_end = earliest + duration;
+        self.ends[0] = self.latest_end;
+        // Where it goes on from what it did before, its last interval starts earlier.
+        self.latest_start = earliest;
     }
 
     /// The same where no later reservations have been made.
@@ -263,6 +287,7 @@ impl Pool {
         let (last_start, last_end) = self.servers[index].busy.last();
         self.ends[index] = last_end;
         self.latest_start = self.latest_start.max(last_start);
+        self.latest_end = self.latest_end.max(last_end);
     }
 
     /// The server to take where no gap lies behind `earliest`: the first free one, or else the first of
@@ -306,7 +331,7 @@ impl Pool {
 
     /// When the last reservation of any server ends.
     pub fn free_from(&self) -> Time {
-        self.ends[..self.servers.len()].iter().copied().max().expect("a pool has a server")
+        self.latest_end
     }
 
     /// How much of all servers' time behind `at` is reserved.
@@ -332,5 +357,7 @@ impl Pool {
             assert_eq!(last_end, end, "the pool mistakes when a server is free");
             assert!(last_start <= self.latest_start, "the pool mistakes where gaps are");
         }
+        let latest = self.ends[..self.servers.len()].iter().max();
+        assert_eq!(latest, Some(&self.latest_end), "the pool mistakes when it is idle");
     }
 }

@@ -77,22 +77,20 @@ impl Intervals {
     /// Reserves `duration` from `earliest` on, which does not lie before the last one; gives where it starts.
     #[inline]
     pub(super) fn reserve_last(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
-        let Some([last, behind, end]) =
-            self.row.get_mut(self.end - 1..).and_then(|row| row.first_chunk_mut())
-        else {
+        let Some(near) = self.row.get_mut(self.end - 1..).and_then(|row| row.first_chunk_mut::<4>()) else {
             return self.reserve_far(earliest, duration, forgotten);
         };
+        let last = near[0];
         let start = last.1.max(earliest);
         let is_any = self.end > self.first;
         // Whether it waits is not to be guessed by a processor.
         let joins = is_any & (start == last.1);
         // An interval nobody may ask about any more needs no place.
         let replaces = joins | (is_any & (last.1 <= forgotten));
-        let interval = (select_unpredictable(joins, last.0, start), start + duration);
-        *last = select_unpredictable(replaces, interval, *last);
-        *behind = select_unpredictable(replaces, NEVER, interval);
-        *end = NEVER;
-        self.end += usize::from(!replaces);
+        let place = usize::from(!replaces);
+        near[place] = (select_unpredictable(joins, last.0, start), start + duration);
+        near[place + 1] = NEVER;
+        self.end += place;
         if self.end == self.limit {
             self.settle(forgotten);
         }

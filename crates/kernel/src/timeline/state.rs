@@ -52,6 +52,7 @@ impl State for Pool {
         self.ends = ends_of(&self.servers);
         self.latest_start =
             self.servers.iter().map(|server| server.busy.last().0).fold(Time::ZERO, Time::max);
+        self.latest_end = self.servers.iter().map(Timeline::free_from).fold(Time::ZERO, Time::max);
         Ok(())
     }
 }
