@@ -45,9 +45,9 @@ pub(super) struct ServerCache {
     /// Where background work leaves its breakdown.
     #[state(skip = "nothing is read from it")]
     pub(super) scratch: Breakdown,
-    /// Moves that nobody caused yet: empty between requests.
+    /// What the request that is served makes the levels do.
     #[state(skip = "empty between requests")]
-    pub(super) spare: Moves,
+    pub(super) moves: Moves,
     pub(super) counts: Counts,
 }
 
@@ -110,7 +110,7 @@ impl ServerCache {
             moved: Vec::new(),
             forgotten: 0,
             scratch: Breakdown::new(),
-            spare: Moves::new(write_back.is_some()),
+            moves: Moves::new(write_back.is_some()),
             counts: Counts::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Dirty blocks are written to the backing: in the background, for a flush, or since they have to leave.
 
 use super::cache::ServerCache;
-use super::levels::{Moves, Spot};
+use super::levels::Spot;
 use super::write_back::WriteBack;
 use crate::unfinished::safe_in;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
@@ -69,8 +69,9 @@ impl ServerCache {
     }
 
     /// Dirty blocks among those that left are written back from where they lie.
-    pub(super) fn let_go(&mut self, moves: &mut Moves, now: Time) {
-        for (block, spot) in moves.left.drain(..) {
+    pub(super) fn let_go(&mut self, now: Time) {
+        let mut left = std::mem::take(&mut self.moves.left);
+        for (block, spot) in left.drain(..) {
             let Some(entry) = self.work().dirty.take(block) else { continue };
             let mut until = entry.until;
             if entry.waits {
@@ -99,6 +100,7 @@ impl ServerCache {
                 table.note(block, None, until, floor);
             }
         }
+        self.moves.left = left;
     }
 
     /// Writes these blocks, which wait for it, to the backing from `at` on, neighbours with one request. How many

@@ -141,6 +141,7 @@ impl Level {
     }
 
     /// `block` comes in, and `victim` leaves for it by decision of the policy; the places of both.
+    #[inline]
     fn come_in(&mut self, block: u64, victim: Option<u64>) -> (u64, Option<u64>) {
         self.counts.entries += 1;
         self.counts.evictions += u64::from(victim.is_some());
@@ -297,13 +298,10 @@ impl Levels {
 
     /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Its
     /// victim goes down a level, whose victim goes down a level, and so on.
+    #[inline]
     fn place_exclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let refused = evicted == Some(block);
-        let mut below = self.all.iter_mut().enumerate().skip(1);
-        let found = below.find_map(|(level, of)| {
-            let place = if refused { of.touch(block) } else { of.take_out(block) };
-            place.map(|place| Spot { level, place })
-        });
+        let found = if self.all.len() == 1 { None } else { self.find_below(block, refused) };
         if refused {
             if found.is_none() {
                 self.hand_down(block, None, moves);
@@ -320,9 +318,27 @@ impl Levels {
         found
     }
 
+    /// Where below the first level `block` is, or was, if it is not to stay there.
+    fn find_below(&mut self, block: u64, stays: bool) -> Option<Spot> {
+        let mut below = self.all.iter_mut().enumerate().skip(1);
+        below.find_map(|(level, of)| {
+            let place = if stays { of.touch(block) } else { of.take_out(block) };
+            place.map(|place| Spot { level, place })
+        })
+    }
+
     /// `block`, which left `from` (or was refused by the first level), goes into the next level that takes it.
-    /// The last victim moves first: the one above it may come into its place.
-    fn hand_down(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
+    #[inline]
+    fn hand_down(&mut self, block: u64, from: Option<Spot>, moves: &mut Moves) {
+        if self.all.len() == 1 {
+            self.let_out(block, from, moves);
+        } else {
+            self.hand_down_levels(block, from, moves);
+        }
+    }
+
+    /// The same of several levels. The last victim moves first: the one above it may come into its place.
+    fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {
             let of = &mut self.all[level];
@@ -341,6 +357,12 @@ impl Levels {
             (block, from) = (victim, Some(Spot { level, place }));
         }
         moves.list[moves_before..].reverse();
+        self.let_out(block, from, moves);
+    }
+
+    /// `block`, which left `from` (or was refused by all levels), leaves the cache.
+    #[inline]
+    fn let_out(&mut self, block: u64, from: Option<Spot>, moves: &mut Moves) {
         if from.is_none() {
             self.counts.refusals += 1;
         } else {

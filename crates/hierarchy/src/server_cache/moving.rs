@@ -1,34 +1,28 @@
 //! Blocks move between levels, beside the request that made them.
 
 use super::cache::ServerCache;
-use super::levels::{Move, Moves, Spot};
+use super::levels::{Move, Spot};
 use super::parts::AtHand;
 use nacre_kernel::{Completion, Data, Op, Request, Status, Time};
 
 impl ServerCache {
     /// Forgets a block whose data could not be had, and what was to be done with it.
     #[cold]
-    pub(super) fn drop_block(&mut self, block: u64, moves: &mut Moves) {
+    pub(super) fn drop_block(&mut self, block: u64) {
         self.levels.remove(block);
-        moves.forget(block);
+        self.moves.forget(block);
         let floor = self.in_flight.floor();
         if let Some(work) = &mut self.write_back {
             work.lose(block, floor);
         }
     }
 
-    /// Carries out the first `count` of `moves`, whose data is at hand at `ready`, beside the request. When
+    /// Carries out the first `count` of the moves, whose data is at hand at `ready`, beside the request. When
     /// the last is done.
-    pub(super) fn settle(
-        &mut self,
-        moves: &mut Moves,
-        count: usize,
-        ready: Time,
-        at_hand: AtHand<'_>,
-    ) -> Time {
+    pub(super) fn settle(&mut self, count: usize, ready: Time, at_hand: AtHand<'_>) -> Time {
         let (mut last, mut failed) = (ready, Vec::new());
         for index in 0..count {
-            let Move { block, from, to } = moves.list[index];
+            let Move { block, from, to } = self.moves.list[index];
             let (done, is_there) = match from {
                 None => self.write_spot(to, ready, at_hand.block(block, self.shift)),
                 Some(from) => self.move_between(block, from, to, ready),
@@ -42,22 +36,22 @@ impl ServerCache {
             }
         }
         // Nearly always all of them.
-        if count == moves.list.len() {
-            moves.list.clear();
+        if count == self.moves.list.len() {
+            self.moves.list.clear();
         } else {
-            moves.list.drain(..count);
+            self.moves.list.drain(..count);
         }
         if !failed.is_empty() {
-            self.drop_failed(&failed, moves);
+            self.drop_failed(&failed);
         }
         last
     }
 
     #[cold]
-    fn drop_failed(&mut self, failed: &[u64], moves: &mut Moves) {
+    fn drop_failed(&mut self, failed: &[u64]) {
         for &block in failed {
             self.counts.recovered += 1;
-            self.drop_block(block, moves);
+            self.drop_block(block);
         }
     }
 

@@ -32,10 +32,10 @@ impl ServerCache {
             return self.read_parts(start, request, data, None, breakdown);
         }
         // The hot path: one block, in the first level and not on its way, so that nothing moves.
-        let found = self.levels.access(first, &mut self.spare);
+        let found = self.levels.access(first, &mut self.moves);
         let place = match found {
             Some(Spot { level: 0, place }) if self.in_flight.way(first, start) == Way::Idle => place,
-            None if self.spare.left.is_empty() && self.in_flight.way(first, start) == Way::Idle => {
+            None if self.moves.left.is_empty() && self.in_flight.way(first, start) == Way::Idle => {
                 return self.read_missed(first, start, request, data, breakdown);
             }
             _ => return self.read_parts(start, request, data, Some(found), breakdown),
@@ -54,8 +54,8 @@ impl ServerCache {
         read
     }
 
-    /// Serves a request of one block that is in no level, not on its way, and for which nothing left: its moves are the
-    /// spare ones.
+    /// Serves a request of one block that is in no level, not on its way, and for which nothing left: its moves are
+    /// those there are.
     fn read_missed(
         &mut self,
         block: u64,
@@ -65,14 +65,14 @@ impl ServerCache {
         breakdown: &mut Breakdown,
     ) -> Completion {
         let admits = self.in_flight.has_room(start, 0);
-        let mut visit = self.enter(start, request, data, breakdown);
-        let run = Run { first: block, blocks: 1, moves: visit.moves.list.len() };
+        let mut visit = Visit::new(start, request, data, breakdown);
+        let run = Run { first: block, blocks: 1, moves: self.moves.list.len() };
         self.fetch(run, admits, &mut visit);
         self.leave(visit)
     }
 
     /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up; what
-    /// that moves is in the spare moves.
+    /// that moves is among the moves.
     pub(super) fn read_parts(
         &mut self,
         start: Time,
@@ -81,7 +81,7 @@ impl ServerCache {
         mut found: Option<Option<Spot>>,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        let mut visit = self.enter(start, request, data, breakdown);
+        let mut visit = Visit::new(start, request, data, breakdown);
         let (first, count) = request.blocks(1 << self.shift);
         let (mut run, mut admits) = (Run::default(), true);
         for block in first..first + count {
@@ -91,18 +91,18 @@ impl ServerCache {
             }
             let found = match found.take() {
                 Some(found) => found,
-                None if admits => self.levels.access(block, &mut visit.moves),
+                None if admits => self.levels.access(block, &mut self.moves),
                 None => self.levels.touch(block),
             };
-            if !visit.moves.left.is_empty() {
+            if !self.moves.left.is_empty() {
                 // They may be what the run brings in, and they are read before it takes their places.
                 self.fetch(std::mem::take(&mut run), admits, &mut visit);
-                self.let_go(&mut visit.moves, start);
+                self.let_go(start);
             }
             let way = self.in_flight.way(block, start);
             if way == Way::SetsOutLater || way == Way::Idle && found.is_none() {
                 let first = if run.blocks == 0 { block } else { run.first };
-                run = Run { first, blocks: run.blocks + 1, moves: visit.moves.list.len() };
+                run = Run { first, blocks: run.blocks + 1, moves: self.moves.list.len() };
                 continue;
             }
             let may_be_gone = run.blocks > 0;
@@ -125,7 +125,7 @@ impl ServerCache {
     #[inline]
     fn hit(&mut self, found: Spot, block: u64, visit: &mut Visit<'_, '_>) {
         let (request, mark) = (visit.request, visit.breakdown.mark());
-        let moves_up = visit.moves.list.last().is_some_and(|wanted| wanted.block == block);
+        let moves_up = self.moves.list.last().is_some_and(|wanted| wanted.block == block);
         let part = part_of(block, request, self.shift);
         let wanted =
             at(found.place, &if moves_up { whole(block, request, self.shift) } else { part }, self.shift);
@@ -138,7 +138,7 @@ impl ServerCache {
         };
         let mut read = level.device.submit(visit.parts.start, &wanted, into, visit.breakdown);
         if read.status != Status::Done {
-            visit.moves.forget(block);
+            self.moves.forget(block);
             read = self.recover(block, read.done, request, &mut visit.data, visit.breakdown);
         } else if !buffer.is_empty() {
             self.transit.read(block, 0, &mut buffer);
@@ -149,9 +149,9 @@ impl ServerCache {
             let from = part.address & ((1 << self.shift) - 1);
             self.transit.read(block, from as usize, into);
         }
-        if !visit.moves.list.is_empty() {
-            let all = visit.moves.list.len();
-            self.settle(&mut visit.moves, all, read.done, AtHand { first: block, bytes: &buffer });
+        if !self.moves.list.is_empty() {
+            let all = self.moves.list.len();
+            self.settle(all, read.done, AtHand { first: block, bytes: &buffer });
         }
         if moves_up {
             self.give_back(buffer);
@@ -164,8 +164,8 @@ impl ServerCache {
     fn miss_late(&mut self, block: u64, visit: &mut Visit<'_, '_>) {
         let (start, mark) = (visit.parts.start, visit.breakdown.mark());
         let read = self.recover(block, start, visit.request, &mut visit.data, visit.breakdown);
-        let all = visit.moves.list.len();
-        self.settle(&mut visit.moves, all, read.done, AtHand::NONE);
+        let all = self.moves.list.len();
+        self.settle(all, read.done, AtHand::NONE);
         visit.add(read, mark);
     }
 
@@ -182,8 +182,8 @@ impl ServerCache {
             );
             hand_out(&buffer, block, visit.request, &mut visit.data, self.shift);
         }
-        let all = visit.moves.list.len();
-        self.settle(&mut visit.moves, all, arrival, AtHand { first: block, bytes: &buffer });
+        let all = self.moves.list.len();
+        self.settle(all, arrival, AtHand { first: block, bytes: &buffer });
         self.give_back(buffer);
         visit.add(Completion { done: arrival, status: Status::Done }, mark);
     }
@@ -208,17 +208,17 @@ impl ServerCache {
         }
         let at_hand = AtHand { first: run.first, bytes: &buffer };
         if fetched.status != Status::Done {
-            let first = &visit.moves.list[..run.moves];
+            let first = &self.moves.list[..run.moves];
             let moves = first.iter().filter(|wanted| !blocks.contains(&wanted.block)).count();
-            blocks.clone().for_each(|block| self.drop_block(block, &mut visit.moves));
-            self.settle(&mut visit.moves, moves, fetched.done, at_hand);
+            blocks.clone().for_each(|block| self.drop_block(block));
+            self.settle(moves, fetched.done, at_hand);
             if !is_lost {
                 fetched = self.read_wanted(blocks, fetched, visit.request, &mut visit.data, visit.breakdown);
             }
         } else if admits {
             self.counts.fills += count;
             let arrived = fetched.done;
-            let filled = self.settle(&mut visit.moves, run.moves, arrived, at_hand);
+            let filled = self.settle(run.moves, arrived, at_hand);
             if self.fill == FillMode::Foreground && filled > fetched.done {
                 visit.breakdown.add(self.id, Activity::Fill, filled - fetched.done);
                 fetched.done = filled;

@@ -1,7 +1,6 @@
-//! One request on its way through the cache: what it asks, what is done, and what is still to be moved for it.
+//! One request on its way through the cache: what it asks, and what is done.
 
 use super::cache::ServerCache;
-use super::levels::Moves;
 use crate::parts::Parts;
 use nacre_kernel::{Breakdown, Completion, Data, Request, Time};
 
@@ -9,12 +8,22 @@ use nacre_kernel::{Breakdown, Completion, Data, Request, Time};
 pub(super) struct Visit<'a, 'd> {
     pub(super) request: &'a Request,
     pub(super) data: Data<'d>,
-    pub(super) moves: Moves,
     pub(super) parts: Parts,
     pub(super) breakdown: &'a mut Breakdown,
 }
 
-impl Visit<'_, '_> {
+impl<'a, 'd> Visit<'a, 'd> {
+    /// A request is served block by block from `start` on.
+    #[inline]
+    pub(super) fn new(
+        start: Time,
+        request: &'a Request,
+        data: Data<'d>,
+        breakdown: &'a mut Breakdown,
+    ) -> Visit<'a, 'd> {
+        Visit { request, data, parts: Parts::new(start, breakdown), breakdown }
+    }
+
     /// Adds a part whose spans begin at mark `from`.
     #[inline]
     pub(super) fn add(&mut self, part: Completion, from: usize) {
@@ -23,24 +32,10 @@ impl Visit<'_, '_> {
 }
 
 impl ServerCache {
-    /// A request is served block by block from `start` on. The moves are those in the spare ones.
-    #[inline]
-    pub(super) fn enter<'a, 'd>(
-        &mut self,
-        start: Time,
-        request: &'a Request,
-        data: Data<'d>,
-        breakdown: &'a mut Breakdown,
-    ) -> Visit<'a, 'd> {
-        let moves = std::mem::take(&mut self.spare);
-        Visit { request, data, moves, parts: Parts::new(start, breakdown), breakdown }
-    }
-
     /// All blocks are served.
     #[inline]
-    pub(super) fn leave(&mut self, visit: Visit<'_, '_>) -> Completion {
-        assert!(visit.moves.is_empty(), "a move was left undone");
-        self.spare = visit.moves;
+    pub(super) fn leave(&self, visit: Visit<'_, '_>) -> Completion {
+        assert!(self.moves.is_empty(), "a move was left undone");
         visit.parts.completion()
     }
 }

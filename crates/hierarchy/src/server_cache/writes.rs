@@ -15,7 +15,7 @@ impl ServerCache {
         data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        let mut visit = self.enter(start, request, data, breakdown);
+        let mut visit = Visit::new(start, request, data, breakdown);
         if self.write_back.is_some() {
             self.absorb(&mut visit);
             return self.leave(visit);
@@ -29,7 +29,7 @@ impl ServerCache {
         }
         if written.status != Status::Done {
             for block in first..first + count {
-                self.drop_block(block, &mut visit.moves);
+                self.drop_block(block);
                 self.in_flight.forget(block, start);
             }
         }
@@ -38,7 +38,7 @@ impl ServerCache {
 
     /// The copies of one block follow the write; a whole block may come in.
     fn write_block(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>) {
-        let (found, enters) = self.use_for_write(block, part, visit);
+        let (found, enters) = self.use_for_write(block, part);
         let is_whole = self.is_whole(part);
         let merges =
             !is_whole && found.is_some() && self.in_flight.way(block, visit.parts.start) != Way::Idle;
@@ -81,8 +81,8 @@ impl ServerCache {
             visit.add(Completion { done: start, status: Status::MediaError }, mark);
             return true;
         }
-        let (found, enters) = self.use_for_write(block, part, visit);
-        self.let_go(&mut visit.moves, start);
+        let (found, enters) = self.use_for_write(block, part);
+        self.let_go(start);
         let way = self.in_flight.way(block, start);
         self.write_in_transit(block, part, visit, true);
         if !is_whole && found.is_some() && way != Way::Idle {
@@ -113,7 +113,7 @@ impl ServerCache {
     fn write_arriving(&mut self, block: u64, part: &Request, way: Way, visit: &mut Visit<'_, '_>) {
         let (Way::Arriving(arrival), Some(spot)) = (way, self.levels.spot(block)) else {
             self.in_flight.forget(block, visit.parts.start);
-            return self.drop_block(block, &mut visit.moves);
+            return self.drop_block(block);
         };
         let mut failed = false;
         for (number, level) in self.levels.all.iter_mut().enumerate().skip(spot.level) {
@@ -130,7 +130,7 @@ impl ServerCache {
         if failed {
             self.counts.recovered += 1;
             self.in_flight.forget(block, visit.parts.start);
-            self.drop_block(block, &mut visit.moves);
+            self.drop_block(block);
         }
     }
 
@@ -154,7 +154,7 @@ impl ServerCache {
                 let is_whole = self.is_whole(&part_of(block, &through, self.shift));
                 self.work().took(block, is_whole, written.done);
             } else {
-                self.drop_block(block, &mut visit.moves);
+                self.drop_block(block);
                 self.in_flight.forget(block, start);
             }
         }
@@ -162,15 +162,10 @@ impl ServerCache {
 
     /// Where `block` was found, and whether it may enter for a write of `part`.
     #[inline]
-    fn use_for_write(
-        &mut self,
-        block: u64,
-        part: &Request,
-        visit: &mut Visit<'_, '_>,
-    ) -> (Option<Spot>, bool) {
+    fn use_for_write(&mut self, block: u64, part: &Request) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(part);
         match enters {
-            true => (self.levels.access(block, &mut visit.moves), true),
+            true => (self.levels.access(block, &mut self.moves), true),
             false => (self.levels.touch(block), false),
         }
     }
@@ -206,9 +201,11 @@ impl ServerCache {
     /// there is one and all could.
     fn write_copies(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>) -> Option<Time> {
         let start = visit.parts.start;
-        visit.moves.forget(block);
-        let all = visit.moves.list.len();
-        self.settle(&mut visit.moves, all, start, AtHand::NONE);
+        self.moves.forget(block);
+        let all = self.moves.list.len();
+        if all > 0 {
+            self.settle(all, start, AtHand::NONE);
+        }
         let mut data = visit.data.part(within(part, visit.request));
         let (mut failed, mut done) = (false, None);
         for (number, level) in self.levels.all.iter_mut().enumerate() {
@@ -225,7 +222,7 @@ impl ServerCache {
         }
         if failed {
             self.counts.recovered += 1;
-            self.drop_block(block, &mut visit.moves);
+            self.drop_block(block);
             return None;
         }
         done
