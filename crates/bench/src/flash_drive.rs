@@ -110,6 +110,13 @@ pub(crate) fn reads(requests: u64) -> String {
     WHOLE[0].scenario(requests)
 }
 
+/// The scenario of writes at 12.5 % spare, of a drive an eighth as large, which comes into its steady state sooner.
+pub(crate) fn writes(requests: u64) -> String {
+    let small = WHOLE[3].scenario(requests).replace("blocks = 256", "blocks = 128");
+    let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");
+    small.replace("8_000_000", "1_000_000")
+}
+
 /// Measures whole runs by their pieces, so that building and filling the drive is not in them.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {

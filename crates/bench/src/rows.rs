@@ -10,7 +10,7 @@ use crate::streams::{NoFiles, STREAMS, Stream, checked, requests};
 use crate::{disk_caches, flash_drive, flash_memory, pcm_drive};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::Op;
-use nacre_machine::{Beside, Checked, Files, Span, run_span};
+use nacre_machine::{Beside, Checked, Files, SavedRun, Span, run_span};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -28,6 +28,9 @@ pub(crate) struct Row {
 
 /// Gives what a repeat does, of so many requests; files may be written to the folder.
 type Prepare = Box<dyn Fn(u64, &Path) -> Result<Box<dyn FnMut()>>>;
+
+/// Timed writes behind which a small drive has what its dies have to do spread as later.
+const STEADY: u64 = 200_000;
 
 /// Policies whose speed over blocks outside the processor's caches has a budget.
 const POLICIES: [&str; 6] = ["lru", "fifo", "sieve", "arc", "w_tinylfu", "s3_fifo"];
@@ -107,6 +110,9 @@ fn of_devices() -> Vec<Row> {
         row("ssd/page-writes-3G", true, drive(Op::Write)),
         row("ssd/page-reads-3G", true, drive(Op::Read)),
         row("ssd/run-reads", true, |count, _| Ok(whole(&flash_drive::reads(count), NoFiles, 1))),
+        row("ssd/run-writes", true, |count, _| {
+            going_on(&flash_drive::writes(STEADY), &flash_drive::writes(count))
+        }),
         on_two_threads("ssd/run-reads-2", |count, _| Ok(whole(&flash_drive::reads(count), NoFiles, 2))),
         row("run-trace/long", true, |count, folder| {
             let file = folder.join(format!("long-{count}.nacre"));
@@ -149,6 +155,20 @@ fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn
         let ran = run_span(&scenario, &files, &span, &mut |_| ControlFlow::Continue(()));
         std::hint::black_box(ran.expect("a legal scenario").outcome.record.cost);
     })
+}
+
+/// A whole run of `scenario` on the drive that `first` leaves, which is what is not counted of it.
+fn going_on(first: &str, scenario: &str) -> Result<Box<dyn FnMut()>> {
+    let span = Span { saves: true, ..Span::default() };
+    let ran = run_span(&checked(first), &NoFiles, &span, &mut |_| ControlFlow::Continue(()))?;
+    let state = ran.state.ok_or("the run was stopped")?;
+    let scenario: Checked = checked(scenario);
+    Ok(Box::new(move || {
+        let from = SavedRun::read(&state).expect("a state that was just saved");
+        let span = Span { from: Some(&from), ..Span::default() };
+        let ran = run_span(&scenario, &NoFiles, &span, &mut |_| ControlFlow::Continue(()));
+        std::hint::black_box(ran.expect("a legal scenario").outcome.record.cost);
+    }))
 }
 
 /// A whole run of the same requests from a trace file.
