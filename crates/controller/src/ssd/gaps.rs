@@ -1,101 +1,65 @@
 //! The gaps of a die's line, in order.
 //!
 //! Copies of one cleaning look for gaps one behind the other, far before the end of a long line; what is far behind them
-//! is programmed at its end. So the list is kept in two parts that meet where the last search ended: a search begins
-//! there, and what it adds or takes away moves nothing else.
+//! is programmed at its end. So a search begins where the last one ended.
 
+use super::parted::Parted;
 use nacre_kernel::Time;
-use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
-use std::collections::VecDeque;
 
 /// A span of the line without a job, in which one has room.
-#[derive(Clone, Copy, Debug, Value)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub(super) from: Time,
     pub(super) to: Time,
-    /// The place of the job before it on the line.
-    pub(super) after: u32,
 }
 
 /// Gaps in order, apart from each other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gaps {
-    /// Those before the place where the last search ended.
-    before: VecDeque<Gap>,
-    behind: VecDeque<Gap>,
-}
+pub(super) struct Gaps(Parted<Gap>);
 
 impl Gaps {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Gap> {
-        self.before.iter().chain(&self.behind)
+    /// These, in order.
+    pub(super) fn of(gaps: impl IntoIterator<Item = Gap>) -> Gaps {
+        Gaps(gaps.into_iter().collect())
     }
 
-    #[inline]
-    pub(super) fn first_mut(&mut self) -> Option<&mut Gap> {
-        self.before.front_mut().or(self.behind.front_mut())
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Gap> {
+        self.0.iter()
     }
 
     /// Adds `gap` before all others.
     pub(super) fn push_first(&mut self, gap: Gap) {
-        self.before.push_front(gap);
+        self.0.push_first(gap);
     }
 
     /// Adds `gap` behind all others.
     #[inline]
     pub(super) fn push_last(&mut self, gap: Gap) {
-        self.behind.push_back(gap);
+        self.0.push_last(gap);
     }
 
     /// Takes those away that end at `time` or before.
     #[inline]
     pub(super) fn forget_until(&mut self, time: Time) {
-        let is_over = |gap: &Gap| gap.to <= time;
-        while self.before.front().is_some_and(is_over) {
-            self.before.pop_front();
-        }
-        while self.before.is_empty() && self.behind.front().is_some_and(is_over) {
-            self.behind.pop_front();
-        }
+        self.0.forget(|gap| gap.to <= time);
     }
 
     /// The first gap in which something that takes `duration` begins at `time` or later; the next search begins at it.
     #[inline]
     pub(super) fn first_fit(&mut self, time: Time, duration: Time) -> Option<Gap> {
-        if self.behind.back().or(self.before.back())?.to <= time {
+        if self.0.last()?.to <= time {
             return None;
         }
-        while let Some(&gap) = self.before.back().filter(|gap| gap.to > time) {
-            self.before.pop_back();
-            self.behind.push_front(gap);
-        }
-        while let Some(&gap) = self.behind.front().filter(|gap| gap.to <= time) {
-            self.behind.pop_front();
-            self.before.push_back(gap);
-        }
-        let fits = |gap: &Gap| gap.from.max(time) + duration <= gap.to;
-        let short = self.behind.iter().position(fits)?;
-        self.before.extend(self.behind.drain(..short));
-        self.behind.front().copied()
+        self.0.part(|gap| gap.to <= time);
+        self.0.seek(|gap| gap.from.max(time) + duration <= gap.to).copied()
     }
 
     /// What is left of the gap that was found last takes its place: nothing, a gap or two.
     #[inline]
     pub(super) fn replace(&mut self, left: [Option<Gap>; 2]) {
-        self.behind.pop_front();
+        self.0.take_next();
         for gap in left.into_iter().rev().flatten() {
-            self.behind.push_front(gap);
+            self.0.put_next(gap);
         }
-    }
-}
-
-impl State for Gaps {
-    fn save(&self, state: &mut StateWriter) {
-        let all: VecDeque<Gap> = self.iter().copied().collect();
-        all.save(state);
-    }
-
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        *self = Gaps { before: VecDeque::new(), behind: Value::read(state)? };
-        Ok(())
     }
 }

@@ -3,16 +3,14 @@
 //! Each has a span on the *line*: a scale of time on which only these count, one behind the other, with gaps
 //! where the die would have nothing of the kind to do. What comes later takes the first gap that is long enough.
 //!
-//! The jobs are a linked list in a flat row, and the gaps are listed apart, so that adding a job does not take
-//! longer the more jobs wait. A gap too short for the shortest job is not listed: nothing will ever fill it.
+//! Jobs and gaps are two lists that are changed at their ends and where a gap was last filled, so that adding a job does
+//! not take longer the more jobs wait. A gap too short for the shortest job is not listed: nothing will ever fill it.
 
 use super::gaps::{Gap, Gaps};
-use nacre_kernel::state::{State, Value};
+use super::parted::Parted;
+use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Operations, Time};
 use nacre_media::flash::Operation;
-
-/// No job.
-const NONE: u32 = u32::MAX;
 
 /// What a die does, and what its time is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -79,27 +77,12 @@ impl Job {
     }
 }
 
-/// A job and the places of the one behind it, or of the next place that is free, and of the one before it.
-#[derive(Clone, Copy, Debug, Value)]
-struct Place {
-    job: Job,
-    next: u32,
-    before: u32,
-}
-
 /// What waits for a die.
-#[derive(Clone, Debug, State)]
-#[state(after = "Line::check_restored")]
+#[derive(Clone, Debug)]
 pub(super) struct Line {
     /// No job is shorter.
-    #[state(skip = "from the configuration")]
     pub(super) shortest: Time,
-    #[state(varies)]
-    places: Vec<Place>,
-    first: u32,
-    last: u32,
-    free: u32,
-    /// One behind [`NONE`] is behind a job that is no longer on the line.
+    jobs: Parted<Job>,
     gaps: Gaps,
 }
 
@@ -112,77 +95,56 @@ impl Default for Line {
 impl Line {
     /// A line on which nothing waits, for jobs that take `shortest` or longer.
     pub(super) fn new(shortest: Time) -> Line {
-        Line { shortest, places: Vec::new(), first: NONE, last: NONE, free: NONE, gaps: Gaps::default() }
+        Line { shortest, jobs: Parted::default(), gaps: Gaps::default() }
     }
 
-    fn check_restored(&mut self) -> Result<(), String> {
-        let count = self.places.len();
-        let follow = |first: u32| {
-            let next = |&at: &u32| self.places.get(at as usize).map(|place| place.next);
-            std::iter::successors((first != NONE).then_some(first), next).take_while(|&at| at != NONE)
-        };
-        let is_known = |at: u32| at == NONE || (at as usize) < count;
-        let chained = |first: u32| follow(first).take(count + 1).filter(|&at| is_known(at)).count();
-        let ends = follow(self.first).take(count + 1).last().unwrap_or(NONE) == self.last;
-        let are_known = self.places.iter().all(|place| is_known(place.next))
-            && self.gaps.iter().all(|gap| is_known(gap.after))
-            && [self.first, self.last, self.free].into_iter().all(is_known);
-        let before = std::iter::once(NONE).chain(follow(self.first)).take(count);
-        let are_paired = follow(self.first).take(count).zip(before);
-        let pairs = |(at, before): (u32, u32)| {
-            self.places.get(at as usize).is_some_and(|place| place.before == before)
-        };
-        let ends = ends && are_paired.into_iter().all(pairs);
-        match are_known && ends && chained(self.first) + chained(self.free) == count {
-            true => Ok(()),
-            false => Err("a line of jobs that does not hold together".into()),
-        }
+    /// A line with these jobs and gaps, each in order.
+    pub(super) fn of(shortest: Time, jobs: Vec<Job>, gaps: Vec<Gap>) -> Line {
+        Line { shortest, jobs: jobs.into_iter().collect(), gaps: Gaps::of(gaps) }
     }
 
     /// What begins next.
     #[inline]
     pub(super) fn first(&self) -> Option<&Job> {
-        self.places.get(self.first as usize).map(|place| &place.job)
+        self.jobs.first()
     }
 
     /// What begins last.
     #[inline]
     pub(super) fn last(&self) -> Option<&Job> {
-        self.places.get(self.last as usize).map(|place| &place.job)
+        self.jobs.last()
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.first == NONE
+        self.jobs.is_empty()
     }
 
     /// All that waits, in order.
-    pub(super) fn jobs(&self) -> impl Iterator<Item = &Job> {
-        let place = |at: u32| self.places.get(at as usize);
-        std::iter::successors(place(self.first), move |before| place(before.next)).map(|place| &place.job)
+    pub(super) fn jobs(&self) -> impl DoubleEndedIterator<Item = &Job> {
+        self.jobs.iter()
     }
 
-    /// The place of the first job that `is_it` and stands behind every one that `keeps` others behind itself, and the job.
+    /// What lies between it.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = &Gap> {
+        self.gaps.iter()
+    }
+
+    /// The first job that `is_it` and stands behind every one that `keeps` others behind itself, and how many stand
+    /// before it.
     pub(super) fn first_behind(
         &self,
         keeps: impl Fn(&Job) -> bool,
         is_it: impl Fn(&Job) -> bool,
-    ) -> Option<(u32, Job)> {
-        let (mut at, mut found) = (self.last, None);
-        while let Some(Place { job, before, .. }) = self.places.get(at as usize)
-            && !keeps(job)
-        {
-            if is_it(job) {
-                found = Some((at, *job));
-            }
-            at = *before;
-        }
-        found
+    ) -> Option<(usize, Job)> {
+        let behind = (0..self.jobs.len()).rev().zip(self.jobs().rev()).take_while(|(_, job)| !keeps(job));
+        let found = behind.filter(|(_, job)| is_it(job)).last();
+        found.map(|(at, job)| (at, *job))
     }
 
-    /// The job in place `at`, which waits.
-    pub(super) fn at(&mut self, at: u32) -> &mut Job {
-        &mut self.places[at as usize].job
+    /// The job that so many stand before.
+    pub(super) fn at(&mut self, at: usize) -> &mut Job {
+        self.jobs.get_mut(at).expect("it waits")
     }
 
     /// How much longer all takes that ends at `end` of the line or before.
@@ -207,28 +169,15 @@ impl Line {
     /// Takes what begins next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Job> {
-        let at = self.first;
-        let Place { job, next, .. } = *self.places.get(at as usize)?;
-        self.places[at as usize].next = self.free;
-        (self.free, self.first) = (at, next);
-        match self.places.get_mut(next as usize) {
-            Some(first) => first.before = NONE,
-            None => self.last = NONE,
-        }
+        let job = self.jobs.pop_first()?;
         self.gaps.forget_until(job.from);
-        if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == at) {
-            gap.after = NONE;
-        }
         Some(job)
     }
 
     /// `job`, taken before, waits again. What has begun ends at `begun` of the line.
     pub(super) fn put_back(&mut self, begun: Time, job: Job) {
-        let at = self.insert(NONE, job);
-        if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == NONE) {
-            gap.after = at;
-        }
-        let gap = Gap { from: begun, to: job.from, after: NONE };
+        self.jobs.push_first(job);
+        let gap = Gap { from: begun, to: job.from };
         if self.has_room(&gap) {
             self.gaps.push_first(gap);
         }
@@ -246,12 +195,12 @@ impl Line {
             }
             job.from = end;
         } else {
-            let gap = Gap { from: end, to: job.from, after: self.last };
+            let gap = Gap { from: end, to: job.from };
             if self.has_room(&gap) {
                 self.gaps.push_last(gap);
             }
         }
-        self.insert(self.last, job);
+        self.jobs.push_last(job);
         job.to()
     }
 
@@ -259,9 +208,10 @@ impl Line {
     fn fill_gap(&mut self, job: &mut Job) -> Option<Time> {
         let gap = self.gaps.first_fit(job.from, job.duration)?;
         job.from = gap.from.max(job.from);
-        let at = self.insert(gap.after, *job);
+        self.jobs.part(|other| other.from < gap.to);
+        self.jobs.insert(*job);
         let before = Gap { to: job.from, ..gap };
-        let behind = Gap { from: job.to(), to: gap.to, after: at };
+        let behind = Gap { from: job.to(), to: gap.to };
         self.gaps.replace([before, behind].map(|gap| self.has_room(&gap).then_some(gap)));
         Some(job.to())
     }
@@ -270,29 +220,6 @@ impl Line {
     #[inline]
     fn has_room(&self, gap: &Gap) -> bool {
         gap.from < gap.to && gap.from + self.shortest <= gap.to
-    }
-
-    /// Puts `job` behind the one in place `after`, or first; gives its place.
-    fn insert(&mut self, after: u32, job: Job) -> u32 {
-        let next = self.places.get(after as usize).map_or(self.first, |place| place.next);
-        let place = Place { job, next, before: after };
-        let at = if self.free == NONE {
-            self.places.push(place);
-            self.places.len() as u32 - 1
-        } else {
-            let at = self.free;
-            self.free = std::mem::replace(&mut self.places[at as usize], place).next;
-            at
-        };
-        match self.places.get_mut(after as usize) {
-            Some(before) => before.next = at,
-            None => self.first = at,
-        }
-        match self.places.get_mut(next as usize) {
-            Some(behind) => behind.before = at,
-            None => self.last = at,
-        }
-        at
     }
 
     /// Panics unless the spans are in order and apart, and begin at `begun` or later, and gaps lie between them.
