@@ -10,6 +10,11 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    // Not the folders below: cargo runs this script again, and compiles the crate again, in every build while one
+    // of the paths it is told is not there. One that is made later changes the folder it lies in.
+    for folder in ["catalog", "scenarios"] {
+        println!("cargo:rerun-if-changed={}", root.join(folder).canonicalize()?.display());
+    }
     let mut text = String::new();
     for (name, folder) in [
         ("CATALOG_DEVICES", "catalog/devices"),
@@ -18,7 +23,6 @@ fn main() -> io::Result<()> {
         ("SCENARIOS", "scenarios"),
     ] {
         let folder = root.join(folder);
-        println!("cargo:rerun-if-changed={}", folder.display());
         writeln!(text, "/// (name, text) of each file.\npub(crate) static {name}: &[(&str, &str)] = &[")
             .expect("writing to a string");
         for file in toml_files(&folder)? {
