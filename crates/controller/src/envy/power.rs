@@ -108,10 +108,11 @@ impl Background {
         self.running.drain(..).map(|running| running.operation).collect()
     }
 
-    /// The page at `index` of the segment that is left has to be copied again.
+    /// The page at `index` of the segment that is left was not copied: it has to be taken again, if it still lives.
     fn repeat_copy(&mut self, segment: u32, index: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.cursor = relocation.cursor.min(index);
+        relocation.copied -= 1;
     }
 
     fn is_relocating(&self) -> bool {

@@ -25,7 +25,7 @@ pub(super) struct Relocation {
     pub(super) place: u32,
     /// The next page of `from` to look at.
     pub(super) cursor: u32,
-    /// Pages copied so far.
+    /// Pages copied so far, and those that are being copied.
     pub(super) copied: u32,
     /// Pages at the end of `from` that go to the partition before.
     pub(super) to_lower: u32,

@@ -44,6 +44,37 @@ fn is_begun_anew(pair: &Pair) -> bool {
     })
 }
 
+/// What cleanings are told to have copied is what was copied for them: a copy that was cut was not, and its repetition was.
+#[test]
+fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
+    // Segments with room for programs that are cut, of which there is one in a cleaning.
+    let settings = FULL.replace("\"32 B\"\npage", "\"64 B\"\npage").replace("75 %", "50 %");
+    let settings = settings.replace("wear_swap_gap = 1\n", "wear_swap_gap = 1000000\n");
+    for concurrency in [1, 2] {
+        let mut pair = Pair::new(&format!("{settings}concurrency = {concurrency}\n"), None);
+        let mut random = Streams::new(7).stream("pages");
+        let (mut cut, mut last) = (0, 0);
+        for _ in 0..4000 {
+            let page = if random.chance(0.7) { random.below(4) } else { random.below(12) };
+            pair.step(Step::Write { page, offset: 0, bytes: 8 });
+            pair.step(Step::Idle(Time::from_us(1 + random.below(12))));
+            let running = pair.envy.background.running.iter();
+            let copies = running.filter(|running| matches!(running.operation, Operation::Copy { .. })).count();
+            let cleanings = pair.envy.array.programs.cleanings;
+            if copies > 0 && cleanings > last {
+                pair.step(Step::PowerFails);
+                (cut, last) = (cut + copies, cleanings);
+            }
+            assert!(!is_begun_anew(&pair), "copies that are undone are no copies");
+        }
+        pair.step(Step::Idle(Time::from_s(2)));
+        let report = pair.envy.report(pair.now);
+        let copied = report.columns.iter().find(|column| column.name == "cleaning.copied").expect("it cleans");
+        assert!(cut > 20, "{cut} copies were cut");
+        assert_eq!(copied.values.iter().sum::<f64>(), pair.envy.array.programs.cleaned as f64);
+    }
+}
+
 /// Every sequence of programs that are done, programs and erases that a loss of power cuts, and erases that are done.
 #[test]
 fn losses_of_power_while_full_segments_move_lose_no_page() {

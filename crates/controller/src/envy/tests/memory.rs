@@ -31,7 +31,7 @@ pub(super) struct Pair {
     settings: String,
     store: Kept,
     partition: Option<u32>,
-    now: Time,
+    pub(super) now: Time,
     bytes: Vec<u8>,
     /// The naive memory as it was when the open transaction began.
     before: Option<Vec<u8>>,
