@@ -116,8 +116,7 @@ gen: ## write what is generated from the rooms: schemas, Python classes, the mod
 
 reproduced: environment ## recompute every paper, and keep what the explorer shows of that before anything is run
 	rm -rf out/reproduced
-	$(BIN)/nacre reproduce --out out/reproduced > out/reproduced.txt || tail -3 out/reproduced.txt
-	$(BIN)/python tools/reproduced.py out/reproduced/rows.json
+	$(BIN)/python tools/reproduced.py out/reproduced
 
 reference: environment ## write what is generated from Python: docs/api.md, man pages, presets
 	$(BIN)/python tools/reference.py

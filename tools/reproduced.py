@@ -1,35 +1,50 @@
-"""Keeps the outcome of a reproduction, which the explorer shows before anything is run.
+"""Recomputes every paper and keeps the outcome, which the explorer shows before anything is run.
 
-    .venv/bin/nacre reproduce --out out/reproduced
-    .venv/bin/python tools/reproduced.py out/reproduced/rows.json [MORE...]
+    .venv/bin/python tools/reproduced.py out/reproduced [rows.json...]
 
-What is kept has the date of the rows, the version of the product and that of each model. Of a row
-that several files have the last one counts, where it was run.
+What is kept has the date, the version of the product and that of each model, and the time of
+processors that the runs of each paper took. Rows of other reproductions, such as on a machine with
+sysbench, can be given beside: of a row that is there several times the last one counts, where it
+was run.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import nacre
 from nacre.reproduce.known import REPRODUCED, shipped_rows, versions
 
 
-def main(sources: list[Path]) -> None:
-    """Writes what is shipped."""
-    latest = max(source.stat().st_mtime for source in sources)
-    date = datetime.fromtimestamp(latest, UTC).date().isoformat()
-    found = [row for source in sources for row in shipped_rows(json.loads(source.read_bytes()))]
+def main(folder: Path, others: list[Path]) -> None:
+    """Runs everything, and writes what is shipped."""
+    found: list[dict[str, Any]] = []
+    seconds: dict[str, float] = {}
+    for name in nacre.published():
+        before = _spent()
+        found += shipped_rows(nacre.reproduce(name, out=folder / name, figures=False).listed)
+        seconds[name] = round(_spent() - before, 1)
+        sys.stdout.write(f"{name}: {seconds[name]} s of processors\n")
+    found += [row for other in others for row in shipped_rows(json.loads(other.read_bytes()))]
     rows = {row["id"]: row for row in found}.values()
-    about = {"date": date, "version": nacre.__version__, "models": versions()}
+    date = datetime.now(UTC).date().isoformat()
+    about = {"date": date, "version": nacre.__version__, "models": versions(), "seconds": seconds}
     head = json.dumps(about)[:-1]
     told = [json.dumps(row, ensure_ascii=False) for row in rows]
     REPRODUCED.write_text(f'{head}, "rows": [\n' + ",\n".join(told) + "\n]}\n")
     sys.stdout.write(f"{REPRODUCED}: {len(told)} rows of {date}\n")
 
 
+def _spent() -> float:
+    """The processors' time of this process and of those it has waited for, in seconds."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
 if __name__ == "__main__":
-    main([Path(name) for name in sys.argv[1:]])
+    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])

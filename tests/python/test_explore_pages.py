@@ -171,6 +171,13 @@ def test_the_outcome_of_every_claim_that_can_be_decided_is_shipped() -> None:
     assert any(claim.verdict == "pass" for claim in claims)
 
 
+def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
+    took = json.loads(known.REPRODUCED.read_bytes())["seconds"]
+    papers = nacre.published()
+    assert took.keys() == papers.keys(), "after `make reproduced`"
+    assert {name: paper.seconds for name, paper in papers.items()} == took
+
+
 def test_pages_call_what_everybody_calls() -> None:
     public = {"nacre", *nacre._HOMES.values()} - {"nacre._core"}
     words = {"nacre.errors", "nacre.text", "nacre.toml", "nacre.finite", "nacre.cli.failure"}

@@ -62,11 +62,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of one scenario that differ along axes. `seconds` is about what one of them takes.
+    """Runs of one scenario that differ along axes.
 
-    `mixes` is the number of steps, where every mix of its tiers is scored and nothing simulated;
-    `dilate` how many times slower devices are served, where sysbench reads them; `over` the axis
-    that repeats a run, such as its seed: numbers are means over it.
+    `seconds` is a guess at what one of them takes: the longest begin first, and progress is told
+    by it. `mixes` is the number of steps, where every mix of its tiers is scored and nothing
+    simulated; `dilate` how many times slower devices are served, where sysbench reads them; `over`
+    the axis that repeats a run, such as its seed: numbers are means over it.
     """
 
     name: str
