@@ -36,7 +36,7 @@ unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients environment demo test test-rust test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
+.PHONY: help clients compiled environment fetched demo test test-rust test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -44,7 +44,18 @@ help: ## list these words
 demo: environment ## set everything up and run the example; results go to out/demo
 	$(BIN)/python examples/equal_cost_caches.py --out out/demo
 
-test: test-rust test-python test-wheel ## every test
+# What compiles and what waits for a network go side by side; the tests come one after another.
+test: $(UV_READY) ## every test
+	@$(MAKE) --no-print-directory --jobs 2 compiled fetched
+	@$(MAKE) --no-print-directory test-rust test-python test-wheel
+
+# cargo has a number of jobs of its own: without make's it takes all processors.
+compiled:
+	MAKEFLAGS= cargo build $(TESTED) --tests --bin xtask
+
+# Packages from PyPI, but not the extension module: `environment` has it compiled, and one cargo would wait for another.
+fetched: $(UV_READY) clients
+	$(UV) sync --quiet --locked --extra dev --python $(PYTHON) --no-install-project --inexact
 
 test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
 	cargo test $(TESTED) -- --quiet
