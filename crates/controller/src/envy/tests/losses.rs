@@ -59,7 +59,8 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
             pair.step(Step::Write { page, offset: 0, bytes: 8 });
             pair.step(Step::Idle(Time::from_us(1 + random.below(12))));
             let running = pair.envy.background.running.iter();
-            let copies = running.filter(|running| matches!(running.operation, Operation::Copy { .. })).count();
+            let copies =
+                running.filter(|running| matches!(running.operation, Operation::Copy { .. })).count();
             let cleanings = pair.envy.array.programs.cleanings;
             if copies > 0 && cleanings > last {
                 pair.step(Step::PowerFails);
@@ -69,7 +70,8 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
         }
         pair.step(Step::Idle(Time::from_s(2)));
         let report = pair.envy.report(pair.now);
-        let copied = report.columns.iter().find(|column| column.name == "cleaning.copied").expect("it cleans");
+        let copied =
+            report.columns.iter().find(|column| column.name == "cleaning.copied").expect("it cleans");
         assert!(cut > 20, "{cut} copies were cut");
         assert_eq!(copied.values.iter().sum::<f64>(), pair.envy.array.programs.cleaned as f64);
     }
