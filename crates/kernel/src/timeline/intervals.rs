@@ -223,9 +223,7 @@ impl Intervals {
         if self.row.is_empty() {
             self.begin();
         }
-        while self.first + 1 < self.end && self.row[self.first].1 <= forgotten {
-            self.first += 1;
-        }
+        self.forget(forgotten);
         let (at, start) = self.gap(earliest, duration);
         if start + duration == self.row[at].0 && at < self.end {
             self.join_behind(at, start);
@@ -233,6 +231,15 @@ impl Intervals {
             self.insert(at, (start, start + duration), forgotten);
         }
         start
+    }
+
+    /// Those that end at or before `forgotten` are left behind, but for the last one. A row that is full loses few at a
+    /// time, which a search would take longer to find.
+    #[inline]
+    fn forget(&mut self, forgotten: Time) {
+        while self.first + 1 < self.end && self.row[self.first].1 <= forgotten {
+            self.first += 1;
+        }
     }
 
     /// Where the first gap of `duration` from `earliest` on starts.
@@ -335,7 +342,7 @@ impl Intervals {
     /// oldest gap.
     #[cold]
     fn settle(&mut self, forgotten: Time) {
-        self.first = self.end - self.after(forgotten).len();
+        self.forget(forgotten);
         if self.end - self.first > INTERVALS_MAX {
             self.row[self.first + 1].0 = self.row[self.first].0;
             self.first += 1;
