@@ -129,7 +129,7 @@ impl Die {
     }
 
     /// The simulated time of `end`, where something ends on the line, as far as is known.
-    #[inline]
+    #[inline(always)]
     pub(super) fn time_of(&self, end: Time) -> Time {
         match self.line.first() {
             Some(first) if end > self.current.job.to() => {

@@ -82,6 +82,9 @@ impl Job {
 pub(super) struct Line {
     /// No job is shorter.
     pub(super) shortest: Time,
+    /// What begins next, kept apart: it is looked at with whatever comes to the die.
+    first: Option<Job>,
+    /// What waits behind it.
     jobs: Parted<Job>,
     gaps: Gaps,
 }
@@ -95,34 +98,37 @@ impl Default for Line {
 impl Line {
     /// A line on which nothing waits, for jobs that take `shortest` or longer.
     pub(super) fn new(shortest: Time) -> Line {
-        Line { shortest, jobs: Parted::default(), gaps: Gaps::default() }
+        Line { shortest, first: None, jobs: Parted::default(), gaps: Gaps::default() }
     }
 
     /// A line with these jobs and gaps, each in order.
     pub(super) fn of(shortest: Time, jobs: Vec<Job>, gaps: Vec<Gap>) -> Line {
-        Line { shortest, jobs: jobs.into_iter().collect(), gaps: Gaps::of(gaps) }
+        // Taken from the list and not from the iterator: a `VecDeque` made from an iterator of a `Vec` that has given its only
+        // entry away begins behind its own memory (Rust 1.95).
+        let mut jobs: Parted<Job> = jobs.into_iter().collect();
+        Line { shortest, first: jobs.pop_first(), jobs, gaps: Gaps::of(gaps) }
     }
 
     /// What begins next.
     #[inline]
     pub(super) fn first(&self) -> Option<&Job> {
-        self.jobs.first()
+        self.first.as_ref()
     }
 
     /// What begins last.
     #[inline]
     pub(super) fn last(&self) -> Option<&Job> {
-        self.jobs.last()
+        self.jobs.last().or(self.first.as_ref())
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.jobs.is_empty()
+        self.first.is_none()
     }
 
     /// All that waits, in order.
     pub(super) fn jobs(&self) -> impl DoubleEndedIterator<Item = &Job> {
-        self.jobs.iter()
+        self.first.iter().chain(self.jobs.iter())
     }
 
     /// What lies between it.
@@ -137,14 +143,18 @@ impl Line {
         keeps: impl Fn(&Job) -> bool,
         is_it: impl Fn(&Job) -> bool,
     ) -> Option<(usize, Job)> {
-        let behind = (0..self.jobs.len()).rev().zip(self.jobs().rev()).take_while(|(_, job)| !keeps(job));
+        let behind = (0..=self.jobs.len()).rev().zip(self.jobs().rev()).take_while(|(_, job)| !keeps(job));
         let found = behind.filter(|(_, job)| is_it(job)).last();
         found.map(|(at, job)| (at, *job))
     }
 
     /// The job that so many stand before.
     pub(super) fn at(&mut self, at: usize) -> &mut Job {
-        self.jobs.get_mut(at).expect("it waits")
+        let job = match at.checked_sub(1) {
+            Some(behind) => self.jobs.get_mut(behind),
+            None => self.first.as_mut(),
+        };
+        job.expect("it waits")
     }
 
     /// How much longer all takes that ends at `end` of the line or before.
@@ -169,14 +179,15 @@ impl Line {
     /// Takes what begins next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Job> {
-        let job = self.jobs.pop_first()?;
+        let job = self.first?;
+        self.first = self.jobs.pop_first();
         self.gaps.forget_until(job.from);
         Some(job)
     }
 
     /// `job`, taken before, waits again. What has begun ends at `begun` of the line.
     pub(super) fn put_back(&mut self, begun: Time, job: Job) {
-        self.jobs.push_first(job);
+        self.insert_first(job);
         let gap = Gap { from: begun, to: job.from };
         if self.has_room(&gap) {
             self.gaps.push_first(gap);
@@ -200,16 +211,30 @@ impl Line {
                 self.gaps.push_last(gap);
             }
         }
-        self.jobs.push_last(job);
+        match self.first {
+            Some(_) => self.jobs.push_last(job),
+            None => self.first = Some(job),
+        }
         job.to()
+    }
+
+    /// Adds `job` before all others.
+    fn insert_first(&mut self, job: Job) {
+        if let Some(second) = self.first.replace(job) {
+            self.jobs.push_first(second);
+        }
     }
 
     /// Puts `job` into the first gap from `job.from` on, if there is one; gives where it ends.
     fn fill_gap(&mut self, job: &mut Job) -> Option<Time> {
         let gap = self.gaps.first_fit(job.from, job.duration)?;
         job.from = gap.from.max(job.from);
-        self.jobs.part(|other| other.from < gap.to);
-        self.jobs.insert(*job);
+        if self.first.is_some_and(|first| first.from < gap.to) {
+            self.jobs.part(|other| other.from < gap.to);
+            self.jobs.insert(*job);
+        } else {
+            self.insert_first(*job);
+        }
         let before = Gap { to: job.from, ..gap };
         let behind = Gap { from: job.to(), to: gap.to };
         self.gaps.replace([before, behind].map(|gap| self.has_room(&gap).then_some(gap)));

@@ -39,16 +39,6 @@ impl<T> Parted<T> {
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.behind.is_empty()
-    }
-
-    #[inline]
-    pub(super) fn first(&self) -> Option<&T> {
-        self.before.front().or(self.behind.front())
-    }
-
-    #[inline]
     pub(super) fn last(&self) -> Option<&T> {
         self.behind.back().or(self.before.back())
     }
