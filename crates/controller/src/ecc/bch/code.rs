@@ -9,8 +9,8 @@ use super::STRENGTH_MAX;
 use super::closed::Closed;
 use super::field::Field;
 use super::locator::locator;
-use super::polynomial::{LinearMap, WIDE_WORDS, Wide, product};
-use super::remainder::{Division, division};
+use super::polynomial::{LinearMap, WIDE_WORDS, Wide};
+use super::remainder::Division;
 use super::roots::roots;
 
 /// Bytes of a word.
@@ -25,7 +25,7 @@ pub(super) struct Code {
     t: u32,
     data_bytes: usize,
     head_bytes: usize,
-    division: Box<dyn Division>,
+    division: Division,
     /// From a remainder to its values at `a`, `a^3`, `a^5` and so on, [`PACKED`] in each word.
     syndromes: LinearMap,
 }
@@ -56,9 +56,8 @@ impl Code {
     pub(super) fn over(field: Field, t: u32, data_bytes: usize, head_bytes: usize) -> Code {
         let minimal: Vec<u32> = (0..t).map(|number| field.minimal(2 * number + 1)).collect();
         assert!(minimal.iter().all(|polynomial| polynomial.ilog2() == field.m()), "of full degree");
-        let (low, degree) = product(&minimal);
-        let division = division(&low, degree, data_bytes);
-        let syndromes = syndromes(&field, t, degree);
+        let division = Division::new(&minimal, field.m());
+        let syndromes = syndromes(&field, t, t * field.m());
         let closed = Closed::new(&field);
         Code { field, closed, t, data_bytes, head_bytes, division, syndromes }
     }

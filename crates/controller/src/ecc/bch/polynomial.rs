@@ -6,33 +6,93 @@ pub(super) const WIDE_WORDS: usize = 10;
 /// A polynomial modulo another of degree `r`: `x^(r - 1)` at the upper end of the first word.
 pub(super) type Wide = [u64; WIDE_WORDS];
 
-/// The product of `factors`, whose bit `i` stands for `x^i`: the coefficients below the highest, which is one,
-/// and the degree.
-pub(super) fn product(factors: &[u32]) -> (Wide, u32) {
-    let mut product = vec![true];
-    for &factor in factors {
-        let size = factor.ilog2() as usize;
-        let mut next = vec![false; product.len() + size];
-        for power in (0..=size).filter(|power| factor >> power & 1 == 1) {
-            next[power..].iter_mut().zip(&product).for_each(|(sum, &term)| *sum ^= term);
-        }
-        product = next;
-    }
-    let degree = product.len() as u32 - 1;
-    let mut low = [0; WIDE_WORDS];
-    let powers = (0..degree).filter(|&power| product[power as usize]);
-    powers.for_each(|power| add(&mut low, &place(degree - 1 - power)));
-    (low, degree)
+/// A polynomial that others are reduced by.
+pub(super) struct Modulus {
+    /// The coefficients below the highest, which is one.
+    low: Wide,
+    degree: u32,
 }
 
-/// `polynomial * x` modulo the polynomial whose lower coefficients are `low`.
-pub(super) fn times_x(polynomial: &Wide, low: &Wide) -> Wide {
-    let mut product: Wide =
-        std::array::from_fn(|at| polynomial[at] << 1 | polynomial.get(at + 1).map_or(0, |next| next >> 63));
-    if polynomial[0] >> 63 == 1 {
-        add(&mut product, low);
+impl Modulus {
+    /// The product of `factors`, whose bit `i` stands for `x^i`.
+    pub(super) fn product(factors: &[u32]) -> Modulus {
+        let mut product = vec![true];
+        for &factor in factors {
+            let size = factor.ilog2() as usize;
+            let mut next = vec![false; product.len() + size];
+            for power in (0..=size).filter(|power| factor >> power & 1 == 1) {
+                next[power..].iter_mut().zip(&product).for_each(|(sum, &term)| *sum ^= term);
+            }
+            product = next;
+        }
+        let degree = product.len() as u32 - 1;
+        let mut low = [0; WIDE_WORDS];
+        let powers = (0..degree).filter(|&power| product[power as usize]);
+        powers.for_each(|power| add(&mut low, &place(degree - 1 - power)));
+        Modulus { low, degree }
     }
-    product
+
+    /// The coefficients below the highest.
+    pub(super) fn low(&self) -> &Wide {
+        &self.low
+    }
+
+    pub(super) fn degree(&self) -> u32 {
+        self.degree
+    }
+
+    pub(super) fn one(&self) -> Wide {
+        place(self.degree - 1)
+    }
+
+    /// `polynomial * x`.
+    pub(super) fn times_x(&self, polynomial: &Wide) -> Wide {
+        let mut product: Wide = std::array::from_fn(|at| {
+            polynomial[at] << 1 | polynomial.get(at + 1).map_or(0, |next| next >> 63)
+        });
+        if polynomial[0] >> 63 == 1 {
+            add(&mut product, &self.low);
+        }
+        product
+    }
+
+    /// `x^exponent`.
+    pub(super) fn power(&self, exponent: u32) -> Wide {
+        (0..exponent).fold(self.one(), |power, _| self.times_x(&power))
+    }
+
+    /// `left * right`.
+    pub(super) fn times(&self, left: &Wide, right: &Wide) -> Wide {
+        let bits = (0..self.degree).map(|at| right[(at / 64) as usize] << (at % 64) >> 63 == 1);
+        self.sum_of_shifted(left, bits)
+    }
+
+    /// `polynomial * factor`, whose bit `i` stands for `x^i`.
+    pub(super) fn times_factor(&self, polynomial: &Wide, factor: u32) -> Wide {
+        self.sum_of_shifted(polynomial, (0..u32::BITS).rev().map(|power| factor >> power & 1 == 1))
+    }
+
+    /// The product with a polynomial of these coefficients, the highest first.
+    fn sum_of_shifted(&self, polynomial: &Wide, coefficients: impl Iterator<Item = bool>) -> Wide {
+        coefficients.fold([0; WIDE_WORDS], |sum, coefficient| {
+            let mut sum = self.times_x(&sum);
+            if coefficient {
+                add(&mut sum, polynomial);
+            }
+            sum
+        })
+    }
+
+    /// One divided by `polynomial`, where this is a product of different irreducible polynomials of degree `m`,
+    /// none of which divides it: its power of `2^m - 1` is one.
+    pub(super) fn inverse(&self, polynomial: &Wide, m: u32) -> Wide {
+        let (mut square, mut inverse) = (*polynomial, self.one());
+        for _ in 1..m {
+            square = self.times(&square, &square);
+            inverse = self.times(&inverse, &square);
+        }
+        inverse
+    }
 }
 
 fn add(sum: &mut Wide, term: &Wide) {

@@ -1,5 +1,6 @@
 mod algebra;
 mod codes;
+mod division;
 mod model;
 mod oracle;
 

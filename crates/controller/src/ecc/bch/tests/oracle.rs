@@ -65,7 +65,7 @@ fn parity(message: &[u8], generator: &[u32]) -> Vec<u8> {
 #[test]
 fn parity_is_that_of_a_division_bit_by_bit() {
     let mut random = Streams::new(1).stream("parity");
-    // Lengths around those where stretches begin to be divided side by side, and odd ones.
+    // Codes of one word and of ten, of words that are full and not, and odd lengths.
     let codes = [
         (13, 0x201b, 1, 1, 0),
         (13, 0x201b, 4, 17, 0),
