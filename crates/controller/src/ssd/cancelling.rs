@@ -13,8 +13,8 @@ use nacre_media::flash::Operation;
 impl Schedule {
     /// A die and its channel are busy with a read of the host.
     #[inline(never)]
-    pub(super) fn note_fetch(&mut self, activity: Activity, fetch: &Fetch, read: Time, pages: u32) {
-        let Fetch { turn, sensed, transfer, done } = *fetch;
+    pub(super) fn note_fetch(&mut self, activity: Activity, fetch: Fetch, read: Time, pages: u32) {
+        let Fetch { turn, sensed, transfer, done } = fetch;
         let none = Operations::default();
         if self.pace.read_priority || !self.arbiters.is_empty() {
             let operations = Operations { kind: Operation::Read as u32, count: 1 };

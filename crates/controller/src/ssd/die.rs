@@ -251,7 +251,10 @@ impl Die {
             let start = self.reads.reserve(at, duration);
             return Turn { start, suspending: Time::ZERO, has_suspended: false };
         }
-        self.read_between(at, duration, how)
+        // Field by field: a whole turn would be written to memory, and a processor waits to read back what it just wrote in
+        // other pieces.
+        let Turn { start, suspending, has_suspended } = self.read_between(at, duration, how);
+        Turn { start, suspending, has_suspended }
     }
 
     /// The same where something is under way or waits.

@@ -49,7 +49,7 @@ impl Schedule {
         self.charge_fetch(activity, &turn, read, time, pages);
         let fetch = Fetch { turn, sensed, transfer, done };
         if self.carries_bytes {
-            self.note_fetch(activity, &fetch, read, pages);
+            self.note_fetch(activity, fetch, read, pages);
         }
         fetch
     }
@@ -86,7 +86,7 @@ impl Schedule {
         self.hold_registers(die, fetch.sensed, fetch.done);
         self.charge_fetch(activity, &fetch.turn, read, time, pages);
         if self.carries_bytes {
-            self.note_fetch(activity, &fetch, read, pages);
+            self.note_fetch(activity, fetch, read, pages);
         }
         fetch
     }

@@ -74,7 +74,11 @@ impl<S: Store> Ssd<S> {
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let read = match first == last {
             true => self.read_unit::<PLAIN>(at, first),
-            false => self.read_units::<PLAIN>(at, first, last),
+            false => {
+                // Field by field, as in `Die::read`.
+                let Last { translated, fetch, done } = self.read_units::<PLAIN>(at, first, last);
+                Last { translated, fetch, done }
+            }
         };
         let crossing = self.interface.answer(read.done, u64::from(request.bytes));
         read.tell(self.id, at, &crossing, breakdown);
