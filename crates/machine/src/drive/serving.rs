@@ -72,7 +72,6 @@ impl<'a> Serving<'a> {
     pub(super) fn serve_one(&mut self, request: &Request, waited: Time) -> Result<Option<Time>, Problems> {
         let now = self.clock.issue(request);
         if now >= self.over_at {
-            self.clock.take_back(now);
             return Ok(None);
         }
         if self.issued == self.checked.run.warm_up {

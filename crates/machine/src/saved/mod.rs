@@ -27,7 +27,7 @@ pub use preparation::{Preparations, preparation};
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Why bytes are no state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
