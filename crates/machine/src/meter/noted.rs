@@ -73,28 +73,34 @@ impl Noted {
         breakdown: &Breakdown,
     ) {
         self.end = self.end.max(completion.done);
-        let note = Note {
-            latency: completion.done - issued,
-            done: completion.done.saturating_sub(self.start),
-            bytes: request.bytes,
-            volume: request.volume,
-            is_error: completion.status != Status::Done,
-        };
         let is_read = request.op == Op::Read;
         if !is_read && request.op != Op::Write {
-            return self.record_other(request.op, note);
+            return self.record_other(request, issued, completion);
         }
         let spent = &mut self.spent[usize::from(!is_read)];
         for span in breakdown.spans() {
             spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
         }
+        let note = self.note(request, issued, completion);
         let notes = if is_read { &mut self.notes.reads } else { &mut self.notes.writes };
         notes.push(note);
     }
 
+    #[inline(always)]
+    fn note(&self, request: &Request, issued: Time, completion: Completion) -> Note {
+        Note {
+            latency: completion.done - issued,
+            done: completion.done.saturating_sub(self.start),
+            bytes: request.bytes,
+            volume: request.volume,
+            is_error: completion.status != Status::Done,
+        }
+    }
+
     /// Trims and flushes are rare: out of the way of the others.
     #[cold]
-    fn record_other(&mut self, op: Op, note: Note) {
-        self.notes.others.push((op, note));
+    fn record_other(&mut self, request: &Request, issued: Time, completion: Completion) {
+        let note = self.note(request, issued, completion);
+        self.notes.others.push((request.op, note));
     }
 }
