@@ -44,10 +44,12 @@ help: ## list these words
 demo: environment ## set everything up and run the example; results go to out/demo
 	$(BIN)/python examples/equal_cost_caches.py --out out/demo
 
-# What compiles and what waits for a network go side by side; the tests come one after another.
+# What compiles and what waits for a network go side by side, and so do the Rust tests, which leave a processor idle at the
+# end of each crate, and the compilation of the extension module, which keeps one of two busy.
 test: $(UV_READY) ## every test
 	@$(MAKE) --no-print-directory --jobs 2 compiled fetched
-	@$(MAKE) --no-print-directory test-rust test-python test-wheel
+	@$(MAKE) --no-print-directory --jobs 2 test-rust environment
+	@$(MAKE) --no-print-directory test-python test-wheel
 
 # cargo has a number of jobs of its own: without make's it takes all processors.
 compiled:
@@ -58,7 +60,7 @@ fetched: $(UV_READY) clients
 	$(UV) sync --quiet --locked --extra dev --python $(PYTHON) --no-install-project --inexact
 
 test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
-	cargo test $(TESTED) -- --quiet
+	MAKEFLAGS= cargo test $(TESTED) -- --quiet
 	$(XTASK) gen --check
 	$(XTASK) crash $(CRASHED_FROM) $(CRASHED)
 	$(XTASK) crash $(COMMIT) for $(CRASHED_S)
@@ -149,7 +151,7 @@ clean: ## remove everything that was made
 # uv answers in a tenth of a second when nothing has changed. It remembers built modules in its own
 # cache, so it is told when the module has gone from the tree.
 environment: $(UV_READY)
-	$(UV) sync --locked --extra dev --python $(PYTHON) $(if $(wildcard $(MODULE)),,--reinstall-package nacre)
+	MAKEFLAGS= $(UV) sync --locked --extra dev --python $(PYTHON) $(if $(wildcard $(MODULE)),,--reinstall-package nacre)
 
 $(UV_READY):
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(v < (3, 11) and f"Nacre needs Python 3.11 or later; $(PYTHON) is {v[0]}.{v[1]}. Try make PYTHON=python3.12")'

@@ -247,16 +247,18 @@ impl Line {
         gap.from < gap.to && gap.from + self.shortest <= gap.to
     }
 
-    /// Panics unless the spans are in order and apart, and begin at `begun` or later, and gaps lie between them.
+    /// Panics unless the spans are in order and apart, and begin at `begun` or later, and gaps lie between them in their order.
     pub(super) fn check_invariants(&self, begun: Time) {
-        let mut last = begun;
+        let (mut last, mut last_gap) = (begun, Time::ZERO);
+        let mut gaps = self.gaps.iter().peekable();
         for job in self.jobs() {
             assert!(last <= job.from && job.from < job.to(), "a die works twice at {} of its line", job.from);
-            assert!(
-                !self.gaps.iter().any(|gap| gap.from < job.to() && job.from < gap.to),
-                "the gap at {} of a die's line is none",
-                job.from
-            );
+            while let Some(gap) = gaps.next_if(|gap| gap.to <= job.from) {
+                assert!(last_gap <= gap.from && gap.from < gap.to, "the gap at {} is out of order", gap.from);
+                last_gap = gap.to;
+            }
+            let is_free = gaps.peek().is_none_or(|gap| gap.from >= job.to());
+            assert!(is_free, "the gap at {} of a die's line is none", job.from);
             last = job.to();
         }
     }

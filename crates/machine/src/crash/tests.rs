@@ -25,13 +25,15 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
 }
 
-/// `toml`, and a flash drive with fewer blocks and pages: whole ones take gigabytes for their tables alone.
+/// `toml`, and a flash drive with fewer blocks and pages, and an array of smaller segments: whole ones take gigabytes for
+/// their tables alone, and seconds to be looked through.
 fn smaller(toml: &str) -> String {
     toml.lines().fold(String::new(), |text, line| {
         let line = match line.split(' ').next() {
             Some("blocks") => "blocks = 192",
             Some("pages") => "pages = 4",
             Some("spare_blocks") => "spare_blocks = 4",
+            Some("segment") => "segment = \"1 MiB\"",
             // Of the cache whose cells hold one bit.
             Some("size") => "size = \"4 MB\"",
             _ => line,
