@@ -130,11 +130,16 @@ impl Intervals {
         let waits = earliest + duration > busy_from;
         let start = select_unpredictable(waits, busy_to, earliest);
         let at = at + usize::from(waits);
-        // It waits for another one too, or touches it: both are rare.
-        if start + duration >= near[at % LOOKED].0 {
+        let (behind, end) = (near[at % LOOKED].0, start + duration);
+        if end < behind {
+            self.insert_near::<NEAREST, LOOKED>(at, (start, end), forgotten);
+            return Some(start);
+        }
+        // It waits for another one too, which is rare.
+        if end > behind {
             return None;
         }
-        self.insert_near::<NEAREST, LOOKED>(at, (start, start + duration), forgotten);
+        self.join_behind(self.end - NEAREST + at, start);
         Some(start)
     }
 
@@ -318,7 +323,9 @@ impl Intervals {
         }
     }
 
-    /// What reaches from `start` to the interval at `at` becomes part of it.
+    /// What reaches from `start` to the interval at `at` becomes part of it. Where all that is served takes the same times, that
+    /// is not rare.
+    #[inline(never)]
     fn join_behind(&mut self, at: usize, start: Time) {
         let (from, to) = self.row[at - 1];
         if to == start && at > self.first {
