@@ -41,7 +41,7 @@ STUDY: dict[str, Any] = {
     ],
     "objective": [{"of": "iops"}],
 }
-SLOW = 3_000_000
+SLOW = 1_500_000
 """Requests of a point that takes some tenths of a second: a study is stopped before its end."""
 
 
