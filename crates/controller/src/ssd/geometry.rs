@@ -68,6 +68,7 @@ pub(super) struct Geometry {
     by_operation: Divisor,
     by_die: Divisor,
     by_page: Divisor,
+    by_superblock: Divisor,
     /// Whether superblocks lie over all dies without parity: operations are programmed in the order of their data.
     is_in_order: bool,
     /// Operations with one of parity among them; `None` where there is no parity.
@@ -125,6 +126,7 @@ impl Geometry {
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_page: Divisor::new(units_per_page),
+            by_superblock: Divisor::new(units_per_superblock),
             is_in_order: regions == 1 && config.stripe().is_none(),
             stripes: config.stripe().map(|size| Stripes::new(size, dies)),
         }
@@ -277,6 +279,12 @@ impl Geometry {
     #[inline(always)]
     pub(super) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
         self.operation_at(superblock, self.by_operation.divide(index).0)
+    }
+
+    /// The operation that would hold `unit` had superblocks over all dies been filled in order.
+    #[inline]
+    pub(super) fn operation_in_order(&self, unit: u32) -> u32 {
+        self.operation_of(0, self.by_superblock.divide(unit).1)
     }
 
     /// An operation of `superblock` by its number among those that program data.

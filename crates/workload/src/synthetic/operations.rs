@@ -13,22 +13,34 @@ pub(crate) struct Operations {
     /// ... below this trims, and the rest writes.
     #[state(skip = "from the configuration")]
     trims_below: u64,
+    /// Where all are of one kind, nothing is drawn.
+    #[state(skip = "from the configuration")]
+    only: Option<Op>,
 }
+
+/// Draws that are different.
+const ALL: u64 = 1 << 53;
 
 impl Operations {
     /// Reads and trims with these shares, writes for the rest.
     pub(crate) fn new(read_share: Ratio, trim_share: Ratio, random: Random) -> Operations {
-        let scaled = |share: f64| (share.min(1.0) * (1u64 << 53) as f64 + 0.5) as u64;
-        Operations {
-            random,
-            reads_below: scaled(read_share.0),
-            trims_below: scaled(read_share.0 + trim_share.0),
-        }
+        let scaled = |share: f64| (share.min(1.0) * ALL as f64 + 0.5) as u64;
+        let (reads_below, trims_below) = (scaled(read_share.0), scaled(read_share.0 + trim_share.0));
+        let only = match (reads_below, trims_below) {
+            (ALL, _) => Some(Op::Read),
+            (0, ALL) => Some(Op::Trim),
+            (0, 0) => Some(Op::Write),
+            _ => None,
+        };
+        Operations { random, reads_below, trims_below, only }
     }
 
     /// The next operation.
     #[inline]
     pub(crate) fn next(&mut self) -> Op {
+        if let Some(only) = self.only {
+            return only;
+        }
         let draw = self.random.bits() >> 11;
         if draw < self.reads_below {
             Op::Read

@@ -131,10 +131,11 @@ impl<S: Store> Array<S> {
     }
 
     /// The operation that would hold `unit`, which was never written, had the drive been filled in order.
+    #[inline]
     pub(in super::super) fn operation_unwritten(&self, unit: u32) -> u32 {
         let geometry = &self.geometry;
         if !geometry.is_by_plane() {
-            return geometry.operation_of(0, unit % geometry.units_per_superblock);
+            return geometry.operation_in_order(unit);
         }
         let (region, pages) = self.allocation.by_address(unit);
         pages % geometry.pages_per_block * geometry.dies + geometry.die_of(region)
