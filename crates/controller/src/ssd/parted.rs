@@ -29,7 +29,7 @@ impl<T> FromIterator<T> for Parted<T> {
     }
 }
 
-impl<T> Parted<T> {
+impl<T: Copy> Parted<T> {
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.before.iter().chain(&self.behind)
     }
@@ -83,10 +83,12 @@ impl<T> Parted<T> {
     /// The parts meet behind the last one that `is_before`.
     #[inline]
     pub(super) fn part(&mut self, is_before: impl Fn(&T) -> bool) {
-        while let Some(entry) = self.before.pop_back_if(|entry| !is_before(entry)) {
+        while let Some(&entry) = self.before.back().filter(|entry| !is_before(entry)) {
+            self.before.pop_back();
             self.behind.push_front(entry);
         }
-        while let Some(entry) = self.behind.pop_front_if(|entry| is_before(entry)) {
+        while let Some(&entry) = self.behind.front().filter(|entry| is_before(entry)) {
+            self.behind.pop_front();
             self.before.push_back(entry);
         }
     }

@@ -68,7 +68,7 @@ impl ServerCache {
         let mut visit = Visit::new(start, request, data, breakdown);
         let run = Run { first: block, blocks: 1, moves: self.moves.list.len() };
         self.fetch(run, admits, &mut visit);
-        self.leave(visit)
+        self.leave(&visit)
     }
 
     /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up; what
@@ -118,7 +118,7 @@ impl ServerCache {
             }
         }
         self.fetch(run, admits, &mut visit);
-        self.leave(visit)
+        self.leave(&visit)
     }
 
     /// A block in a level is read there: as a whole if it is to be written into another level.

@@ -34,7 +34,7 @@ impl<'a, 'd> Visit<'a, 'd> {
 impl ServerCache {
     /// All blocks are served.
     #[inline]
-    pub(super) fn leave(&self, visit: Visit<'_, '_>) -> Completion {
+    pub(super) fn leave(&self, visit: &Visit<'_, '_>) -> Completion {
         assert!(self.moves.is_empty(), "a move was left undone");
         visit.parts.completion()
     }

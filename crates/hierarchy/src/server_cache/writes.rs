@@ -18,7 +18,7 @@ impl ServerCache {
         let mut visit = Visit::new(start, request, data, breakdown);
         if self.write_back.is_some() {
             self.absorb(&mut visit);
-            return self.leave(visit);
+            return self.leave(&visit);
         }
         self.counts.backing_writes += 1;
         let written = self.backing.submit(start, request, visit.data.lend(), visit.breakdown);
@@ -33,7 +33,7 @@ impl ServerCache {
                 self.in_flight.forget(block, start);
             }
         }
-        self.leave(visit)
+        self.leave(&visit)
     }
 
     /// The copies of one block follow the write; a whole block may come in.
