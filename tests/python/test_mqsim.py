@@ -8,6 +8,7 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre import mqsim
+from nacre.mqsim import settings
 
 DRIVE = {
     "PCIe_Lane_Bandwidth": "1.0",
@@ -374,3 +375,19 @@ def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
     assert "flows other than the second: it was asked for alone" in found.missing
     assert tomllib.loads(found.text)["workload"]["kind"] == "uniform"
+
+
+def test_mistakes_of_both_files_are_told_at_once_in_the_order_of_the_settings(
+    tmp_path: Path,
+) -> None:
+    missing = ("Flash_Channel_Count", "Seed", "Die_No_Per_Chip")
+    drive = {name: value for name, value in DRIVE.items() if name not in missing}
+    flow = SYNTHETIC | {"Read_Percentage": "140"}
+    device, workload = files(tmp_path, drive | {"Nonsense": "3"}, flow)
+    with pytest.raises(nacre.ConfigError) as caught:
+        mqsim.read(device, workload)
+    told = [problem["path"].split(": ")[-1] for problem in caught.value.problems]
+    assert told[0] == str(device)
+    in_order = [name for name in settings.DRIVE if name in missing]
+    assert told[1:-1] == in_order
+    assert told[-1] == "Read_Percentage"

@@ -106,8 +106,8 @@ def compare_mqsim(
 
 def _flows(drive: Path, workload: Path, scenario: int) -> tuple[Settings, list[Flow]]:
     """The drive, and the flows of the I/O scenario that is asked for."""
-    settings = rival.read_drive(drive)
-    return settings, _one(rival.read_flows(workload, settings), scenario, f"{workload}: --scenario")
+    settings, scenarios = rival.read(drive, workload)
+    return settings, _one(scenarios, scenario, f"{workload}: --scenario")
 
 
 def _way(output: Path | None, workload: Path) -> Path:

@@ -2,6 +2,6 @@
 
 from nacre.mqsim.comparison import Row, compare
 from nacre.mqsim.scenario import Translation, translate
-from nacre.mqsim.settings import read_drive, read_flows
+from nacre.mqsim.settings import read, read_drive, read_flows
 
-__all__ = ["Row", "Translation", "compare", "read_drive", "read_flows", "translate"]
+__all__ = ["Row", "Translation", "compare", "read", "read_drive", "read_flows", "translate"]

@@ -60,13 +60,17 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
 
 
 def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
-    """What is wrong with the settings of a flow that were read at `path`, on `drive`."""
+    """What is wrong with the settings of a flow that were read at `path`, on `drive`.
+
+    What the drive does not say, since it has mistakes of its own, bounds nothing.
+    """
     found = []
     for name, most in _LISTS.items():
         ids = flow.get(name) or ()
-        if stray := [number for number in ids if number >= drive[most]]:
-            problem = f"it names {stray[0]}, and {most} is {drive[most]}"
-            found.append(at_setting(path, name, problem, f"name 0 to {drive[most] - 1}"))
+        count = drive.get(most)
+        if count and (stray := [number for number in ids if number >= count]):
+            problem = f"it names {stray[0]}, and {most} is {count}"
+            found.append(at_setting(path, name, problem, f"name 0 to {count - 1}"))
         if twice := [number for number in ids if ids.count(number) > 1]:
             problem = f"it names {twice[0]} more than once"
             found.append(at_setting(path, name, problem, "name each once"))

@@ -182,12 +182,8 @@ class Flow:
 
 def read_drive(path: Path) -> Settings:
     """The settings of an SSD configuration; raises `ConfigError` with all its mistakes."""
-    root = _root(path, "Execution_Parameter_Set")
-    leaves: list[ElementTree.Element] = []
-    _leaves(root, leaves)
     problems: list[Problem] = []
-    found = _read(path, leaves, DRIVE, _DRIVE_OPTIONAL, problems)
-    problems += of_drive(path, found)
+    found = _drive(path, problems)
     if problems:
         raise config_error(problems)
     return found
@@ -196,6 +192,33 @@ def read_drive(path: Path) -> Settings:
 def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
     """The flows of every scenario in a workload; raises `ConfigError` with all its mistakes."""
     problems: list[Problem] = []
+    scenarios = _scenarios(path, drive, problems)
+    if problems:
+        raise config_error(problems)
+    return scenarios
+
+
+def read(drive: Path, workload: Path) -> tuple[Settings, list[list[Flow]]]:
+    """As `read_drive` and `read_flows`; raises `ConfigError` with the mistakes of both."""
+    problems: list[Problem] = []
+    found = _drive(drive, problems)
+    scenarios = _scenarios(workload, found, problems)
+    if problems:
+        raise config_error(problems)
+    return found, scenarios
+
+
+def _drive(path: Path, problems: list[Problem]) -> Settings:
+    root = _root(path, "Execution_Parameter_Set")
+    leaves: list[ElementTree.Element] = []
+    _leaves(root, leaves)
+    found = _read(path, leaves, DRIVE, _DRIVE_OPTIONAL, problems)
+    problems += of_drive(path, found)
+    return found
+
+
+def _scenarios(path: Path, drive: Settings, problems: list[Problem]) -> list[list[Flow]]:
+    before = len(problems)
     scenarios = []
     for scenario in _root(path, "MQSim_IO_Scenarios"):
         if scenario.tag != "IO_Scenario":
@@ -203,10 +226,8 @@ def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
             continue
         flows = [flow for entry in scenario if (flow := _flow(path, entry, drive, problems))]
         scenarios.append(flows)
-    if not problems and not any(scenarios):
+    if len(problems) == before and not any(scenarios):
         problems.append(Problem(path=str(path), problem="it has no flow of requests"))
-    if problems:
-        raise config_error(problems)
     return scenarios
 
 
@@ -265,8 +286,9 @@ def _read(
             problems.append(at_setting(path, leaf.tag, "it is there twice", "give it once"))
         else:
             found[leaf.tag] = _value(path, leaf.tag, text, known[leaf.tag], problems)
-    for name in known.keys() - optional - found.keys():
-        problems.append(at_setting(path, name, "it is missing", "MQSim's sample files have it"))
+    for name in known:
+        if name not in optional and name not in found:
+            problems.append(at_setting(path, name, "it is missing", "MQSim's sample files have it"))
     return found
 
 
