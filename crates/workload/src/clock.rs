@@ -4,7 +4,9 @@
 use crate::arrival::Pacing;
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
-use std::hint::select_unpredictable;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::iter::repeat_n;
 
 /// Says when each request is issued; instants never decrease.
 #[derive(Clone, Debug, State)]
@@ -30,52 +32,19 @@ enum Pace {
 #[derive(Clone, Debug, State)]
 #[state(after = "Closed::check")]
 struct Closed {
-    /// When each place falls free, as a heap of four branches: place n no sooner than place (n - 1) / 4. That of the request
-    /// issued last stays first until it is known when that is done. Filled up to whole fours with places that are never
-    /// free.
-    free: Vec<Time>,
+    #[state(same)]
+    places: usize,
+    /// When each place falls free. That of the request issued last stays first until it is known when that is done: then it
+    /// moves once, where a place that is taken out and put back moves twice.
+    free: BinaryHeap<Reverse<Time>>,
     #[state(skip = "from the configuration")]
     think: Time,
 }
 
-/// Branches of the heap: with four it has half the levels of one with two, and a processor compares them side by side.
-const BRANCHES: usize = 4;
-
 impl Closed {
-    /// `places` that are free at `origin`.
-    fn new(places: u32, origin: Time, think: Time) -> Closed {
-        let places = places as usize;
-        let mut free = vec![origin; places];
-        free.resize(1 + (places - 1).next_multiple_of(BRANCHES), Time::MAX);
-        Closed { free, think }
-    }
-
-    /// The place that is first falls free at `time`.
-    #[inline]
-    fn replace_first(&mut self, time: Time) {
-        let free = &mut self.free[..];
-        let (mut place, mut first) = (0, 1);
-        // It mostly comes behind most others. Whether it does is not asked on the way to the end, where a processor
-        // guesses wrong, but on the way back, which is short.
-        while let Some([a, b, c, d]) = free.get(first..).and_then(|rest| rest.first_chunk::<BRANCHES>()) {
-            let (left, right) = ((*a).min(*b), (*c).min(*d));
-            let next = select_unpredictable(right < left, 2 + usize::from(d < c), usize::from(b < a));
-            free[place] = left.min(right);
-            place = first + next;
-            first = BRANCHES * place + 1;
-        }
-        while place > 0 && free[(place - 1) / BRANCHES] > time {
-            free[place] = free[(place - 1) / BRANCHES];
-            place = (place - 1) / BRANCHES;
-        }
-        free[place] = time;
-    }
-
     fn check(&mut self) -> Result<(), String> {
-        match (1..self.free.len()).all(|place| self.free[(place - 1) / BRANCHES] <= self.free[place]) {
-            true => Ok(()),
-            false => Err("places that do not fall free in their order".into()),
-        }
+        let count = self.free.len();
+        if count == self.places { Ok(()) } else { Err(format!("{count} of {} places", self.places)) }
     }
 }
 
@@ -85,7 +54,11 @@ impl Clock {
         let pace = match pacing {
             Pacing::Open | Pacing::CompletionDriven => Pace::Open,
             Pacing::Serial => Pace::Serial { done: Time::ZERO },
-            Pacing::Closed { queue_depth, think } => Pace::Closed(Closed::new(queue_depth, origin, think)),
+            Pacing::Closed { queue_depth, think } => {
+                let places = queue_depth as usize;
+                let free = repeat_n(Reverse(origin), places).collect();
+                Pace::Closed(Closed { places, free, think })
+            }
         };
         Clock { origin, last: origin, pace }
     }
@@ -96,7 +69,7 @@ impl Clock {
         match &self.pace {
             Pace::Open => self.origin + request.arrival,
             Pace::Serial { done } => (self.origin + request.arrival).max(*done),
-            Pace::Closed(closed) => closed.free[0],
+            Pace::Closed(closed) => closed.free.peek().expect("a closed loop has places").0,
         }
     }
 
@@ -128,7 +101,10 @@ impl Clock {
         match &mut self.pace {
             Pace::Open => {}
             Pace::Serial { done: last } => *last = done,
-            Pace::Closed(closed) => closed.replace_first(done + closed.think),
+            Pace::Closed(closed) => {
+                let mut first = closed.free.peek_mut().expect("a closed loop has places");
+                *first = Reverse(done + closed.think);
+            }
         }
     }
 }
