@@ -1,6 +1,7 @@
 //! The memory management unit: the mappings used last, ready at hand.
 
 use nacre_kernel::state::State;
+use std::hint::select_unpredictable;
 
 /// A fully associative cache of page numbers, the least recently used of which leaves.
 #[derive(State)]
@@ -46,13 +47,22 @@ impl Translation {
         let found = self.pages.iter().position(|&known| known == page);
         self.latest = found.unwrap_or_else(|| {
             self.misses += 1;
-            let oldest = self.used.iter().enumerate().min_by_key(|&(_, used)| used);
-            let (oldest, _) = oldest.expect("there are entries, or the page was at hand");
+            let oldest = self.oldest();
             self.pages[oldest] = page;
             oldest
         });
         self.used[self.latest] = self.clock;
         found.is_some()
+    }
+
+    /// The entry whose page was used longest ago. Which of two that is, no processor guesses.
+    fn oldest(&self) -> usize {
+        let entries = self.used.iter().copied().enumerate();
+        let older = |one: (usize, u64), other: (usize, u64)| {
+            let is_older = other.1 < one.1;
+            (select_unpredictable(is_older, other.0, one.0), select_unpredictable(is_older, other.1, one.1))
+        };
+        entries.reduce(older).expect("there are entries, or the page was at hand").0
     }
 
     /// Everything is lost, as by a power failure.

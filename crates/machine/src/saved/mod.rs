@@ -27,7 +27,7 @@ pub use preparation::{Preparations, preparation};
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Why bytes are no state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

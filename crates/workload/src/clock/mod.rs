@@ -1,12 +1,12 @@
 //! When the next request is issued: at its arrival, when the one before is done, or when a place of the queue
 //! falls free. What the workload itself decides is an arrival too.
 
+mod tournament;
+
 use crate::arrival::Pacing;
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::iter::repeat_n;
+use tournament::Tournament;
 
 /// Says when each request is issued; instants never decrease.
 #[derive(Clone, Debug, State)]
@@ -30,22 +30,11 @@ enum Pace {
 }
 
 #[derive(Clone, Debug, State)]
-#[state(after = "Closed::check")]
 struct Closed {
-    #[state(same)]
-    places: usize,
-    /// When each place falls free. That of the request issued last stays first until it is known when that is done: then it
-    /// moves once, where a place that is taken out and put back moves twice.
-    free: BinaryHeap<Reverse<Time>>,
+    /// The place of the request issued last stays first until it is known when that is done.
+    places: Tournament,
     #[state(skip = "from the configuration")]
     think: Time,
-}
-
-impl Closed {
-    fn check(&mut self) -> Result<(), String> {
-        let count = self.free.len();
-        if count == self.places { Ok(()) } else { Err(format!("{count} of {} places", self.places)) }
-    }
 }
 
 impl Clock {
@@ -55,9 +44,7 @@ impl Clock {
             Pacing::Open | Pacing::CompletionDriven => Pace::Open,
             Pacing::Serial => Pace::Serial { done: Time::ZERO },
             Pacing::Closed { queue_depth, think } => {
-                let places = queue_depth as usize;
-                let free = repeat_n(Reverse(origin), places).collect();
-                Pace::Closed(Closed { places, free, think })
+                Pace::Closed(Closed { places: Tournament::new(queue_depth, origin), think })
             }
         };
         Clock { origin, last: origin, pace }
@@ -69,7 +56,7 @@ impl Clock {
         match &self.pace {
             Pace::Open => self.origin + request.arrival,
             Pace::Serial { done } => (self.origin + request.arrival).max(*done),
-            Pace::Closed(closed) => closed.free.peek().expect("a closed loop has places").0,
+            Pace::Closed(closed) => closed.places.first(),
         }
     }
 
@@ -101,10 +88,7 @@ impl Clock {
         match &mut self.pace {
             Pace::Open => {}
             Pace::Serial { done: last } => *last = done,
-            Pace::Closed(closed) => {
-                let mut first = closed.free.peek_mut().expect("a closed loop has places");
-                *first = Reverse(done + closed.think);
-            }
+            Pace::Closed(closed) => closed.places.replace_first(done + closed.think),
         }
     }
 }
