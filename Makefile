@@ -17,6 +17,8 @@ MODULE := python/nacre/_core.abi3.so
 TESTED := --locked --workspace --exclude nacre-bench --profile checked
 XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-target}/checked/xtask
 
+PROFDATA = $(dir $(shell rustc --print target-libdir))bin/llvm-profdata
+
 # Seconds that `make fuzz` gives each target.
 FUZZ_S := 60
 
@@ -86,7 +88,7 @@ check: environment ## formatting, lints, types, tidiness, licences
 	@tools/audit_packages.sh $(UV)
 
 bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same streams
-	cargo build --locked --release -p nacre-bench
+	tools/trained_bench.sh
 	target/release/nacre-bench streams out/bench
 	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \
 		> out/bench/rivals.json || echo "libCacheSim did not run: no figures of it below" >&2
@@ -104,9 +106,12 @@ fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz
 clients: ## install the programs that served devices and pages are tested with, where that is possible
 	@tools/install_clients.sh
 
+# With llvm-profdata, of rustup's component llvm-tools, maturin builds twice: what tools/training.py does in between says what
+# the second build is laid out by (docs/decisions/0033).
 wheel: $(UV_READY) ## the release wheel, into dist/
 	rm -f dist/*.whl
-	$(UV) build --wheel --out-dir dist --python $(PYTHON) --config-setting build-args="--strip --locked"
+	@test -x "$(PROFDATA)" || echo "NOT TRAINED, and slower: rustup component add llvm-tools" >&2
+	$(if $(wildcard $(PROFDATA)),MATURIN_PGO=true) $(UV) build --wheel --out-dir dist --python $(PYTHON) --config-setting build-args="--strip --locked"
 
 wheel-test: wheel ## the release wheel, installed with pip into an empty environment, runs there
 	PYTHON=$(PYTHON) tests/wheel.sh dist/*.whl pip

@@ -26,6 +26,18 @@ def test_what_is_written_from_the_code_is_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_build_is_trained_with_every_shipped_scenario() -> None:
+    training = tomllib.loads((ROOT / "crates/bench/training.toml").read_text())
+    assert list(training) == ["runs", "crashes", "traces"]
+    assert set(training["runs"]) == {scenario.name for scenario in nacre.scenarios()}
+    for scenario, each in training["runs"].items():
+        assert each, scenario
+        for settings in each:
+            nacre.check(scenario, settings)
+    assert set(training["crashes"]) < set(training["runs"])
+    assert list(training["traces"]) == nacre.trace.shipped()
+
+
 def test_every_command_has_a_man_page_that_names_its_options() -> None:
     pages = ROOT / "packaging/data/share/man/man1"
     run = (pages / "nacre-run.1").read_text()

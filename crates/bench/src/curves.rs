@@ -43,7 +43,8 @@ pub(crate) fn exact(requests: &[Request]) -> u64 {
     curve.curve().largest()
 }
 
-fn sampled(requests: &[Request], rate: Rate) -> u64 {
+/// The largest cache of the curve of a sample of `requests`.
+pub(crate) fn sampled(requests: &[Request], rate: Rate) -> u64 {
     let mut curve = SampledCurve::new(4096, rate, 1);
     requests.chunks(BATCH).for_each(|batch| curve.add(batch));
     curve.estimate().curve.largest()

@@ -45,7 +45,7 @@ struct Whole {
     budget: f64,
 }
 
-const WHOLE: [Whole; 5] = [
+const WHOLE: [Whole; 6] = [
     Whole {
         name: "whole run: reads, 8 KiB pages",
         reads: "100 %",
@@ -72,6 +72,15 @@ const WHOLE: [Whole; 5] = [
         aged: "precondition = 7_000_000",
         stack: &[SMALL_PAGES, "over_provisioning = \"28 %\"\n"],
         budget: 2.5,
+    },
+    Whole {
+        name: "whole run: writes, 8 KiB pages, 13.5 % spare",
+        reads: "0 %",
+        request: "8 KiB",
+        footprint: "14435 MiB",
+        aged: "precondition = 8_000_000",
+        stack: &[SMALL_PAGES, "over_provisioning = \"13.5 %\"\n"],
+        budget: 1.5,
     },
     Whole {
         name: "whole run: writes, 8 KiB pages, 12.5 % spare",
@@ -112,7 +121,7 @@ pub(crate) fn reads(requests: u64) -> String {
 
 /// The scenario of writes at 12.5 % spare, of a drive an eighth as large, which comes into its steady state sooner.
 pub(crate) fn writes(requests: u64) -> String {
-    let small = WHOLE[3].scenario(requests).replace("blocks = 256", "blocks = 128");
+    let small = WHOLE[4].scenario(requests).replace("blocks = 256", "blocks = 128");
     let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");
     small.replace("8_000_000", "1_000_000")
 }

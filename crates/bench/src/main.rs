@@ -17,6 +17,7 @@
 //! | `flash-runs` | measures whole runs of SSDs alone |
 //! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
 //! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
+//! | `train FILE FOLDER` | does what `FILE` lists, for a build that is laid out by it; shipped traces lie in `FOLDER` |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread, unless a line says otherwise. A rate is per second of processor time, the best of five runs: on a shared
@@ -40,6 +41,7 @@ mod rows;
 mod runs;
 mod streams;
 mod traces;
+mod training;
 
 use report::Report;
 use std::path::Path;
@@ -52,7 +54,7 @@ static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 /// What it may be asked.
 const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | whole-runs FOLDER | \
                      row NAME COUNT REPEATS FOLDER | counts FILE [--write] | \
-                     memory FILE COUNT";
+                     train FILE FOLDER | memory FILE COUNT";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         ["row", name, count, repeats, folder] => rows::measure(name, count, repeats, Path::new(folder)),
         ["counts", file] => counts::compare(Path::new(file)),
         ["counts", file, "--write"] => counts::write(Path::new(file)),
+        ["train", file, traces] => training::train(Path::new(file), Path::new(traces)),
         ["memory", file, count] => runs::memory(Path::new(file), count),
         _ => Err(USAGE.into()),
     };

@@ -47,7 +47,8 @@ impl Report {
         let rivals = ["rivals.json", "rival_codes.json"].into_iter().filter_map(left).flatten().collect();
         println!("machine  {}", machine());
         println!("commit   {}", output("git", &["describe", "--always", "--dirty", "--abbrev=12"]));
-        println!("compiler {}", output("rustc", &["--version"]));
+        let trained = if option_env!("NACRE_TRAINED").is_some() { "trained" } else { "not trained" };
+        println!("compiler {}, {trained}", output("rustc", &["--version"]));
         println!(
             "\n{:<52} {:>10} {:>8} {:>8} {:>7}   rivals",
             "work, one core", "M/CPU s", "middle", "budget", "met"

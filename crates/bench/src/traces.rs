@@ -5,7 +5,7 @@ use crate::report::{Report, best_of};
 use crate::streams::{STREAMS, requests};
 use nacre_kernel::Request;
 use nacre_workload::trace::{self, Options, Source, WriteOptions};
-use std::io::{Cursor, Write};
+use std::io::{BufRead, Cursor, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -14,6 +14,8 @@ const FORMATS: [(&str, f64); 6] =
     [("nacre", 20.0), ("vscsi", 20.0), ("msr", 3.0), ("spc", 3.0), ("ssdsim", 3.0), ("nacre_csv", 3.0)];
 /// Records of each file.
 const RECORDS: usize = 2_000_000;
+/// Records read at a time.
+const BATCH: usize = 8192;
 
 /// Measures every writable format.
 pub(crate) fn measure(report: &Report) -> Result<()> {
@@ -21,21 +23,26 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     requests.truncate(RECORDS);
     for (kind, budget) in FORMATS {
         let file = written(kind, &requests)?;
-        let mut batch = Vec::with_capacity(8192);
         let seconds = best_of(|| {
-            let source = Source::new(kind, Box::new(Cursor::new(file.clone())));
-            let mut reader = trace::open(vec![source], &Options::default()).expect("a file we wrote");
-            let mut records = 0;
-            loop {
-                batch.clear();
-                match reader.read(&mut batch, 8192).expect("a file we wrote") {
-                    0 => break records,
-                    count => records += count,
-                }
-            }
+            read(kind, Box::new(Cursor::new(file.clone())), |_| {}).expect("a file we wrote");
         });
         let name = format!("read {kind}, {:.1} B a record", file.len() as f64 / RECORDS as f64);
         report.line(&name, RECORDS as u64, seconds, Some(budget), &[]);
+    }
+    Ok(())
+}
+
+/// Reads all of a file of the format `kind`, some requests at a time.
+pub(crate) fn read(
+    kind: &str,
+    file: Box<dyn BufRead + Send>,
+    mut some: impl FnMut(&[Request]),
+) -> Result<()> {
+    let mut reader = trace::open(vec![Source::new(kind, file)], &Options::default())?;
+    let mut batch = Vec::with_capacity(BATCH);
+    while reader.read(&mut batch, BATCH)? > 0 {
+        some(&batch);
+        batch.clear();
     }
     Ok(())
 }
@@ -47,7 +54,7 @@ pub(crate) fn write(path: &Path, requests: &[Request]) -> Result<()> {
 }
 
 /// The requests as a file of the format `kind`.
-fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
+pub(crate) fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
     let bytes = Shared::default();
     let options = WriteOptions { strict: false, provenance: "benchmark".into() };
     let mut writer = trace::create(kind, Box::new(bytes.clone()), &options)?;

@@ -1,0 +1,38 @@
+"""Training: what the compiler lays a wheel out by (docs/decisions/0033-trained-builds.md).
+
+`maturin build --pgo` runs this with an instrumented build of the extension module. It does what
+crates/bench/training.toml lists and leaves the results.
+"""
+
+import tempfile
+import tomllib
+from pathlib import Path
+
+import nacre
+
+LIST = Path(__file__).parent.parent / "crates" / "bench" / "training.toml"
+# As in crates/bench/src/training.rs: another seed than that of the benchmarks.
+SEED = 2
+
+
+def main() -> None:
+    """Does all of the list."""
+    training = tomllib.loads(LIST.read_text())
+    for scenario, each in training["runs"].items():
+        for settings in each:
+            nacre.run(scenario, settings, seed=SEED)
+    for scenario, points in training["crashes"].items():
+        nacre.crash(scenario, points=points, seed=SEED)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, formats in training["traces"].items():
+            for kind in formats:
+                file = Path(folder) / f"{name}.{kind}"
+                nacre.trace.convert(name, file, to=kind)
+                nacre.trace.info(file, format=kind)
+            nacre.trace.mrc(name)
+            nacre.trace.mrc(name, sample=0.1)
+            nacre.trace.mrc(name, blocks=1024)
+
+
+if __name__ == "__main__":
+    main()
