@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -391,3 +393,48 @@ def test_mistakes_of_both_files_are_told_at_once_in_the_order_of_the_settings(
     in_order = [name for name in settings.DRIVE if name in missing]
     assert told[1:-1] == in_order
     assert told[-1] == "Read_Percentage"
+
+
+def test_settings_from_which_nothing_can_be_built_are_named_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    wrong = {
+        "Block_Erase_Latency": "0",
+        "Block_No_Per_Plane": "99999999",
+        "Block_PE_Cycles_Limit": "0",
+        "Page_Capacity": "1048576000",
+        "Page_Read_Latency_LSB": "99999999999999999999",
+    }
+    flow = SYNTHETIC | {
+        "Average_No_of_Reqs_in_Queue": "99999999",
+        "Synthetic_Generator_Type": "QUEUE_DEPTH",
+    }
+    device, workload = files(tmp_path, DRIVE | wrong, flow)
+    made = tmp_path / "made.toml"
+    words = ["import", "mqsim", str(device), str(workload), "-o", str(made)]
+    done = subprocess.run([sys.executable, "-m", "nacre", *words], capture_output=True, text=True)
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    for name in (*wrong, "Average_No_of_Reqs_in_Queue"):
+        assert name in said, said
+    assert "Block_Erase_Latency, here stack.erase" in said
+    assert not made.exists()
+
+
+def test_numbers_that_a_drive_or_a_flow_cannot_have_are_refused(tmp_path: Path) -> None:
+    numbers = {
+        "IO_Queue_Depth": "0",
+        "PCIe_Lane_Bandwidth": "0",
+        "PCIe_Lane_Count": "0",
+        "Seed": "99999999999999999999",
+        "Static_Wearleveling_Enabled": "true",
+        "Static_Wearleveling_Threshold": "0",
+    }
+    flow = SYNTHETIC | {"Initial_Occupancy_Percentage": "0"}
+    device, workload = files(tmp_path, DRIVE | numbers, flow)
+    with pytest.raises(nacre.ConfigError) as caught:
+        mqsim.read(device, workload)
+    told = {problem["path"].split(": ")[-1] for problem in caught.value.problems}
+    assert told == (numbers.keys() | {"Initial_Occupancy_Percentage"}) - {
+        "Static_Wearleveling_Enabled"
+    }

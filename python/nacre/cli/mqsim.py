@@ -15,6 +15,7 @@ from nacre.cli.failure import guarded, warn
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import Problem, config_error
 from nacre.mqsim.contradictions import Settings
+from nacre.mqsim.refused import refused
 from nacre.mqsim.settings import Flow
 from nacre.saving import write_file
 from nacre.summary import Table
@@ -69,6 +70,8 @@ def import_mqsim(
     if flow is not None:
         _one(flows, flow, f"{workload}: --flow")
     found = rival.translate(settings, flows, flow=flow, folder=_way(output, workload))
+    if problems := refused(found.table):
+        raise config_error(problems)
     if output is None:
         write_text(found.text)
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from nacre.errors import Problem
+from nacre.errors import SEED_MAX, Problem
 
 Settings: TypeAlias = Mapping[str, Any]
 """Values by name; None is one that could not be read."""
@@ -21,6 +21,9 @@ _NOT_ZERO = (
     "Block_No_Per_Plane",
     "Page_No_Per_Block",
     "Page_Capacity",
+    "IO_Queue_Depth",
+    "PCIe_Lane_Bandwidth",
+    "PCIe_Lane_Count",
 )
 _LISTS = {
     "Channel_IDs": "Flash_Channel_Count",
@@ -30,6 +33,13 @@ _LISTS = {
 }
 """Lists of what a flow has of a drive, and the setting that says how many there are."""
 
+_ASKED = {
+    "Average_Request_Size": "requests have some bytes",
+    "Working_Set_Percentage": "requests have some bytes",
+    "Initial_Occupancy_Percentage": "a generated flow asks for what is occupied",
+}
+"""What a generated flow has some of, and why."""
+
 
 def of_drive(path: Path, drive: Settings) -> list[Problem]:
     """What is wrong with the settings of a drive that were read at `path`."""
@@ -37,6 +47,12 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
     for name in _NOT_ZERO:
         if drive.get(name) == 0:
             found.append(at_setting(path, name, "it is 0, and a drive has some", "give at least 1"))
+    if (seed := drive.get("Seed")) is not None and seed > SEED_MAX:
+        found.append(at_setting(path, "Seed", f"given {seed}", f"give at most {SEED_MAX}"))
+    if drive.get("Static_Wearleveling_Enabled") and drive.get("Static_Wearleveling_Threshold") == 0:
+        problem = "it is 0, and Static_Wearleveling_Enabled is true"
+        hint = "give erases, or turn static wear levelling off"
+        found.append(at_setting(path, "Static_Wearleveling_Threshold", problem, hint))
     scheme = drive.get("Plane_Allocation_Scheme")
     if scheme is not None and sorted(scheme) != list("CDPW"):
         problem = f'given "{scheme}"'
@@ -88,9 +104,9 @@ def at_setting(path: Path, name: str, problem: str, hint: str) -> Problem:
 
 def _of_generator(flow: Settings) -> Iterator[tuple[str, str, str]]:
     """Setting, problem and remedy of a generated flow that asks for nothing, or never ends."""
-    for name in ("Average_Request_Size", "Working_Set_Percentage"):
+    for name, what in _ASKED.items():
         if flow.get(name) == 0:
-            yield name, "it is 0, and requests have some bytes", "give at least 1"
+            yield name, f"it is 0, and {what}", "give at least 1"
     kind = flow.get("Synthetic_Generator_Type")
     if kind == "QUEUE_DEPTH" and flow.get("Average_No_of_Reqs_in_Queue") == 0:
         problem = "it is 0, and Synthetic_Generator_Type is QUEUE_DEPTH: nothing is ever asked"

@@ -1,0 +1,68 @@
+"""Settings of MQSim that each mean something, and from which no stack can be built here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import nacre
+from nacre.errors import ConfigError, Problem
+
+_SETTINGS = {
+    "run.seed": "Seed",
+    "stack.allocation": "Plane_Allocation_Scheme",
+    "stack.blocks": "Block_No_Per_Plane",
+    "stack.buffer": "Data_Cache_Capacity",
+    "stack.bus": "Channel_Transfer_Rate and Flash_Channel_Width",
+    "stack.channels": "Flash_Channel_Count",
+    "stack.endurance": "Block_PE_Cycles_Limit",
+    "stack.erase": "Block_Erase_Latency",
+    "stack.link": "PCIe_Lane_Bandwidth and PCIe_Lane_Count",
+    "stack.mapping_cache": "CMT_Capacity",
+    "stack.over_provisioning": "Overprovisioning_Ratio",
+    "stack.page": "Page_Capacity",
+    "stack.pages": "Page_No_Per_Block",
+    "stack.planes": "Plane_No_Per_Die",
+    "stack.program": "Page_Program_Latency_LSB, _CSB and _MSB",
+    "stack.queue_depth": "IO_Queue_Depth",
+    "stack.read": "Page_Read_Latency_LSB, _CSB and _MSB",
+    "stack.reserve": "GC_Exec_Threshold and Block_No_Per_Plane",
+    "stack.unit": "Page_Capacity",
+    "stack.ways": "Chip_No_Per_Channel and Die_No_Per_Chip",
+    "stack.wear_spread": "Static_Wearleveling_Threshold",
+    "workload.arrival.queue_depth": "Average_No_of_Reqs_in_Queue",
+    "workload.arrival.rate": "Bandwidth and Average_Request_Size",
+    "workload.footprint": "Working_Set_Percentage and Average_Request_Size",
+    "workload.request": "Average_Request_Size",
+    "workload.requests": "Total_Requests_To_Generate",
+}
+"""What of MQSim's a value of the scenario is made from."""
+
+
+def refused(table: Mapping[str, object]) -> list[Problem]:
+    """What `table`, a scenario made from settings of MQSim, is refused for.
+
+    Traces are not looked for: they may come later.
+    """
+    try:
+        nacre.check(table)
+    except ConfigError as error:
+        return [_named(problem) for problem in error.problems if not _is_file(problem)]
+    return []
+
+
+def _named(problem: Mapping[str, str]) -> Problem:
+    """The mistake with what of MQSim's it comes from, and what it is here."""
+    path = problem["path"]
+    plain = re.sub(r"workload\.tenant\[\d+\]\.workload", "workload", re.sub(r"\[\d+\]$", "", path))
+    settings = _SETTINGS.get(plain, "its settings")
+    return Problem(
+        path=f"{settings}, here {path}",
+        problem=problem["problem"],
+        given=problem["given"],
+        hint=problem["hint"],
+    )
+
+
+def _is_file(problem: Mapping[str, str]) -> bool:
+    return problem["path"].endswith(".file")
