@@ -218,6 +218,8 @@ struct StackBuilder<'a, 'w> {
     without_end: Vec<(String, &'static str)>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
+    /// The memory there was before the first device took any of it.
+    memory: Option<Option<HostMemory>>,
     /// Bytes of memory that devices said they take.
     taken: u64,
     /// And how many it will be when everything was touched.
@@ -238,6 +240,7 @@ impl<'a> StackBuilder<'a, '_> {
             without_end: Vec::new(),
             watch: None,
             was_stopped: false,
+            memory: None,
             taken: 0,
             taken_in_all: 0,
         }
@@ -323,18 +326,23 @@ impl Builder for StackBuilder<'_, '_> {
     }
 
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems> {
-        let before = self.taken;
+        let before = (self.taken, self.taken_in_all);
         // What is written before the run is there before it, too.
         let now = at_once + ((in_all - at_once) as f64 * self.checked.run.share_written_before()) as u64;
         self.taken = self.taken.saturating_add(now);
         self.taken_in_all = self.taken_in_all.saturating_add(in_all);
-        let Some(HostMemory { free, all }) = self.files.memory() else { return Ok(()) };
+        let memory = *self.memory.get_or_insert_with(|| self.files.memory());
+        let Some(HostMemory { free, all }) = memory else { return Ok(()) };
         let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
-        let others =
-            if before > 0 { format!(", beside {} of other parts", gib(before)) } else { String::new() };
+        let beside = |taken: u64| match taken {
+            0 => String::new(),
+            _ => format!(", beside {} that other tables take", gib(taken)),
+        };
         let problem = if self.taken > free {
+            let others = beside(before.0);
             format!("its tables take {} of memory{others}, and {} are free", gib(now), gib(free))
         } else if self.taken_in_all > all {
+            let others = beside(before.1);
             format!(
                 "its tables take {} of memory{others} when all of it is written, and this machine has {}",
                 gib(in_all),
