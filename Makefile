@@ -87,7 +87,7 @@ check: environment ## formatting, lints, types, tidiness, licences
 	else echo "NOT CHECKED: licences and advisories of crates; cargo install cargo-deny" >&2; fi
 	@tools/audit_packages.sh $(UV)
 
-bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same streams
+bench: $(UV_READY) ## the benchmarks, trained as the wheel is, beside rivals on the same streams
 	tools/trained_bench.sh
 	target/release/nacre-bench streams out/bench
 	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \

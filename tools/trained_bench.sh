@@ -12,8 +12,9 @@ fi
 
 here=$PWD/target/training
 RUSTFLAGS="${RUSTFLAGS:-} -Cprofile-generate=$here/raw" "${build[@]}" --target-dir "$here"
-# cargo compiles anew where the flags differ, and does not look into a profile: it is named by what made it.
-profile=$here/$(cat "$here/release/nacre-bench" crates/bench/training.toml | cksum | tr ' ' -).profdata
+# cargo compiles anew where flags differ, and does not notice that a profile has: so its name has a checksum of what makes it.
+made_from=("$here/release/nacre-bench" crates/bench/training.toml python/nacre/traces/*)
+profile=$here/$(cat "${made_from[@]}" | cksum | tr ' ' -).profdata
 if [ ! -e "$profile" ]; then
 	# Build scripts are instrumented too, and have left what they did.
 	rm -rf "$here"/raw "$here"/*.profdata

@@ -1,6 +1,7 @@
 //! Instructions per request of the main rows, by callgrind: what other work on the machine does not change.
 
 use crate::Result;
+use crate::report::is_trained;
 use crate::rows;
 use std::path::Path;
 use std::process::Command;
@@ -15,6 +16,9 @@ pub(crate) fn compare(file: &Path) -> Result<()> {
     if !is_there() {
         println!("instructions are not counted: valgrind is not here");
         return Ok(());
+    }
+    if !is_trained() {
+        println!("this build is not trained, and {} is of one that was: more instructions", file.display());
     }
     let known: serde_json::Value = match std::fs::read_to_string(file) {
         Ok(text) => serde_json::from_str(&text)?,

@@ -32,6 +32,11 @@ impl From<f64> for Times {
     }
 }
 
+/// Whether the compiler laid this build out by a training (docs/decisions/0033-trained-builds.md).
+pub(crate) fn is_trained() -> bool {
+    option_env!("NACRE_TRAINED").is_some()
+}
+
 /// Prints one line per measurement, with its budget and its rivals.
 pub(crate) struct Report {
     rivals: serde_json::Map<String, serde_json::Value>,
@@ -47,7 +52,7 @@ impl Report {
         let rivals = ["rivals.json", "rival_codes.json"].into_iter().filter_map(left).flatten().collect();
         println!("machine  {}", machine());
         println!("commit   {}", output("git", &["describe", "--always", "--dirty", "--abbrev=12"]));
-        let trained = if option_env!("NACRE_TRAINED").is_some() { "trained" } else { "not trained" };
+        let trained = if is_trained() { "trained" } else { "not trained" };
         println!("compiler {}, {trained}", output("rustc", &["--version"]));
         println!(
             "\n{:<52} {:>10} {:>8} {:>8} {:>7}   rivals",

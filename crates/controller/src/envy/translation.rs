@@ -55,7 +55,7 @@ impl Translation {
         found.is_some()
     }
 
-    /// The entry whose page was used longest ago. Which of two that is, no processor guesses.
+    /// The entry whose page was used longest ago, found without a branch: no processor guesses which of two is older.
     fn oldest(&self) -> usize {
         let entries = self.used.iter().copied().enumerate();
         let older = |one: (usize, u64), other: (usize, u64)| {

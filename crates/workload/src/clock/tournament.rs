@@ -16,6 +16,7 @@ type Place = (Time, u32);
 #[derive(Clone, Debug, State)]
 #[state(after = "Tournament::check")]
 pub(super) struct Tournament {
+    /// How many there are. Up to a power of two others play, which are never free.
     #[state(same)]
     places: u32,
     first: Place,
@@ -67,8 +68,11 @@ impl Tournament {
         let count = self.losers.len();
         let mut winners = vec![None; 2 * count];
         for &place in self.losers[1..].iter().chain([&self.first]) {
-            let leaf = winners.get_mut(count + place.1 as usize);
-            *leaf.ok_or_else(wrong)? = Some(place);
+            let leaf = winners.get_mut(count + place.1 as usize).ok_or_else(wrong)?;
+            if place.1 >= self.places && place.0 != Time::MAX {
+                return Err(wrong());
+            }
+            *leaf = Some(place);
         }
         let time = |place: Option<Place>| place.map(|(time, _)| time);
         for pair in (1..count).rev() {
@@ -113,11 +117,12 @@ mod tests {
         let state = saved(&tournament).expect("it can be saved");
         restored(&mut Tournament::new(5, Time::ZERO), &state).expect("it was saved");
         restored(&mut Tournament::new(6, Time::ZERO), &state).expect_err("it has five places");
-        let broken: [fn(&mut Tournament); 4] = [
+        let broken: [fn(&mut Tournament); 5] = [
             |one| one.first.0 = Time::MAX,
             |one| one.first.1 = 8,
             |one| one.losers[3] = one.losers[2],
             |one| one.losers.swap(1, 7),
+            |one| one.losers.iter_mut().for_each(|place| place.0 = place.0.min(Time::from_s(1))),
         ];
         for breaks in broken {
             let mut one = tournament.clone();
