@@ -17,6 +17,7 @@ MODULE := python/nacre/_core.abi3.so
 TESTED := --locked --workspace --exclude nacre-bench --profile checked
 XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-target}/checked/xtask
 
+# What merges the profiles of trained builds (docs/decisions/0033), where rustup has its component llvm-tools.
 PROFDATA = $(dir $(shell rustc --print target-libdir))bin/llvm-profdata
 
 # Seconds that `make fuzz` gives each target.
@@ -88,7 +89,7 @@ check: environment ## formatting, lints, types, tidiness, licences
 	@tools/audit_packages.sh $(UV)
 
 bench: $(UV_READY) ## the benchmarks, trained as the wheel is, beside rivals on the same streams
-	tools/trained_bench.sh
+	tools/trained_bench.sh "$(PROFDATA)"
 	target/release/nacre-bench streams out/bench
 	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \
 		> out/bench/rivals.json || echo "libCacheSim did not run: no figures of it below" >&2
@@ -106,8 +107,7 @@ fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz
 clients: ## install the programs that served devices and pages are tested with, where that is possible
 	@tools/install_clients.sh
 
-# With llvm-profdata, of rustup's component llvm-tools, maturin builds twice: what tools/training.py does in between says what
-# the second build is laid out by (docs/decisions/0033).
+# With it maturin builds twice: what tools/training.py does in between says what the second build is laid out by.
 wheel: $(UV_READY) ## the release wheel, into dist/
 	rm -f dist/*.whl
 	@test -x "$(PROFDATA)" || echo "NOT TRAINED, and slower: rustup component add llvm-tools" >&2

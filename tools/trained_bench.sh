@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the benchmarks as wheels are built: laid out by what crates/bench/training.toml lists (docs/decisions/0033).
+# The path of llvm-profdata is given; where it is not there, they are built without a training.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=(cargo build --locked --release -p nacre-bench)
-profdata=$(dirname "$(rustc --print target-libdir)")/bin/llvm-profdata
+profdata=$1
 if [ ! -x "$profdata" ]; then
 	echo "NOT TRAINED, and slower than a wheel: rustup component add llvm-tools" >&2
 	exec "${build[@]}"

@@ -253,7 +253,7 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, 
             "the channel here, and 512 B in MQSim; what was never written misses in MQSim alone"
         )
     if drive["HostInterface_Type"] == "SATA":
-        stack["queue_depth"] = max(1, drive["IO_Queue_Depth"])
+        stack["queue_depth"] = drive["IO_Queue_Depth"]
     if is_preempted:
         _idle_cleaning(drive, blocks, stack, missing)
     _suspension(drive, stack, missing)
