@@ -6,6 +6,7 @@
 //! | [`queueing`] | closed forms of queueing theory |
 //! | [`mod@conformance`] | what every device must do, whatever it models |
 //! | [`crashing`] | devices that carry bytes keep them over losses of power, as `nacre-crash` finds out |
+//! | [`oracle`] | independent discrete-event simulations, to compare schedulers with |
 //! | [`planted`] | mistakes in a device, to show that the suites find them |
 //! | [`workbench`] | builds devices, as a scenario would |
 //! | [`restoring`] | what is restored goes on as what was saved |
@@ -13,6 +14,7 @@
 pub mod conformance;
 pub mod crashing;
 pub mod drive;
+pub mod oracle;
 pub mod planted;
 pub mod queueing;
 mod requests;

@@ -82,6 +82,24 @@ pub struct Target {
     pub behind: Arm,
 }
 
+impl Arm {
+    /// The position of the arm, counted in cylinders.
+    #[inline]
+    #[must_use]
+    pub fn cylinder(&self) -> u64 {
+        self.cylinder
+    }
+}
+
+impl Target {
+    /// The position of the arm for its first sector, counted in cylinders.
+    #[inline]
+    #[must_use]
+    pub fn cylinder(&self) -> u64 {
+        self.cylinder
+    }
+}
+
 /// A disk: where its arm stands, and what it did.
 #[derive(Clone, Debug, State)]
 pub struct Disk {

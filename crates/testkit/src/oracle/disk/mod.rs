@@ -1,0 +1,86 @@
+//! One disk: an arm, and the firmware's choice of the next request.
+
+use super::arrivals::Waiting;
+use super::single_server::single_server;
+use super::{Load, Visit};
+use nacre_kernel::{Op, Request, Time};
+use nacre_media::disk::{Arm, Disk, Target};
+
+/// Which request the arm serves next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The oldest.
+    FirstCome,
+    /// The one with the shortest seek (SSTF): the fewest cylinders between the arm and its first sector. Rotation and the
+    /// settling of writes do not count.
+    ShortestSeek,
+    /// The one with the shortest access (SATF): the least time until its first sector is under the head, which is seek,
+    /// settling, and rotational wait. Its transfer does not count.
+    ShortestAccess,
+}
+
+/// How the firmware chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Firmware {
+    /// Its order.
+    pub policy: Policy,
+    /// It knows this many of the oldest waiting requests; at least 1.
+    pub depth: usize,
+    /// A request that has waited longer than this goes before all others, the oldest first.
+    pub age_limit: Option<Time>,
+}
+
+/// Serves `requests` from a disk without a cache, whose arm stands where `disk` has it. Each one takes its seek, the wait
+/// for its first sector, and its transfer. Arrival times are those of `load`.
+///
+/// The arm stays where the last access left it while nothing waits.
+#[must_use]
+pub fn serve(disk: &Disk, firmware: Firmware, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
+    assert!(firmware.depth >= 1, "the firmware knows at least one request");
+    let target = |request: usize| {
+        let Request { address, bytes, op, .. } = requests[request];
+        disk.target(address, u64::from(bytes), op == Op::Write)
+    };
+    let mut arm = disk.arm();
+    single_server(requests.len(), load, |now, waiting| {
+        let chosen = firmware.choose(disk, &arm, now, waiting, target);
+        let target = target(waiting[chosen].request);
+        let access = disk.plan_from(&arm, now, &target);
+        arm = target.behind;
+        (chosen, access.total())
+    })
+}
+
+impl Firmware {
+    /// The position in `waiting`, which is not empty and has the oldest first, of the request to serve from `now` on.
+    fn choose(
+        &self,
+        disk: &Disk,
+        arm: &Arm,
+        now: Time,
+        waiting: &[Waiting],
+        target: impl Fn(usize) -> Target,
+    ) -> usize {
+        let has_aged = |limit| now - waiting[0].arrived > limit;
+        if self.age_limit.is_some_and(has_aged) {
+            return 0;
+        }
+        let known = 0..waiting.len().min(self.depth);
+        // Of equal ones `min_by_key` returns the first, which is the oldest.
+        match self.policy {
+            Policy::FirstCome => 0,
+            Policy::ShortestSeek => known
+                .min_by_key(|&position| arm.cylinder().abs_diff(target(waiting[position].request).cylinder()))
+                .expect("a request waits"),
+            Policy::ShortestAccess => known
+                .min_by_key(|&position| {
+                    let access = disk.plan_from(arm, now, &target(waiting[position].request));
+                    access.seek + access.rotate
+                })
+                .expect("a request waits"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

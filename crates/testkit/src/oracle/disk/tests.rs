@@ -1,0 +1,191 @@
+use super::super::Summary;
+use super::super::statistics::{assert_mean, settled_mean};
+use super::*;
+use crate::drive::poisson;
+use crate::queueing::mg1_wait;
+use nacre_kernel::{Bandwidth, Bytes, Random};
+use nacre_media::disk::{Draw, Layout, SeekCurve, SeekTimes};
+
+const ROTATION: Time = Time::from_ms(4);
+/// At 200 MB/s a track passes in one rotation; one track is a cylinder.
+const TRACK: u64 = 800_000;
+
+fn curve() -> SeekCurve {
+    let us = Time::from_us;
+    SeekCurve::fit(SeekTimes { track_to_track: us(200), average: us(3400), full_stroke: us(6600) }).unwrap()
+}
+
+/// A disk of 1,001 cylinders with one surface, the same rate everywhere, and writes that settle 3 ms longer.
+fn disk() -> Disk {
+    let layout = Layout::new(Bytes(1001 * TRACK), ROTATION, Bandwidth(200e6), Bandwidth(200e6), 1);
+    Disk::new(layout, curve(), Draw::default(), Time::from_ms(3))
+}
+
+/// A disk with two tracks on one cylinder: it never seeks.
+fn one_cylinder() -> Disk {
+    let layout = Layout::new(Bytes(2 * TRACK), ROTATION, Bandwidth(200e6), Bandwidth(200e6), 2);
+    Disk::new(layout, curve(), Draw::default(), Time::ZERO)
+}
+
+fn read(cylinder: u64, share_of_turn: f64, bytes: u32) -> Request {
+    let address = cylinder * TRACK + (share_of_turn * TRACK as f64) as u64;
+    Request { arrival: Time::ZERO, address, bytes, volume: 0, op: Op::Read }
+}
+
+fn write(cylinder: u64, share_of_turn: f64, bytes: u32) -> Request {
+    Request { op: Op::Write, ..read(cylinder, share_of_turn, bytes) }
+}
+
+fn firmware(policy: Policy, depth: usize) -> Firmware {
+    Firmware { policy, depth, age_limit: None }
+}
+
+/// Numbers of the requests in the order of their completions.
+fn order(visits: &[Visit]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..visits.len()).collect();
+    order.sort_by_key(|&request| visits[request].done);
+    order
+}
+
+/// The order in which `requests` that arrive together are served.
+fn order_of(firmware: Firmware, requests: &[Request]) -> Vec<usize> {
+    order(&serve(&disk(), firmware, requests, Load::Open(&vec![Time::ZERO; requests.len()])))
+}
+
+/// The order of requests that each stand at the start of one of `cylinders`.
+fn order_of_cylinders(firmware: Firmware, cylinders: &[u64]) -> Vec<usize> {
+    order_of(firmware, &cylinders.iter().map(|&cylinder| read(cylinder, 0.0, 1)).collect::<Vec<_>>())
+}
+
+#[test]
+fn one_request_takes_its_seek_its_wait_and_its_transfer() {
+    let arrival = Time::from_ms(1);
+    for (request, settle) in [(read(500, 0.25, 4096), 0), (write(500, 0.25, 4096), 3)] {
+        let visits = serve(&disk(), firmware(Policy::ShortestAccess, 32), &[request], Load::Open(&[arrival]));
+        let on_track = arrival + curve().time(0.5) + Time::from_ms(settle);
+        // A quarter of a turn is 1 ms. The platters stand at angle 0 at time 0.
+        let mut sector = Time::from_ms(1);
+        while sector < on_track {
+            sector += ROTATION;
+        }
+        let expected = sector + Time::from_ps(4096 * 5000);
+        assert!(visits[0].done.as_ps().abs_diff(expected.as_ps()) <= 1, "{visits:?}, expected {expected}");
+    }
+}
+
+#[test]
+fn the_shortest_seek_counts_cylinders_from_where_the_arm_stands() {
+    // From 0: 50; then 55 (5 away), 40 (15), 90 (50, where 100 is 60), 100.
+    let cylinders = [100, 90, 40, 50, 55];
+    let shortest = firmware(Policy::ShortestSeek, 32);
+    assert_eq!(order_of_cylinders(shortest, &[0, 90, 40, 50, 55]), [0, 2, 3, 4, 1]);
+    // From 0: 40, then 50, 55, 90, 100.
+    assert_eq!(order_of_cylinders(shortest, &cylinders), [2, 3, 4, 1, 0]);
+    // Among the two oldest: 90 of (100, 90), 100 of (100, 40), 50 of (40, 50), 55 of (40, 55), 40.
+    assert_eq!(order_of_cylinders(firmware(Policy::ShortestSeek, 2), &cylinders), [1, 0, 3, 4, 2]);
+    for policy in [Policy::FirstCome, Policy::ShortestSeek, Policy::ShortestAccess] {
+        assert_eq!(order_of_cylinders(firmware(policy, 1), &cylinders), [0, 1, 2, 3, 4]);
+    }
+    assert_eq!(order_of_cylinders(firmware(Policy::FirstCome, 32), &cylinders), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn of_equal_seeks_the_oldest_goes_first() {
+    let shortest = firmware(Policy::ShortestSeek, 32);
+    // 200 first, since it alone has arrived; 100 and 300 are as far, as are two on one cylinder.
+    let requests = [200, 300, 100, 300].map(|cylinder| read(cylinder, 0.0, 1));
+    let times = [0, 1, 2, 3].map(Time::from_us);
+    let visits = serve(&disk(), shortest, &requests, Load::Open(&times));
+    assert_eq!(order(&visits), [0, 1, 3, 2]);
+    // A write on the same cylinder as a read is as near, though it settles longer.
+    assert_eq!(order_of(shortest, &[write(10, 0.0, 1), read(10, 0.0, 1)]), [0, 1]);
+}
+
+#[test]
+fn the_shortest_access_counts_seek_settling_and_rotation() {
+    let shortest = firmware(Policy::ShortestAccess, 32);
+    // On the arm's cylinder sectors come in the order of their angles.
+    assert_eq!(order_of(shortest, &[0.75, 0.5, 0.25].map(|share| read(0, share, 1))), [2, 1, 0]);
+    // One cylinder away is 0.2 ms: a sector at 0.1 turns (0.4 ms) is reached there, and goes before one at 0.15 here.
+    assert_eq!(order_of(shortest, &[read(0, 0.15, 1), read(1, 0.1, 1)]), [1, 0]);
+    // One at 0.02 turns (0.08 ms) has passed when the arm is there.
+    assert_eq!(order_of(shortest, &[read(0, 0.9, 1), read(1, 0.02, 1)]), [0, 1]);
+    // A write has 3 ms to settle, so its sector at 0.1 turns is missed, and comes after 1.1 turns.
+    assert_eq!(order_of(shortest, &[write(1, 0.1, 1), read(1, 0.15, 1)]), [1, 0]);
+    // The transfer does not count: the first takes half a turn longer, and still goes first.
+    assert_eq!(order_of(shortest, &[read(0, 0.2, 1), read(0, 0.1, TRACK as u32 / 2)]), [1, 0]);
+    // Ties go to the oldest.
+    assert_eq!(order_of(shortest, &[read(0, 0.3, 8), read(0, 0.3, 4)]), [0, 1]);
+}
+
+#[test]
+fn what_arrives_at_the_moment_of_a_decision_takes_part_in_it() {
+    let requests = [read(0, 0.0, 1), read(900, 0.0, 1), read(10, 0.0, 1)];
+    let free = Time::from_ps(5000);
+    for (late, expected) in [(0, [0, 2, 1]), (1, [0, 1, 2])] {
+        let times = [Time::ZERO, Time::ZERO, free + Time::from_ps(late)];
+        let visits = serve(&disk(), firmware(Policy::ShortestSeek, 32), &requests, Load::Open(&times));
+        assert_eq!(visits[0].done, free, "a byte takes 5 ns");
+        assert_eq!(order(&visits), expected);
+    }
+    // The next request of a closed loop arrives at that moment.
+    let visits = serve(&disk(), firmware(Policy::ShortestSeek, 32), &requests, Load::Closed { clients: 2 });
+    assert_eq!((order(&visits), visits[2].arrived), (vec![0, 2, 1], free));
+}
+
+#[test]
+fn what_has_waited_longer_than_the_limit_goes_first() {
+    // The first takes half a turn (2 ms). The others would be served as 3, 2, 1.
+    let requests = [read(0, 0.0, TRACK as u32 / 2), read(900, 0.0, 1), read(800, 0.0, 1), read(10, 0.0, 1)];
+    let ms = Time::from_ms;
+    let served = |age_limit| {
+        let firmware = Firmware { age_limit, ..firmware(Policy::ShortestSeek, 32) };
+        order(&serve(&disk(), firmware, &requests, Load::Open(&[ms(0), ms(0), ms(1), ms(1)])))
+    };
+    assert_eq!(served(None), [0, 3, 2, 1]);
+    assert_eq!(served(Some(ms(2))), [0, 3, 1, 2], "2 ms are not longer than 2 ms, but the access to 3 is");
+    assert_eq!(
+        served(Some(ms(2) - Time::from_ps(1))),
+        [0, 1, 2, 3],
+        "the oldest, then those that aged meanwhile"
+    );
+    assert_eq!(served(Some(Time::ZERO)), [0, 1, 2, 3], "first come first served");
+}
+
+/// Reads of `bytes` that begin at random bytes of the first track.
+fn on_one_track(random: &mut Random, count: usize, bytes: u32) -> Vec<Request> {
+    (0..count).map(|_| read(0, random.unit() * 0.99, bytes)).collect()
+}
+
+#[test]
+fn on_one_track_first_come_waits_as_pollaczek_and_khinchine_have_it() {
+    // A wait of 0 to 4 ms, evenly, and 20 us of transfer: E[S] = 2.02 ms, E[S^2] = (4 ms)^2 / 12 + E[S]^2.
+    let (mean, variance) = (2.02e-3, 16e-6 / 12.0);
+    let rate = 0.6 / mean;
+    let expected = mean + mg1_wait(rate, mean, variance + mean * mean);
+    assert_mean("disk M/G/1", expected, 0.02, |random| {
+        let requests = on_one_track(random, 30_000, 4000);
+        let times: Vec<Time> = poisson(random.clone(), rate).take(requests.len()).collect();
+        let visits = serve(&one_cylinder(), firmware(Policy::FirstCome, 32), &requests, Load::Open(&times));
+        settled_mean(&visits.iter().map(|visit| visit.latency().as_secs_f64()).collect::<Vec<_>>())
+    });
+}
+
+#[test]
+fn on_one_track_the_shortest_access_passes_no_request_by() {
+    // Without transfers each request is served when it first comes under the head: its latency is 0 to 4 ms, evenly,
+    // whatever the others do, so n clients get 2 n requests in a turn. One byte takes 5 ns.
+    for clients in [1, 4, 32] {
+        let expected = 2.0 * clients as f64 / 4e-3;
+        let summary = |random: &mut Random, depth| {
+            let requests = on_one_track(random, 20_000, 1);
+            let firmware = firmware(Policy::ShortestAccess, depth);
+            Summary::of(&serve(&one_cylinder(), firmware, &requests, Load::Closed { clients }))
+        };
+        assert_mean("disk SATF rate", expected, 0.01, |random| summary(random, clients).per_second);
+        assert_mean("disk SATF median", 2e-3, 0.03, |random| summary(random, clients).p50.as_secs_f64());
+        assert_mean("disk SATF tail", 3.96e-3, 0.002, |random| summary(random, clients).p99.as_secs_f64());
+        // With a depth of one it is first come first served: half a turn each.
+        assert_mean("disk SATF of one", 500.0, 0.01, |random| summary(random, 1).per_second);
+    }
+}

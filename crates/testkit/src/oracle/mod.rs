@@ -1,0 +1,47 @@
+//! Independent discrete-event simulations, to compare schedulers with.
+//!
+//! Each one is small enough to be checked by reading: it walks from event to event, keeps what waits in a list, and
+//! searches that list for the next request. It shares the physics with the product (how far an arm moves, how long a row
+//! takes to open), and nothing of its schedulers.
+//!
+//! | module | simulates |
+//! |---|---|
+//! | [`disk`] | one arm that serves first come first served, by shortest seek, or by shortest access |
+//! | [`queue`] | servers with one queue, and one server with priority classes |
+//!
+//! Rules that all of them share:
+//! - A decision is made when a resource becomes free, among all requests that have arrived by then. A request that
+//!   arrives at the very moment of the decision takes part in it.
+//! - Ties are broken by arrival order, and requests that arrive together keep the order of the list.
+//! - In a closed loop, a client sends its next request at the moment its last one is done, without a pause. So that
+//!   request takes part in the decision of that moment.
+
+mod arrivals;
+pub mod disk;
+pub mod queue;
+mod single_server;
+#[cfg(test)]
+mod statistics;
+mod summary;
+
+pub use arrivals::Load;
+pub use summary::Summary;
+
+use nacre_kernel::Time;
+
+/// When one request arrived, and when it was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Visit {
+    /// When it arrived.
+    pub arrived: Time,
+    /// When it was done.
+    pub done: Time,
+}
+
+impl Visit {
+    /// From arrival to completion.
+    #[must_use]
+    pub fn latency(&self) -> Time {
+        self.done - self.arrived
+    }
+}

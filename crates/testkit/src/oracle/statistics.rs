@@ -1,0 +1,40 @@
+//! How far a simulated mean may lie from its closed form.
+
+use nacre_kernel::{Random, Streams};
+
+/// Independent runs behind each estimate.
+const RUNS: usize = 20;
+/// Standard errors that an estimate may be off. With Student's t for 19 degrees of freedom one estimate in 1,300 is further
+/// off by chance; seeds are fixed, so a test that passed once does not fail by chance later.
+const ERRORS_MOST: f64 = 4.0;
+
+/// Panics unless the mean of `run`, over independent runs, meets `expected` within its own statistical error, and that
+/// error is at most a share `tolerance` of `expected`.
+#[track_caller]
+pub(super) fn assert_mean(
+    what: &str,
+    expected: f64,
+    tolerance: f64,
+    mut run: impl FnMut(&mut Random) -> f64,
+) {
+    let values: Vec<f64> =
+        (0..RUNS).map(|seed| run(&mut Streams::new(seed as u64 + 1).stream(what))).collect();
+    let count = RUNS as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let allowed = ERRORS_MOST * (squares / (count - 1.0) / count).sqrt();
+    assert!(
+        allowed <= tolerance * expected.abs(),
+        "{what}: runs of this length tell the mean within {:.2} % only",
+        100.0 * allowed / expected.abs()
+    );
+    // Rounding to picoseconds, where runs do not differ.
+    let allowed = allowed + 1e-9 * expected.abs();
+    assert!((mean - expected).abs() <= allowed, "{what}: {mean} +- {allowed}, expected {expected}");
+}
+
+/// The mean of the last nine tenths of `values`: the first tenth is for the start from empty.
+pub(super) fn settled_mean(values: &[f64]) -> f64 {
+    let settled = &values[values.len() / 10..];
+    settled.iter().sum::<f64>() / settled.len() as f64
+}
