@@ -64,6 +64,7 @@ that no other document has together."""
 READ = "it is a file that is read, and would be lost; name another file to write"
 USED = "it is in use, as an image of a server or a memory is; name another file"
 TAKEN = "there is already a file of this name; name another one, or replace it with --force"
+HELD = "it holds results already; name another directory, or replace them with --force"
 _FOREIGN = (
     "there is already a file of this name, and no results that it would belong to;"
     " give another directory"
@@ -74,13 +75,15 @@ class Staging:
     """A directory that receives files all together: at `commit`, or when the block ends well.
 
     Entering it proves that the directory can be written, before any long work, and that `names`
-    are free there, or those of earlier results. Leaving it by an exception removes what was staged
-    since, and the directories that were made for it if nothing was committed.
+    are free there, or those of earlier results that it may `replace`. Leaving it by an exception
+    removes what was staged since, and the directories that were made for it if nothing was
+    committed.
     """
 
-    def __init__(self, directory: Path, names: Iterable[str] = ()) -> None:
+    def __init__(self, directory: Path, names: Iterable[str] = (), *, replace: bool = True) -> None:
         self.directory = directory
         self._names = tuple(names)
+        self._may_replace = replace
         self._is_ours = False
         self._committed: set[str] = set()
         self._made: list[Path] = []
@@ -103,6 +106,8 @@ class Staging:
         try:
             for name in self._names:
                 self._check(name)
+                if not self._may_replace and look(self.directory / name):
+                    raise FileExistsError(errno.EEXIST, HELD, str(self.directory))
         except OSError:
             self._stage.rmdir()
             raise

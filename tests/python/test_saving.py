@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nacre
 import pytest
+from nacre import toml
 from nacre.cli.app import app
 from nacre.saving import Staging, replacing, unfinished, write_file
 from typer.testing import CliRunner
@@ -220,6 +221,39 @@ def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
         assert taken.is_symlink()
         assert elsewhere.read_text() == "mine"
         taken.unlink()
+
+
+RESULTS = (
+    (("run", "small.toml"), "record.json"),
+    (("mixes", "tiers", "--steps", "4", "--set", "workload.requests=100"), "mixes.json"),
+    (("crash", "small.toml", "--points", "20"), "crash.json"),
+)
+"""Commands that keep results in a directory, and the file that every one of them has."""
+
+
+@pytest.mark.parametrize(("command", "sealed"), RESULTS, ids=lambda given: given[0])
+def test_results_of_another_scenario_are_not_overwritten_without_force(
+    command: tuple[str, ...], sealed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    workload = {"kind": "uniform", "footprint": "1 MiB", "requests": 100}
+    stack = {"kind": "measured", "read": "10 us", "write": "20 us", "capacity": "1 MiB"}
+    Path("small.toml").write_text(toml.document({"workload": workload, "stack": stack}))
+    first = CliRunner().invoke(app, [*command, "--out", "out"])
+    assert first.exit_code == 0, first.output
+    before = {path: path.read_bytes() for path in Path("out").iterdir()}
+    assert Path("out", sealed) in before
+    other = [*command, "--set", "workload.requests=90", "--out", "out"]
+    refused = CliRunner().invoke(app, other)
+    assert refused.exit_code == 1, refused.output
+    assert "out: it holds results already" in refused.stderr
+    assert "--force" in refused.stderr
+    assert refused.stdout == ""
+    assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
+    forced = CliRunner().invoke(app, [*other, "--force"])
+    assert forced.exit_code == 0, forced.output
+    if command[0] != "crash":  # what it was asked is generated, whatever the workload says
+        assert Path("out", sealed).read_bytes() != before[Path("out", sealed)]
 
 
 READERS = (

@@ -36,6 +36,9 @@ ConvertedPrices = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+ReplaceResults = Annotated[
+    bool, typer.Option("--force", help="Replace the results that the directory of --out holds.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

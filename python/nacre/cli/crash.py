@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nacre.cli import completing
-from nacre.cli.arguments import Json, Settings, place, settings_of
+from nacre.cli.arguments import Json, ReplaceResults, Settings, place, settings_of
 from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
@@ -30,7 +30,7 @@ from nacre.summary_crash import (
 
 _OF_PROGRAMS = ("check", "times", "within", "ready")
 """Options that mean something with a program alone."""
-_OF_POINTS = ("points", "fault", "out")
+_OF_POINTS = ("points", "fault", "out", "force")
 """Options that mean something without one."""
 
 
@@ -89,6 +89,7 @@ def crash(
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
     ] = None,
+    force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
     """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
@@ -112,7 +113,7 @@ def crash(
     # A pipe that nobody writes into is waited for until the first Ctrl-C.
     source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
-        staging = stack.enter_context(Staging(out, CRASH_FILES)) if out else None
+        staging = stack.enter_context(Staging(out, CRASH_FILES, replace=force)) if out else None
         interruption = stack.enter_context(Interruption())
         bar = stack.enter_context(Bar("crashing", "points"))
 

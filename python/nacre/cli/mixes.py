@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import ConvertedPrices, Json, Scenario, Settings, place, settings_of
+from nacre.cli.arguments import (
+    ConvertedPrices,
+    Json,
+    ReplaceResults,
+    Scenario,
+    Settings,
+    place,
+    settings_of,
+)
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
@@ -49,6 +57,7 @@ def mixes(
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write the mixes and their figure there."),
     ] = None,
+    force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
     """Score every mix of the tiers of a scenario.
@@ -59,7 +68,7 @@ def mixes(
     failure: Failure | None = None
     runs: Simulated | None = None
     with ExitStack() as stack:
-        staging = stack.enter_context(Staging(out, MIXES_FILES)) if out else None
+        staging = stack.enter_context(Staging(out, MIXES_FILES, replace=force)) if out else None
         with Bar("counting", "requests") as bar:
             found = score(
                 scenario, overrides, steps=steps, prices=given(prices), budget=budget, progress=bar

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nacre.cli.arguments import ConvertedPrices, Json, Scenario, Settings, place, settings_of
+from nacre.cli.arguments import (
+    ConvertedPrices,
+    Json,
+    ReplaceResults,
+    Scenario,
+    Settings,
+    place,
+    settings_of,
+)
 from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
@@ -56,6 +64,7 @@ def run(
             metavar="DIR", parser=place, help="Write the record, its columns and figures there."
         ),
     ] = None,
+    force: ReplaceResults = False,
     split: Annotated[
         str | None,
         typer.Option(
@@ -102,7 +111,7 @@ def run(
         look_apart(save_state, [scenario, *([start] if start else [])])
     failure: Failure | None = None
     with ExitStack() as stack:
-        staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None
+        staging = stack.enter_context(Staging(out, RECORD_FILES, replace=force)) if out else None
         interruption = stack.enter_context(Interruption(nothing_yet=split is None))
         if split is None:
             record = _simulate(source, overrides, seed, until, start, save_state, interruption)
