@@ -1,4 +1,4 @@
-"""Every command ends soon after Ctrl-C or SIGTERM, and what it has finished can be read.
+"""Every command ends soon after Ctrl-C, SIGTERM or SIGHUP, and what it has finished can be read.
 Until then it listens where docs/security.md says, and nowhere else.
 
 How soon is counted in the time of processors, which says the same on a busy machine: a command that
@@ -7,11 +7,14 @@ goes on working, or waits for something that does not come, is found out.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import resource
 import signal
 import socket
 import subprocess
+import termios
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -246,11 +249,17 @@ def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket)
     assert process.poll() is None, f"it ended by itself: {process.communicate()[0].decode()}"
 
 
-BOTH = [signal.SIGINT, signal.SIGTERM]
-"""Commands take both alike (`nacre.cli.interrupt`), so that each is ended by one of them here."""
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+"""Commands take all alike (`nacre.cli.interrupt`), so that each is ended by one of them here."""
 
 
-@pytest.mark.parametrize(("name", "number"), list(zip(CASES | MORE, cycle(BOTH), strict=False)))
+ENDED = [
+    *zip(CASES | MORE, cycle(SIGNALS), strict=False),
+    *((name, signal.SIGHUP) for name in ("run", "study", "explore", "serve")),
+]
+
+
+@pytest.mark.parametrize(("name", "number"), ENDED)
 def test_it_ends_and_leaves_what_it_finished(
     name: str,
     number: signal.Signals,
@@ -298,6 +307,59 @@ def test_it_ends_and_leaves_what_it_finished(
     case.check(tmp_path)
 
 
+def test_a_terminal_that_closes_leaves_what_was_finished(inputs: Path, tmp_path: Path) -> None:
+    """The bar is drawn there, and nothing can be written to it any more."""
+    terminal, its_end = pty.openpty()
+    process = subprocess.Popen(
+        [NACRE, "run", str(inputs / "endless.toml"), "--out", "out"],
+        cwd=tmp_path,
+        stdin=its_end,
+        stdout=its_end,
+        stderr=its_end,
+        env=os.environ | {"TERM": "xterm"},
+        preexec_fn=owns_terminal,
+    )
+    os.close(its_end)
+    try:
+        shown = b""
+        while b"simulating" not in shown:
+            shown += os.read(terminal, 1000)
+        os.close(terminal)
+        _, status, _ = ended(process)
+    finally:
+        process.kill()
+    assert status != -signal.SIGHUP
+    is_record(tmp_path)
+
+
+def owns_terminal() -> None:
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_under_nohup_a_command_goes_on(inputs: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        ["nohup", str(NACRE), "run", str(inputs / "endless.toml"), "--out", "out"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        known = psutil.Process(process.pid)
+        until(lambda: took(known) > WORKED_S)
+        process.send_signal(signal.SIGHUP)
+        spent = took(known)
+        until(lambda: process.poll() is not None or took(known) > spent + WORKED_S)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, status, _ = ended(process)
+    finally:
+        process.kill()
+    assert status == INTERRUPTED
+    is_record(tmp_path)
+
+
 MUTE = {
     "run": "run mute",
     "check": "check mute",
@@ -315,7 +377,7 @@ MUTE = {
 """Commands that read from a pipe into which nobody writes."""
 
 
-@pytest.mark.parametrize(("name", "number"), list(zip(MUTE, cycle(BOTH), strict=False)))
+@pytest.mark.parametrize(("name", "number"), list(zip(MUTE, cycle(SIGNALS), strict=False)))
 def test_it_ends_though_it_waits_for_a_pipe(
     name: str, number: signal.Signals, inputs: Path, tmp_path: Path
 ) -> None:

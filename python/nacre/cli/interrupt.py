@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any, Never
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 0.1
 _LOOKS = 8
 """In so many looks Python hears of a signal, unless the model waits for something or computes."""
@@ -23,17 +23,24 @@ _heard = threading.Event()
 
 
 def heed() -> None:
-    """From now on SIGTERM is as Ctrl-C: what is half written goes, what was begun ends.
+    """From now on SIGTERM and SIGHUP are as Ctrl-C: what is half written goes, what was begun ends.
 
+    A SIGHUP that is ignored, as under `nohup`, stays ignored.
     Python hears of signals between two of its own steps. Where the model reads from a pipe in
     which nothing comes there is none: the process ends nevertheless, as if it were killed.
     """
-    for number in _SIGNALS:
+    for number in _heeded():
         signal.signal(number, _interrupt)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=[reading], daemon=True).start()
+
+
+def _heeded() -> list[signal.Signals]:
+    """The signals that end a command."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> Never:
@@ -70,7 +77,9 @@ def trust() -> None:
 
 
 class Interruption:
-    """While the block runs, the first Ctrl-C (or SIGTERM) sets `asked`; a second one aborts.
+    """While the block runs, the first Ctrl-C sets `asked`; a second one aborts.
+
+    SIGTERM and SIGHUP do the same.
 
     With `nothing_yet` the first one aborts, too, until there is something to leave: what takes its
     time before that has no end of its own.
@@ -91,7 +100,7 @@ class Interruption:
         self._nothing_yet = False
 
     def __enter__(self) -> Interruption:
-        for number in _SIGNALS:
+        for number in _heeded():
             self._before[number] = signal.signal(number, self._note)
         return self
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -29,7 +32,7 @@ def explore(
     port: int = 0,
     ready: Callable[[str], object] = lambda _address: None,
 ) -> None:
-    """Answers pages until Ctrl-C or SIGTERM; then waits for what was finished to be written.
+    """Answers pages until Ctrl-C, SIGTERM or SIGHUP; then waits for what was finished to be written.
 
     `ready` is called with the address to open, which has the token in its fragment. With port 0 a
     free one is chosen. Raises `ConfigError` for a port that cannot be had, and for a folder that
@@ -74,6 +77,20 @@ class _Server(uvicorn.Server):
         self._explorer = explorer
         self._asked = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Takes SIGHUP, too: the terminal that it was started from has closed."""
+        with super().capture_signals():
+            is_main = threading.current_thread() is threading.main_thread()
+            before = signal.getsignal(signal.SIGHUP)
+            if is_main and before is not signal.SIG_IGN:
+                signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                if is_main:
+                    signal.signal(signal.SIGHUP, before)
 
     async def main_loop(self) -> None:
         """Sleeps until it is asked to end; uvicorn's own looks ten times a second."""

@@ -1,0 +1,67 @@
+"""Who waits sees how far long work is, in a pipe too."""
+
+from __future__ import annotations
+
+import nacre.progress
+import pytest
+from nacre.progress import Bar
+from nacre.reproduce.progress import RunsBar
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(nacre.progress, "time", made)
+    return made
+
+
+def shown(
+    clock: Clock, capsys: pytest.CaptureFixture[str], bar: Bar, seconds: int, total: int | None
+) -> list[str]:
+    """The lines of work that does 20 steps a second."""
+    with bar:
+        for second in range(seconds):
+            clock.now = 1000.0 + second
+            bar(20 * second, total)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_short_work_in_a_pipe_writes_nothing(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shown(clock, capsys, Bar("studying", "points"), 10, 200) == []
+
+
+def test_long_work_in_a_pipe_writes_a_line_now_and_then(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = shown(clock, capsys, Bar("studying", "points"), 301, 12_000)
+    assert lines[0] == "studying: 200 of 12,000 points, 20.0 points/s, 1.7 %, 10 min left"
+    assert lines[-1] == "studying: 6,000 of 12,000 points, 20.0 points/s, 50.0 %, 5 min left"
+    assert len(lines) == 6 + 4, "each 10 s in the first minute, then each minute"
+
+
+def test_work_without_a_known_end_writes_how_much_is_done(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = shown(clock, capsys, Bar("reading", "requests"), 12, None)
+    assert lines == ["reading: 200 requests, 20.0 requests/s"]
+
+
+def test_a_reproduction_writes_runs_and_the_time_left(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RunsBar() as bar:
+        clock.now += 20
+        bar(3, 40, 0.25)
+    assert capsys.readouterr().err == "reproducing: 3 of 40 runs, 25.0 %, 1 min left\n"
