@@ -104,6 +104,30 @@ def test_a_spent_budget_is_no_failure() -> None:
     assert json.loads(more.stdout)["points"]["done"] == 200
 
 
+def test_a_changed_study_that_is_resumed_counts_its_own_points_only() -> None:
+    axis = STUDY["axis"][0]
+    first = nacre(STUDY | {"axis": [axis | {"values": ["10 us", "20 us", "30 us"]}]}, "--json")
+    assert json.loads(first.stdout)["points"]["done"] == 3
+    changed = STUDY | {"axis": [axis | {"values": ["20 us", "40 us"]}]}
+    resumed = ["--out", "small.study", "--resume"]
+    told = nacre(changed, *resumed)
+    assert told.exit_code == 0, told.stderr
+    assert "small: 2 points, 1 of them there already\n" in told.stdout
+    note = "note: small.study also holds 2 points that are not in this form of the study"
+    assert note in told.stdout
+    counted = json.loads(nacre(changed, *resumed, "--json").stdout)["points"]
+    assert counted == {"all": 2, "done": 2, "failed": 0, "reused": 2}
+
+
+def test_no_figure_of_an_earlier_form_of_a_study_stays(folder: Path) -> None:
+    both = {"objective": [{"of": "read_mean"}, {"of": "iops"}]}
+    assert nacre(STUDY | both).exit_code == 0
+    assert (folder / "small.study" / "pareto.svg").exists()
+    assert nacre(STUDY, "--resume").exit_code == 0
+    assert (folder / "small.study" / "sensitivity.svg").exists()
+    assert not list((folder / "small.study").glob("pareto.*"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

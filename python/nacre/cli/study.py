@@ -20,7 +20,16 @@ from nacre.progress import Bar
 from nacre.study.plan import sound
 from nacre.study.result import StudyResult, summed
 from nacre.study.store import Store
-from nacre.study.work import End, conduct, draw, engine_called, keeping, save
+from nacre.study.work import (
+    End,
+    conduct,
+    draw,
+    engine_called,
+    foreign,
+    keeping,
+    reused,
+    save,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,9 +94,9 @@ def study(
         except Exception as error:
             failure = failure_of(error)
     if as_json:
-        write_json(_document(result, end, directory, kept.reused))
+        write_json(_document(result, end, directory, reused(result, kept)))
     else:
-        _show(result, end, directory, kept.reused)
+        _show(result, end, directory, kept)
     flush()
     if failure:
         complain(*failure.lines, f"points and table are complete and kept in {directory}")
@@ -109,15 +118,19 @@ def _told(directory: Path) -> Iterator[None]:
         raise
 
 
-def _show(result: StudyResult, end: End, directory: Path, reused: int) -> None:
+def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
     from nacre.study.summary import BEST, best, decisive, facts, ranked
 
-    again = f", {reused:,} of them there already" if reused else ""
+    before = reused(result, kept)
+    again = f", {before:,} of them there already" if before else ""
     write_line(f"{result.name}: {summed(result)}{again}")
     if end is End.SPENT:
         write_line("  the time of the budget is spent; --resume goes on")
     for line in facts(result):
         write_prose(line, "  ")
+    others = foreign(result, kept)
+    if result.complete and others:
+        write_prose(f"note: {directory} also holds {_of_an_earlier_form(others)}", "  ")
     for table in (best(result), decisive(result)):
         if table.rows:
             write_line()
@@ -129,7 +142,12 @@ def _show(result: StudyResult, end: End, directory: Path, reused: int) -> None:
     write_line(f"results are in {directory}")
 
 
-def _document(result: StudyResult, end: End, directory: Path, reused: int) -> Mapping[str, Any]:
+def _of_an_earlier_form(points: int) -> str:
+    are = "point that is" if points == 1 else "points that are"
+    return f"{points:,} {are} not in this form of the study"
+
+
+def _document(result: StudyResult, end: End, directory: Path, before: int) -> Mapping[str, Any]:
     return {
         "study": result.name,
         "version": __version__,
@@ -139,7 +157,7 @@ def _document(result: StudyResult, end: End, directory: Path, reused: int) -> Ma
             "all": result.total,
             "done": result.table.height,
             "failed": result.failed.height,
-            "reused": reused,
+            "reused": before,
         },
         "objectives": [vars(objective) for objective in result.questions.objectives],
         "pareto": result.pareto()["design"].to_list(),

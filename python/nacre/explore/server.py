@@ -32,7 +32,7 @@ def explore(
     port: int = 0,
     ready: Callable[[str], object] = lambda _address: None,
 ) -> None:
-    """Answers pages until Ctrl-C, SIGTERM or SIGHUP; then waits for what was finished to be written.
+    """Answers pages until Ctrl-C, SIGTERM or SIGHUP; then waits until what was finished is written.
 
     `ready` is called with the address to open, which has the token in its fragment. With port 0 a
     free one is chosen. Raises `ConfigError` for a port that cannot be had, and for a folder that

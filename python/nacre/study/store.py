@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SCHEMA = "nacre-study-1"
 STUDY_FILE = "study.json"
 TABLE_FILE = "results.parquet"
+FIGURE_FILES = tuple(
+    f"{name}.{suffix}" for name in ("by_axis", "pareto", "sensitivity") for suffix in ("svg", "png")
+)
 FLUSH_S = (0.25, 2.0)
 """How long points wait for others: at first, and later, when there are many files already."""
 FLUSH_POINTS = 256
@@ -50,7 +53,8 @@ class Memory:
 
     def __init__(self, paths: Mapping[str, str] | None) -> None:
         self.rows: dict[str, Row] = {}
-        self.reused = 0
+        self.found: frozenset[str] = frozenset()
+        """Keys of the points that had ended well before, of this study or of an earlier form."""
         self._paths = paths
         self._ended: dict[str, Outcome] = {}
 
@@ -265,7 +269,7 @@ class Store(Memory):
             return
         for key, text, error, seconds in table(files, with_columns=False).iter_rows():
             self._note(Outcome(key, text, error, seconds))
-        self.reused = len(self.rows)
+        self.found = frozenset(filter(self.has, self.rows))
 
     def _write(self, rows: pl.DataFrame) -> None:
         target = self.directory / POINTS / f"{self._next:06}.parquet"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from nacre.errors import Problem, config_error, unknown
-from nacre.saving import write_file
+from nacre.saving import look, write_file
 from nacre.study.document import Design, Given
 from nacre.study.engine import Engine, Name
 from nacre.study.live import LiveStudy
@@ -23,7 +23,7 @@ from nacre.study.plan import Planner, sound
 from nacre.study.point import Point
 from nacre.study.preparations import prepared_alike
 from nacre.study.result import StudyResult
-from nacre.study.store import TABLE_FILE, Memory, Store
+from nacre.study.store import FIGURE_FILES, TABLE_FILE, Memory, Store
 from nacre.study.task import Base, Task, identity
 from nacre.study.tls import Files, tls_of
 
@@ -184,14 +184,30 @@ def conduct(
     return StudyResult(design, frame, planner.total, kept, directory), end
 
 
+def reused(result: StudyResult, kept: Memory) -> int:
+    """How many of its points had ended before."""
+    return sum(key in kept.found for key in result.table["key"])
+
+
+def foreign(result: StudyResult, kept: Memory) -> int:
+    """How many points that had ended before are not of this study."""
+    return len(kept.found.difference(result.table["key"]))
+
+
 def save(result: StudyResult, kept: Store) -> None:
-    """Writes the table, and makes one file of the points where all have ended."""
+    """Writes the table, and makes one file of the points where all have ended.
+
+    Figures of an earlier table go: they would be taken for this one's.
+    """
     kept.expect(result.total)
     if result.complete:
         kept.compact()
     parquet = io.BytesIO()
     result.table.write_parquet(parquet, metadata={"nacre": json.dumps({"study": result.name})})
     write_file(kept.directory / TABLE_FILE, parquet.getvalue())
+    for stale in (kept.directory / name for name in FIGURE_FILES):
+        if look(stale):
+            stale.unlink()
 
 
 def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda: False) -> bool:
