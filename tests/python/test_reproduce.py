@@ -14,14 +14,16 @@ import polars as pl
 import pytest
 import typer
 from nacre.cli import reproduce as command
+from nacre.cli.app import app
 from nacre.errors import ConfigError, Error
 from nacre.record import Record
 from nacre.reproduce import runs, tasks, work
-from nacre.reproduce.paper import read
+from nacre.reproduce.paper import papers, read
 from nacre.reproduce.plan import as_study
 from nacre.study.local import Local
 from nacre.study.plan import sound
 from small_paper import CLAIMS, PLAN, SCENARIO, Counting, reproduced, status, written
+from typer.testing import CliRunner
 
 ROW = {
     "id", "paper", "figure", "metric", "published", "simulated", "unit", "error", "kind", "class",
@@ -375,3 +377,21 @@ def test_a_mistake_in_a_paper_is_named(tmp_path: Path, claims: str, plan: str, s
     with pytest.raises(Error, match="tiny") as error:
         read(folder / "tiny")
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize("name", [None, "drives"])
+def test_all_papers_are_not_recomputed_without_a_word(
+    name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(
+        "nacre.cli.reproduce.carry_out", lambda chosen, *_, **__: asked.append(len(chosen))
+    )
+    done = CliRunner().invoke(app, ["reproduce", *filter(None, [name])])
+    assert done.exit_code == 0
+    if name:
+        assert (asked, done.stderr) == ([1], "")
+        return
+    assert asked == [len(papers())]
+    assert done.stderr.startswith("note: no paper is named, so all are recomputed, 1,")
+    assert all(each in done.stderr for each in papers())

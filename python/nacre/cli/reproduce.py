@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -72,12 +73,26 @@ def reproduce(
 ) -> None:
     """Recompute published results, and say how far off each one is."""
     _apart({"--sensitivity": vary, "--hold-out": hold_out})
+    chosen = targets(name)
+    if name is None:
+        _announce(chosen)
     if hold_out:
-        carry_out_held_out(targets(name), out, resume=resume, as_json=as_json)
+        carry_out_held_out(chosen, out, resume=resume, as_json=as_json)
     elif vary:
-        carry_out_moves(targets(name), out, resume=resume, as_json=as_json)
+        carry_out_moves(chosen, out, resume=resume, as_json=as_json)
     else:
-        carry_out(targets(name), out, resume=resume, as_json=as_json)
+        carry_out(chosen, out, resume=resume, as_json=as_json)
+
+
+def _announce(chosen: Sequence[Target]) -> None:
+    """Says that no paper was named, so that all are recomputed."""
+    names = ", ".join(target.paper.name for target in chosen)
+    with suppress(OSError):
+        sys.stderr.write(
+            f"note: no paper is named, so all are recomputed, {len(jobs_of(chosen)):,} runs;"
+            f" for less, name one of {names}\n"
+        )
+        sys.stderr.flush()
 
 
 def _apart(given: Mapping[str, bool]) -> None:
