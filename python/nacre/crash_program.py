@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import shutil
@@ -10,19 +11,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nacre.control import Control, Outage
 from nacre.errors import Error, Problem, config_error
+from nacre.family import started
 from nacre.view import View
 
 PATIENCE_S = 10.0
 """Seconds that a program has to end by itself when its device is gone."""
+READY_TIMEOUT_S = 60.0
+"""Seconds that a program has to get ready, unless the caller gives another time."""
 _SAID = 4_000
 """Characters that are kept of what a program said last."""
+_MARK = "NACRE_READY"
+"""A variable that every process of a program has, with a path that no other program has."""
 _MISTAKE = 2
 """The status of a server whose user made a mistake."""
 
@@ -62,6 +67,7 @@ def crash_program(
     times: int = 10,
     within_s: float = 2.0,
     ready: bool = False,
+    ready_timeout_s: float = READY_TIMEOUT_S,
     seed: int = 1,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
@@ -72,35 +78,48 @@ def crash_program(
     up to `within_s` seconds later, or when the program ends. With `ready` these seconds count from
     when the program makes the file `NACRE_READY`. Then the device is served anew from its image,
     and `check` is run by the shell. Both find the device under `NACRE_URI` in their environment,
-    and which round it is as `NACRE_ROUND`. The first check that fails ends it.
+    and which round it is as `NACRE_ROUND`. The first check that fails ends it. If `stop` is true,
+    program and check are ended, and the round that they were in does not count.
 
     Raises `ConfigError` where there is a mistake in the scenario, `Error` where the device cannot
-    be served for another reason, `OSError` where the program cannot be run.
+    be served for another reason or the program does not get ready within `ready_timeout_s`,
+    `OSError` where the program cannot be run.
     """
     draws = random.Random(seed)  # noqa: S311  (moments, no secrets)
     folder = Path(tempfile.mkdtemp(prefix="nacre-crash-"))
     rounds: list[dict[str, Any]] = []
     failed = 0
+    is_kept = False
     try:
         server = _Server(scenario, settings, folder)
         try:
             for number in range(times):
                 if stop() or failed:
                     break
-                moment = _Moment(draws.uniform(0, within_s), server.ready if ready else None)
+                after_s = draws.uniform(0, within_s)
+                moment = _Moment(after_s, server.ready if ready else None, ready_timeout_s)
                 found = _pull(server, command, moment, number, stop)
                 server.stop()
+                if found is None:
+                    break
                 server.start()
                 if check is not None:
-                    found |= _check(check, server.environment(number))
+                    checked = _check(check, server.environment(number), stop)
+                    if checked is None:
+                        break
+                    found |= checked
                     failed += found["check"] != 0
                 rounds.append(found)
                 tell(len(rounds))
             server.stop()
         finally:
             server.kill()
+        is_kept = failed > 0
+    except _NotReadyError as error:
+        is_kept = True
+        raise Error(f"{error}; the image is kept in {folder}") from None
     finally:
-        if not failed:
+        if not is_kept:
             shutil.rmtree(folder, ignore_errors=True)
     kept = str(folder) if failed else None
     name = Path(scenario).name
@@ -167,12 +186,16 @@ class _Server:
             self._process.communicate()
 
 
+class _NotReadyError(Error):
+    """The program never made the file that says that it is ready."""
+
+
 class _Moment:
     """When the power fails: so many seconds from now, or from when a file is there."""
 
-    def __init__(self, after_s: float, ready: Path | None) -> None:
-        self._after_s, self._ready = after_s, ready
-        self._began = time.monotonic()
+    def __init__(self, after_s: float, ready: Path | None, ready_timeout_s: float) -> None:
+        self._after_s, self._ready, self._timeout_s = after_s, ready, ready_timeout_s
+        self._began = self._waits_from = time.monotonic()
         if ready is not None:
             ready.unlink(missing_ok=True)
 
@@ -185,8 +208,20 @@ class _Moment:
         return time.monotonic() - self._began
 
     def left_s(self) -> float:
-        """Seconds until then; 0 when it has come."""
-        return max(0.0, self._after_s - self.passed_s())
+        """Seconds until then; 0 when it has come, no number while the program is not ready."""
+        passed_s = self.passed_s()
+        return max(0.0, self._after_s - passed_s) if self._ready is None else math.inf
+
+    def must_be_ready(self, number: int, ended: int | None) -> None:
+        """Raises `_NotReadyError` if the program is not ready and has ended or had its time."""
+        if self._ready is None or self._ready.exists():
+            return
+        if ended is not None:
+            how = f"the program ended with status {ended} before it made $NACRE_READY"
+            raise _NotReadyError(f"round {number + 1}: {how}, so nothing was tested")
+        if time.monotonic() - self._waits_from > self._timeout_s:
+            how = f"the program did not make $NACRE_READY within {self._timeout_s:g} s"
+            raise _NotReadyError(f"round {number + 1}: {how}; see --ready-timeout")
 
 
 def _pull(
@@ -195,43 +230,41 @@ def _pull(
     moment: _Moment,
     number: int,
     stop: Callable[[], bool],
-) -> dict[str, Any]:
-    """Runs the program until the power fails under it."""
-    with _running(command, server.environment(number)) as process:
-        while process.poll() is None and (left_s := moment.left_s()) > 0 and not stop():
+) -> dict[str, Any] | None:
+    """Runs the program until the power fails under it; None if it was interrupted."""
+    with started(command, server.environment(number), _MARK) as program:
+        while (ended := program.poll()) is None and (left_s := moment.left_s()) > 0 and not stop():
+            moment.must_be_ready(number, ended)
             time.sleep(min(0.01, left_s))
-        ended, ran_s = process.poll(), moment.passed_s()
+        if stop():
+            # It may have mounts to put away.
+            program.ask_to_end()
+            return None
+        moment.must_be_ready(number, ended)
+        program.look()
+        ran_s = moment.passed_s()
         outage = server.power_fail()
+        program.wait(PATIENCE_S, stop)
+        if stop():
+            program.ask_to_end()
+            return None
     return {"at_s": ran_s, "ended": ended, "outage": outage.to_dict(), "check": None, "said": ""}
 
 
-@contextmanager
-def _running(
-    command: Sequence[str], environment: Mapping[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """The program and all it starts; what has not ended at last is ended."""
-    with subprocess.Popen(  # noqa: S603  (the user's own program)
-        command, env=dict(environment), stdin=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        try:
-            yield process
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(PATIENCE_S)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-
-def _check(check: str, environment: Mapping[str, str]) -> dict[str, Any]:
-    done = subprocess.run(  # noqa: S602  (the user's own command line)
-        check,
-        shell=True,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    return {"check": done.returncode, "said": done.stdout[-_SAID:]}
+def _check(
+    check: str, environment: Mapping[str, str], stop: Callable[[], bool]
+) -> dict[str, Any] | None:
+    """Runs the check, and says what it found; None if it was interrupted."""
+    # A process that the check leaves behind would keep a pipe open.
+    with tempfile.TemporaryFile() as output:
+        with started(check, environment, _MARK, output) as program:
+            while not stop() and not program.wait(PATIENCE_S, stop):
+                pass
+            if stop():
+                program.ask_to_end()
+                return None
+            status = program.poll()
+        size = output.seek(0, os.SEEK_END)
+        output.seek(max(0, size - 4 * _SAID))
+        said = output.read().decode(errors="replace")
+    return {"check": status, "said": said[-_SAID:]}

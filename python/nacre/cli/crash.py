@@ -15,7 +15,7 @@ from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
 from nacre.crash import CRASH_SEED_MAX, Crash, crash_drawn
 from nacre.crash import crash as crash_scenario
-from nacre.crash_program import crash_program
+from nacre.crash_program import READY_TIMEOUT_S, crash_program
 from nacre.errors import Problem, config_error
 from nacre.progress import Bar
 from nacre.saving import CRASH_FILES, Staging
@@ -28,7 +28,7 @@ from nacre.summary_crash import (
     recovery_table,
 )
 
-_OF_PROGRAMS = ("check", "times", "within", "ready")
+_OF_PROGRAMS = ("check", "times", "within", "ready", "ready_timeout")
 """Options that mean something with a program alone."""
 _OF_POINTS = ("points", "fault", "out", "force")
 """Options that mean something without one."""
@@ -85,6 +85,12 @@ def crash(
             "--ready", help="Count these seconds from when it makes the file $NACRE_READY."
         ),
     ] = False,
+    ready_timeout: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="With --ready: the time it has to make that file."
+        ),
+    ] = READY_TIMEOUT_S,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
@@ -104,6 +110,7 @@ def crash(
             within,
             seed,
             ready=ready,
+            ready_timeout_s=ready_timeout,
             as_json=as_json,
         )
         return
@@ -154,11 +161,18 @@ def _check_given(context: typer.Context, *, is_program: bool) -> None:
         if is_program
         else (_OF_PROGRAMS, "it is of losses of power under a program", "add: -- COMMAND")
     )
-    sources = {name: context.get_parameter_source(name) for name in names}
-    given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
-    if given:
-        problems = [Problem(path=f"--{name}", problem=problem, hint=hint) for name in given]
+    if given := [name for name in names if _is_given(context, name)]:
+        options = [f"--{name.replace('_', '-')}" for name in given]
+        problems = [Problem(path=option, problem=problem, hint=hint) for option in options]
         raise config_error(problems)
+    if not context.params["ready"] and _is_given(context, "ready_timeout"):
+        problem = "no file is waited for"
+        raise config_error([Problem(path="--ready-timeout", problem=problem, hint="add: --ready")])
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _pull(
@@ -171,6 +185,7 @@ def _pull(
     seed: int,
     *,
     ready: bool,
+    ready_timeout_s: float,
     as_json: bool,
 ) -> None:
     """Runs the user's program, and pulls the power under it."""
@@ -184,6 +199,7 @@ def _pull(
             times=times,
             within_s=within,
             ready=ready,
+            ready_timeout_s=ready_timeout_s,
             seed=seed,
             stop=lambda: interruption.asked,
             tell=lambda done: bar(done, times),

@@ -1,0 +1,169 @@
+"""Power loss under a program: interrupts, programs that never get ready, processes left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from serving import NACRE, scenario, until
+
+SOON_S = 60
+"""More than anything here takes, and less than what would be waited for by mistake."""
+FOREVER = "sleep 600"
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> str:
+    """A device that keeps every acknowledged write."""
+    return str(scenario(tmp_path, mib=1))
+
+
+def begun(*arguments: str) -> subprocess.Popen[str]:
+    """`nacre crash` with these, while it runs."""
+    return subprocess.Popen(
+        [str(NACRE), "crash", *arguments],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Its status, and what it printed."""
+    try:
+        out, err = process.communicate(timeout=SOON_S)
+    finally:
+        process.kill()
+    return process.returncode, " ".join(out.split()), err
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def noted(path: Path) -> int:
+    """The process that a program noted in a file."""
+    until(lambda: path.exists() and path.read_text().endswith("\n"))
+    return int(path.read_text())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_check_is_no_violation(
+    device: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    note = tmp_path / "check"
+    check = f"echo $$ > {note}; {FOREVER}"
+    process = begun(device, "--within", "0", "--check", check, "--", "true")
+    pid = noted(note)
+    process.send_signal(number)
+    status, out, err = ended(process)
+    assert status == 130, err
+    assert "interrupted: the power was pulled 0 of 10 times" in err
+    assert "failed" not in out
+    assert not is_alive(pid)
+
+
+def test_a_check_that_dies_of_the_same_signal_is_no_violation(device: str, tmp_path: Path) -> None:
+    """A service manager signals every process at once."""
+    note = tmp_path / "check"
+    process = begun(
+        device, "--within", "0", "--check", f"echo $$ > {note}; {FOREVER}", "--", "true"
+    )
+    pid = noted(note)
+    process.send_signal(signal.SIGTERM)
+    os.killpg(pid, signal.SIGTERM)
+    status, out, err = ended(process)
+    assert status == 130, err
+    assert "failed" not in out
+
+
+def test_an_interrupted_program_may_put_away_what_it_made(device: str, tmp_path: Path) -> None:
+    note, away = tmp_path / "program", tmp_path / "away"
+    program = f"trap 'touch {away}; exit' TERM; echo $$ > {note}; while :; do sleep 0.1; done"
+    process = begun(device, "--within", "600", "--", "sh", "-c", program)
+    pid = noted(note)
+    process.send_signal(signal.SIGTERM)
+    status, out, err = ended(process)
+    assert status == 130, err
+    assert "pulled 0 times" in out, "the round was cut short"
+    assert away.exists()
+    assert not is_alive(pid)
+
+
+def test_a_program_that_never_gets_ready_is_an_error(device: str) -> None:
+    options = ("--within", "0.1", "--ready", "--ready-timeout", "0.3")
+    status, out, err = ended(begun(device, *options, "--check", "true", "--", "sleep", "600"))
+    assert status == 1
+    assert "round 1: the program did not make $NACRE_READY within 0.3 s" in err
+    assert not out
+    assert kept(err).exists()
+
+
+def test_a_program_that_ends_before_it_is_ready_is_an_error(device: str) -> None:
+    options = ("--within", "0.1", "--ready", "--check", "true")
+    program = 'test "$NACRE_ROUND" = 1 && exit 7; touch "$NACRE_READY"; sleep 1'
+    status, out, err = ended(begun(device, *options, "--", "sh", "-c", program))
+    assert status == 1
+    assert "round 2: the program ended with status 7 before it made $NACRE_READY" in err
+    assert not out
+    assert kept(err).exists()
+
+
+def kept(err: str) -> Path:
+    """The image that an error names."""
+    return Path(err.rpartition("is kept in ")[2].strip()) / "device.img"
+
+
+def test_an_option_that_waits_for_nothing_is_named(device: str) -> None:
+    status, _, err = ended(begun(device, "--ready-timeout", "3", "--", "true"))
+    assert status == 2
+    assert "--ready-timeout" in err
+    assert "add: --ready" in err
+
+
+OUTLIVES = """
+import os, sys, time
+note, clears = sys.argv[1], sys.argv[2] == "clears"
+if os.fork() == 0:
+    os.setsid()
+    if not clears and os.fork():
+        os._exit(0)
+    code = f"import os, time; open({note!r}, 'w').write(f'{{os.getpid()}}\\\\n'); time.sleep(600)"
+    os.execve(sys.executable, [sys.executable, "-c", code], {} if clears else dict(os.environ))
+while not os.path.exists(note):
+    time.sleep(0.01)
+open(os.environ["NACRE_READY"], "w").close()
+time.sleep(1 if clears else 0)
+"""
+
+
+@pytest.mark.parametrize("how", ["outlives", "clears"])
+def test_no_process_of_a_program_is_left(device: str, tmp_path: Path, how: str) -> None:
+    """One in a session of its own has lost its parent, and one its environment."""
+    (tmp_path / "outlives.py").write_text(OUTLIVES)
+    note = tmp_path / "survivor"
+    program = [sys.executable, str(tmp_path / "outlives.py"), str(note), how]
+    options = ("--within", "0", "--ready", "--times", "1")
+    check = f"! grep -q . /proc/$(cat {note})/cmdline"
+    status, out, err = ended(begun(device, *options, "--check", check, "--", *program))
+    assert status == 0, out + err
+    assert not is_alive(noted(note))
+
+
+def test_what_a_check_leaves_behind_is_not_waited_for(device: str, tmp_path: Path) -> None:
+    note = tmp_path / "left"
+    check = f"setsid sh -c 'echo $$ > {note}; {FOREVER}' & while ! test -s {note}; do :; done"
+    status, out, err = ended(
+        begun(device, "--within", "0", "--times", "1", "--check", check, "--", "true")
+    )
+    assert status == 0, err
+    assert "the check found nothing wrong, 1 times" in out
+    assert not is_alive(noted(note))
