@@ -7,6 +7,7 @@ use crate::reader::Reader;
 use crate::shape::{Field, Literal, Shape, Use};
 use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
+use nacre_kernel::{Datum, ErrorCode};
 use std::cmp::Ordering;
 
 /// A struct that a table of a document is read into. Derive it.
@@ -110,19 +111,51 @@ impl Reader<'_> {
     }
 
     fn bounded<T: FieldType>(&mut self, node: &Node, field: &Field) -> Option<T> {
-        if let Some((problem, remedy)) = negative_problem(node, field) {
-            self.wrong(node, problem, &remedy);
+        if let Some(breach) = negative_problem(node, field) {
+            self.out_of_range(node, &breach);
             return None;
         }
         let value = T::read(node, self)?;
-        if let Some((problem, remedy)) = bound_problem(&value, field) {
-            self.wrong(node, &problem, &remedy);
+        if let Some(breach) = bound_problem(&value, field) {
+            self.out_of_range(node, &breach);
             return None;
         }
         if !holds_tables(&field.shape, node) {
             self.resolve(node, None);
         }
         Some(value)
+    }
+
+    fn out_of_range(&mut self, node: &Node, breach: &Breach) {
+        let mut problem = self.mistake(ErrorCode::OutOfRange, node, breach.problem);
+        for (key, bound) in [("min", &breach.min), ("max", &breach.max)] {
+            if let Some(bound) = bound {
+                problem = problem.data(key, bound.clone());
+            }
+        }
+        self.report(problem.remedy(&breach.remedy));
+    }
+}
+
+/// How a value breaks the bounds of its field.
+struct Breach {
+    problem: &'static str,
+    remedy: String,
+    min: Option<Datum>,
+    max: Option<Datum>,
+}
+
+impl Breach {
+    fn new(problem: &'static str, remedy: String, min: Option<Datum>, max: Option<Datum>) -> Breach {
+        Breach { problem, remedy, min, max }
+    }
+}
+
+/// A bound as data: whole numbers as such, the rest as it would be written.
+fn datum(bound: Literal) -> Datum {
+    match bound {
+        Literal::Integer(number) => Datum::Integer(number.into()),
+        _ => Datum::Text(bound.plain()),
     }
 }
 
@@ -151,7 +184,9 @@ macro_rules! quantity_field {
                     Value::Float(number) if !number.is_finite() => return reader.expected(node, &Self::shape()),
                     Value::Float(number) if plain => format!("{number}"),
                     Value::Integer(_) | Value::Float(_) => {
-                        reader.wrong(node, "it has no unit", &format!("write {} in quotes", <$type as Quantity>::WANTED));
+                        let wanted = <$type as Quantity>::WANTED;
+                        let problem = reader.mistake(ErrorCode::NeedsUnit, node, "it has no unit");
+                        reader.report(problem.data("expected", wanted).remedy(format!("write {wanted} in quotes")));
                         return None;
                     }
                     _ => return reader.expected(node, &Self::shape()),
@@ -159,7 +194,11 @@ macro_rules! quantity_field {
                 match <$type as Quantity>::parse(&text) {
                     Ok(quantity) => Some(quantity),
                     Err(error) => {
-                        reader.wrong(node, &error.problem, &format!("write {}", error.wanted));
+                        let mut problem = reader.mistake(error.code, node, &error.problem);
+                        if error.code.keys().contains(&"expected") {
+                            problem = problem.data("expected", error.wanted);
+                        }
+                        reader.report(problem.remedy(format!("write {}", error.wanted)));
                         None
                     }
                 }
@@ -192,7 +231,10 @@ macro_rules! integer_field {
                 let fits = <$type>::try_from(number).ok();
                 if fits.is_none() {
                     let problem = if number < 0 { "it is too small" } else { "it is too large" };
-                    reader.wrong(node, problem, &format!("use 0 to {}", i64::try_from(<$type>::MAX).unwrap_or(i64::MAX)));
+                    let most = i64::try_from(<$type>::MAX).unwrap_or(i64::MAX);
+                    let bounds = [0, most].map(|bound| Some(Datum::Integer(bound.into())));
+                    let [min, max] = bounds;
+                    reader.out_of_range(node, &Breach::new(problem, format!("use 0 to {most}"), min, max));
                 }
                 fits
             }
@@ -321,12 +363,13 @@ impl<T: FieldType> FieldType for Vec<T> {
                 Value::Table(_) => "it is one table where there may be several".into(),
                 _ => format!("it is {}", node.kind_name()),
             };
-            reader.wrong(node, &problem, &remedy);
+            let problem = reader.mistake(ErrorCode::WrongType, node, &problem);
+            reader.report(problem.data("expected", Self::shape().expected()).remedy(remedy));
             return None;
         }
         let Value::List(nodes) = &node.value else { return reader.expected(node, &Self::shape()) };
         if nodes.is_empty() {
-            reader.wrong(node, "the list is empty", "give at least one entry");
+            reader.wrong(ErrorCode::InvalidValue, node, "the list is empty", "give at least one entry");
             return None;
         }
         let entries: Vec<Option<T>> = nodes
@@ -339,36 +382,42 @@ impl<T: FieldType> FieldType for Vec<T> {
 }
 
 /// A problem with a number below zero where bounds say which whole numbers there may be: no type says so.
-fn negative_problem(node: &Node, field: &Field) -> Option<(&'static str, String)> {
+fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
     if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
         return None;
     }
-    let remedy = match (field.min, field.max) {
-        (Some(Literal::Integer(min)), _) => format!("the smallest allowed is {min}"),
-        (_, Some(Literal::Integer(max))) => format!("use 0 to {max}"),
+    let (remedy, min, max) = match (field.min, field.max) {
+        (Some(Literal::Integer(min)), max) => (format!("the smallest allowed is {min}"), min, max),
+        (_, Some(Literal::Integer(max))) => (format!("use 0 to {max}"), 0, field.max),
         _ => return None,
     };
-    Some(("it is too small", remedy))
+    Some(Breach::new("it is too small", remedy, Some(Datum::Integer(min.into())), max.map(datum)))
 }
 
 /// A problem with a bound that a value breaks.
-fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(String, String)> {
+fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
+    let breach = |problem, remedy| {
+        let [min, max] = [field.min, field.max].map(|bound| bound.map(datum));
+        Some(Breach::new(problem, remedy, min, max))
+    };
     if let Some(min) = field.min
         && value.compare(min) == Some(Ordering::Less)
     {
-        return Some(("it is too small".into(), format!("the smallest allowed is {}", min.plain())));
+        return breach("it is too small", format!("the smallest allowed is {}", min.plain()));
     }
     if let Some(max) = field.max
         && value.compare(max) == Some(Ordering::Greater)
     {
-        return Some(("it is too large".into(), format!("the largest allowed is {}", max.plain())));
+        return breach("it is too large", format!("the largest allowed is {}", max.plain()));
     }
     None
 }
 
 /// A problem with a field that is not given.
 fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
-    Problem::new(path, Some(&table.origin), "it is missing")
-        .remedy(format!("give {}", field.shape.expected()))
+    let expected = field.shape.expected();
+    Problem::new(ErrorCode::MissingSetting, path, Some(&table.origin), "it is missing")
+        .remedy(format!("give {expected}"))
+        .data("expected", expected)
 }

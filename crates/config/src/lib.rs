@@ -24,6 +24,7 @@ pub mod shape;
 
 pub use field::{Configuration, FieldType};
 pub use nacre_config_derive::{Choice, Configuration};
+pub use nacre_kernel::{Datum, ErrorCode};
 pub use node::{Node, Value};
 pub use origin::Origin;
 pub use problem::{Problem, Problems, both};

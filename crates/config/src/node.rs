@@ -2,6 +2,7 @@
 
 use crate::origin::Origin;
 use crate::problem::{Problem, Problems};
+use nacre_kernel::ErrorCode;
 use std::fmt;
 use std::sync::Arc;
 use toml::Spanned;
@@ -70,7 +71,8 @@ impl Node {
         if !errors.is_empty() {
             let problems = errors.iter().map(|error| {
                 let origin = lines.origin(error.span().map_or(0, |span| span.start));
-                Problem::new("", Some(&origin), error.message().trim().replace('\n', ", "))
+                let message = error.message().trim().replace('\n', ", ");
+                Problem::new(ErrorCode::InvalidSyntax, "", Some(&origin), message)
             });
             return Err(Problems(problems.collect()));
         }
@@ -126,13 +128,14 @@ impl Node {
         let dotted = path.replace('[', ".").replace(']', "");
         let steps: Vec<&str> = dotted.split('.').collect();
         if steps.iter().any(|step| step.is_empty()) {
-            return Err(Problem::new(path, Some(&origin), "it is not a path")
+            return Err(Problem::new(ErrorCode::InvalidPath, path, Some(&origin), "it is not a path")
                 .remedy("write names with dots between them"));
         }
         let mut here = self;
         for (index, step) in steps.iter().enumerate() {
             here = here.step_into(step, &origin).map_err(|(what, remedy)| {
-                Problem::new(&steps[..=index].join("."), Some(&origin), what).remedy(remedy)
+                let path = steps[..=index].join(".");
+                Problem::new(ErrorCode::InvalidPath, &path, Some(&origin), what).remedy(remedy)
             })?;
         }
         *here = node;
@@ -238,9 +241,9 @@ impl Lines {
                 match i64::from_str_radix(&digits, number.radix()) {
                     Ok(number) => Value::Integer(number),
                     Err(_) => {
-                        let problem =
-                            Problem::new(path, Some(&origin), "whole numbers end at 9223372036854775807");
-                        problems.push(problem.given(digits));
+                        let problem = "whole numbers end at 9223372036854775807";
+                        let problem = Problem::new(ErrorCode::OutOfRange, path, Some(&origin), problem);
+                        problems.push(problem.data("max", i64::MAX as u64).given(digits));
                         Value::Integer(0)
                     }
                 }

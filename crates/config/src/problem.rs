@@ -1,11 +1,16 @@
 //! The user's mistakes: each names its place, what was given, what is allowed, and a remedy.
 
 use crate::origin::Origin;
+use nacre_kernel::{Datum, ErrorCode, ErrorData};
 use std::fmt;
 
 /// One mistake in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// What kind of mistake it is, for programs.
+    pub code: ErrorCode,
+    /// What a program can use of it, such as the limit; the keys are those of the code.
+    pub data: ErrorData,
     /// Dotted path of the value, for example `stack.level[0].capacity`.
     pub path: String,
     /// Where it was written, for example `server.toml:9`; empty where nothing was written.
@@ -20,8 +25,10 @@ pub struct Problem {
 
 impl Problem {
     /// A problem of the value at `path` that came from `origin`.
-    pub fn new(path: &str, origin: Option<&Origin>, problem: impl Into<String>) -> Problem {
+    pub fn new(code: ErrorCode, path: &str, origin: Option<&Origin>, problem: impl Into<String>) -> Problem {
         Problem {
+            code,
+            data: ErrorData::new(),
             path: path.to_string(),
             place: origin.map_or_else(String::new, Origin::place),
             given: String::new(),
@@ -35,6 +42,39 @@ impl Problem {
     pub fn given(mut self, given: impl fmt::Display) -> Problem {
         self.given = given.to_string();
         self
+    }
+
+    /// With a value for programs.
+    ///
+    /// # Panics
+    /// If `key` is none of the code's: nobody would look for it.
+    #[must_use]
+    pub fn data(mut self, key: &'static str, value: impl Into<Datum>) -> Problem {
+        assert!(self.code.keys().contains(&key), "data of {} has no key {key}", self.code);
+        self.data.push((key, value.into()));
+        self
+    }
+
+    /// With what comes with another error of the same code.
+    #[must_use]
+    pub fn all_data(self, data: ErrorData) -> Problem {
+        data.into_iter().fold(self, |problem, (key, value)| problem.data(key, value))
+    }
+
+    /// With the names that there are, as data and as the remedy, for a name that there is not.
+    #[must_use]
+    pub fn known(self, given: &str, known: &[&str]) -> Problem {
+        self.known_data(given, known).remedy(known_names(given, known))
+    }
+
+    /// With the names that there are as data, for a name that there is not.
+    #[must_use]
+    pub fn known_data(self, given: &str, known: &[&str]) -> Problem {
+        let problem = self.data("known", known);
+        match nearest(given, known.iter().copied()) {
+            Some(name) => problem.data("nearest", name),
+            None => problem,
+        }
     }
 
     /// With what is allowed or what to do.

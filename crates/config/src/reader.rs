@@ -4,6 +4,7 @@ use crate::node::{Node, Value};
 use crate::origin::Origin;
 use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape, Use};
+use nacre_kernel::ErrorCode;
 
 /// A value that a room will use, with its place and origin: explicit, from a catalogue, or a default.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +70,13 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.within(key, |reader| {
-                let problem = Problem::new(&reader.path, Some(&node.origin), "there is no such setting");
+                let problem = Problem::new(
+                    ErrorCode::UnknownSetting,
+                    &reader.path,
+                    Some(&node.origin),
+                    "there is no such setting",
+                )
+                .known_data(key, &known);
                 let slots = fields.iter().filter(|field| matches!(field.shape, Shape::Slot(_)));
                 let remedy = match (key.as_str(), node.text(), slots.map(|field| field.name).next()) {
                     ("preset", Some(preset), Some(slot)) => {
@@ -103,14 +110,26 @@ impl<'a> Reader<'a> {
             }
             _ => format!("it is {}", node.kind_name()),
         };
-        self.wrong(node, &problem, &format!("give {}", shape.expected()));
+        let problem = self.mistake(ErrorCode::WrongType, node, &problem);
+        let expected = shape.expected();
+        self.report(problem.remedy(format!("give {expected}")).data("expected", expected));
         None
     }
 
     /// Reports a mistake in `node`, with a remedy.
-    pub fn wrong(&mut self, node: &Node, problem: &str, remedy: &str) {
-        let problem = Problem::new(&self.path, Some(&node.origin), problem).given(node.brief());
-        self.problems.push(problem.remedy(remedy));
+    pub fn wrong(&mut self, code: ErrorCode, node: &Node, problem: &str, remedy: &str) {
+        let problem = self.mistake(code, node, problem);
+        self.report(problem.remedy(remedy));
+    }
+
+    /// A mistake in `node`, to be reported with [`Reader::report`].
+    pub fn mistake(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
+        Problem::new(code, &self.path, Some(&node.origin), problem).given(node.brief())
+    }
+
+    /// Reports a mistake.
+    pub fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
     }
 
     /// Reports a mistake that spans fields of the table the reader is in; `field` names the one to change.
@@ -118,24 +137,24 @@ impl<'a> Reader<'a> {
         let field = self.key(field);
         let path = if self.path.is_empty() { field.into() } else { format!("{}.{field}", self.path) };
         let origin = self.resolved.iter().rev().find(|resolved| resolved.path == path);
-        let problem = Problem::new(&path, origin.map(|resolved| &resolved.node.origin), problem);
+        let origin = origin.map(|resolved| &resolved.node.origin);
+        let problem = Problem::new(ErrorCode::ConflictingSettings, &path, origin, problem);
         self.problems.push(problem.given(given).remedy(remedy));
     }
 
     /// The word of a choice, if it is one of `words`.
     pub fn choice<'n>(&mut self, node: &'n Node, words: &[&str]) -> Option<&'n str> {
         let Some(word) = node.text() else {
-            self.wrong(
-                node,
-                &format!("it is {}", node.kind_name()),
-                &format!("use one of {}", words.join(", ")),
-            );
+            let problem = self.mistake(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()));
+            let expected = format!("one of {}", words.join(", "));
+            self.report(problem.remedy(format!("use {expected}")).data("expected", expected));
             return None;
         };
         if words.contains(&word) {
             return Some(word);
         }
-        self.wrong(node, "there is no such choice", &known_names(word, words));
+        let problem = self.mistake(ErrorCode::UnknownName, node, "there is no such choice");
+        self.report(problem.known(word, words));
         None
     }
 

@@ -2,10 +2,10 @@
 
 use crate::field::{Configuration, FieldType, whole};
 use crate::node::{Node, Value};
-use crate::problem::{Problems, known_names};
+use crate::problem::Problems;
 use crate::reader::{Descriptor, Families, Reader};
 use crate::shape::Shape;
-use nacre_kernel::Bytes;
+use nacre_kernel::{Bytes, ErrorCode};
 use std::marker::PhantomData;
 
 impl Descriptor {
@@ -142,7 +142,8 @@ impl<F: Family> FieldType for Slot<F> {
             // What may be short for a quantity lacks its unit; other rooms have names.
             let with_unit = format!("{} us", node.brief());
             if F::shorthand(&with_unit).is_some() {
-                reader.wrong(node, "it has no unit", &format!("write \"{with_unit}\""));
+                let remedy = format!("write \"{with_unit}\"");
+                reader.wrong(ErrorCode::NeedsUnit, node, "it has no unit", &remedy);
                 return None;
             }
         }
@@ -222,16 +223,18 @@ impl Reader<'_> {
                 Some(kind) => kind,
                 // A preset without a kind is unknown, which whoever resolves presets has reported.
                 None if node.get("preset").is_some() => return None,
-                None => return self.nameless(node, &format!("it does not say which {family}"), family),
+                None => {
+                    let problem = format!("it does not say which {family}");
+                    return self.nameless(ErrorCode::MissingSetting, node, &problem, family);
+                }
             },
-            _ => return self.nameless(node, &format!("it is {}", node.kind_name()), family),
+            _ => return self.nameless_type(node, family),
         };
-        let Some(word) = kind.text() else {
-            return self.nameless(kind, &format!("it is {}", kind.kind_name()), family);
-        };
+        let Some(word) = kind.text() else { return self.nameless_type(kind, family) };
         let Some(descriptor) = self.families.descriptor(family, word) else {
-            let remedy = known_names(word, &self.families.kinds(family));
-            self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
+            let problem = format!("there is no {family} called {word:?}");
+            let problem = self.mistake(ErrorCode::UnknownName, kind, &problem);
+            self.report(problem.known(word, &self.families.kinds(family)));
             return None;
         };
         if let Some(preset) = node.get("preset") {
@@ -243,11 +246,23 @@ impl Reader<'_> {
         (self.problems.len() == before).then_some(descriptor)
     }
 
+    /// Reports that `node`, by its type, names no room of `family`.
+    fn nameless_type(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
+        self.nameless(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()), family)
+    }
+
     /// Reports that `node` names no room of `family`.
-    fn nameless(&mut self, node: &Node, problem: &str, family: &str) -> Option<&'static Descriptor> {
+    fn nameless(
+        &mut self,
+        code: ErrorCode,
+        node: &Node,
+        problem: &str,
+        family: &str,
+    ) -> Option<&'static Descriptor> {
         let kinds = self.families.kinds(family).join(", ");
         let remedy = format!("give `kind`, one of {kinds}, or a `preset` from the catalogue");
-        self.wrong(node, problem, &remedy);
+        let problem = self.mistake(code, node, problem);
+        self.report(problem.data("expected", format!("one of {kinds}")).remedy(remedy));
         None
     }
 }

@@ -1,3 +1,4 @@
+mod codes;
 mod flattened;
 
 use crate::node::Value;
@@ -331,8 +332,9 @@ fn whole_numbers_end_where_the_type_or_the_document_ends() {
 
 #[test]
 fn problems_of_two_results_come_together() {
-    let wrong =
-        |what: &str| -> Result<u32, crate::Problems> { Err(crate::Problem::new("p", None, what).into()) };
+    let wrong = |what: &str| -> Result<u32, crate::Problems> {
+        Err(crate::Problem::new(crate::ErrorCode::Failed, "p", None, what).into())
+    };
     assert_eq!(crate::both::<u32, u32>(Ok(1), Ok(2)), Ok((1, 2)));
     assert_eq!(crate::both(wrong("a"), wrong("b")).unwrap_err().to_string(), "p: a\np: b");
     assert_eq!(crate::both::<u32, u32>(Ok(1), wrong("b")).unwrap_err().to_string(), "p: b");

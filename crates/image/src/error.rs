@@ -1,6 +1,7 @@
 //! What can be wrong with an image, and what to do about it.
 
 use nacre_kernel::identity::Difference;
+use nacre_kernel::{ErrorCode, ErrorData};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -185,6 +186,51 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Problem::Missing => ErrorCode::FileNotFound,
+            Problem::Exists => ErrorCode::FileExists,
+            Problem::Linked | Problem::NotAFile { .. } => ErrorCode::NotAFile,
+            Problem::Replaced => ErrorCode::FileReplaced,
+            Problem::ReadOnly => ErrorCode::PermissionDenied,
+            Problem::Locked | Problem::OtherProcess { .. } => ErrorCode::InUse,
+            Problem::NotAnImage { .. } => ErrorCode::UnknownFormat,
+            Problem::OldServed | Problem::OtherVersion { .. } => ErrorCode::WrongVersion,
+            Problem::HoldsDevice | Problem::HoldsRawBytes | Problem::OtherDevice { .. } => {
+                ErrorCode::WrongDevice
+            }
+            Problem::OpenedToRead => ErrorCode::ReadOnly,
+            Problem::Unfinished => ErrorCode::Unfinished,
+            Problem::CutShort { .. }
+            | Problem::Damaged { .. }
+            | Problem::DamagedPage { .. }
+            | Problem::BeyondRepair { .. } => ErrorCode::Damaged,
+            Problem::IdentityTooLong { .. } => ErrorCode::OverLimit,
+            Problem::DiskFull { .. } => ErrorCode::DiskFull,
+            Problem::Io { .. } => ErrorCode::OsError,
+        }
+    }
+
+    /// What a program can use of it.
+    pub fn data(&self) -> ErrorData {
+        match self {
+            Problem::OtherProcess { by } => vec![("pid", u64::from(*by).into())],
+            Problem::OtherVersion { found, known } => {
+                vec![("found", u64::from(*found).into()), ("known", u64::from(*known).into())]
+            }
+            Problem::OtherDevice { differences } => {
+                let paths: Vec<String> =
+                    differences.iter().map(|difference| difference.path.clone()).collect();
+                vec![("differences", paths.into())]
+            }
+            Problem::CutShort { found, .. } => vec![("at", (*found).into())],
+            Problem::Damaged { at, .. } | Problem::DamagedPage { at, .. } => vec![("at", (*at).into())],
+            Problem::IdentityTooLong { limit, .. } => vec![("limit", (*limit as u64).into())],
+            _ => ErrorData::new(),
+        }
+    }
+
     /// `error`, which came while `doing`.
     pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
         match error.kind() {

@@ -18,6 +18,7 @@
 //! | [`request`] | what a host asks for |
 //! | [`completion`] | what it is answered |
 //! | [`device`] | the contract every storage component keeps |
+//! | [`error_code`] | what kind an error is, for programs |
 //! | [`breakdown`] | where the time of one request went |
 //! | [`stage`] | what a request is at within a device |
 //! | [`data`] | the bytes that come with a request |
@@ -40,6 +41,7 @@ pub mod capabilities;
 pub mod completion;
 pub mod data;
 pub mod device;
+pub mod error_code;
 pub mod histogram;
 pub mod host_counts;
 pub mod identity;
@@ -66,6 +68,7 @@ pub use capabilities::{Capabilities, Persistence};
 pub use completion::{Completion, Status};
 pub use data::Data;
 pub use device::{Burst, Device, Endured};
+pub use error_code::{Datum, ErrorCode, ErrorData};
 pub use host_counts::HostCounts;
 pub use ledger::{Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;

@@ -5,6 +5,7 @@
 
 mod table;
 
+use crate::error_code::ErrorCode;
 use crate::time::Time;
 use std::fmt;
 
@@ -14,6 +15,8 @@ pub use table::{Unit, units};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {wanted}: {problem}")]
 pub struct UnitError {
+    /// What kind of mistake it is.
+    pub code: ErrorCode,
     /// What was given.
     pub given: String,
     /// What was wanted, with an example.
@@ -45,28 +48,32 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
 
     /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and the micro sign is `u`.
     fn parse(text: &str) -> Result<Self, UnitError> {
-        let fail = |problem: String| UnitError { given: text.to_string(), wanted: Self::WANTED, problem };
+        let fail = |code, problem| UnitError { code, given: text.to_string(), wanted: Self::WANTED, problem };
         let (number, unit) = &split(text);
         let number = Decimal::parse(number).ok_or_else(|| {
             let is_number = number.replace('_', "").parse::<f64>().is_ok();
             let digits = number.chars().take_while(|c| !matches!(c, 'e' | 'E')).filter(char::is_ascii_digit);
-            fail(match number.starts_with('-') {
-                true => "it is negative".into(),
-                false if !is_number => "it does not start with a number".into(),
-                false if digits.count() > DIGITS_MAX => format!("it has more than {DIGITS_MAX} digits"),
-                false => "it is out of range".into(),
-            })
+            match number.starts_with('-') {
+                true => fail(ErrorCode::OutOfRange, "it is negative".into()),
+                false if !is_number => {
+                    fail(ErrorCode::InvalidValue, "it does not start with a number".into())
+                }
+                false if digits.count() > DIGITS_MAX => {
+                    fail(ErrorCode::OutOfRange, format!("it has more than {DIGITS_MAX} digits"))
+                }
+                false => fail(ErrorCode::OutOfRange, "it is out of range".into()),
+            }
         })?;
         let known =
             Self::UNITS.iter().filter(|unit| !unit.is_empty()).copied().collect::<Vec<_>>().join(", ");
         if unit.is_empty() && !Self::UNITS.contains(&"") {
-            return Err(fail(format!("it has no unit; use {known}")));
+            return Err(fail(ErrorCode::NeedsUnit, format!("it has no unit; use {known}")));
         }
-        let index = Self::UNITS
-            .iter()
-            .position(|own| own == unit)
-            .ok_or_else(|| fail(format!("there is no unit \"{unit}\"; use {known}")))?;
-        Self::from_number(number, index).ok_or_else(|| fail(Self::misfit(number, index)))
+        let index = Self::UNITS.iter().position(|own| own == unit).ok_or_else(|| {
+            fail(ErrorCode::InvalidValue, format!("there is no unit \"{unit}\"; use {known}"))
+        })?;
+        Self::from_number(number, index)
+            .ok_or_else(|| fail(ErrorCode::OutOfRange, Self::misfit(number, index)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::scenario::Checked;
 use crate::stack::{Files, build};
-use nacre_config::{Problem, Problems};
+use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_kernel::{
     Breakdown, Completion, ComponentId, ComponentReport, Data, Device, Op, Request, Status, Time,
 };
@@ -78,7 +78,13 @@ pub fn ask(
         if let Some(asked) = asked.iter().find(beyond) {
             let given = format!("{} bytes from {} on", asked.bytes, asked.address);
             let problem = format!("it reaches beyond the device, which has {} bytes", capacity.0);
-            return Err(Problem::new("requests", None, &problem).given(given).remedy("ask for less").into());
+            let end = u128::from(asked.address) + u128::from(asked.bytes);
+            return Err(Problem::new(ErrorCode::PastTheEnd, "requests", None, &problem)
+                .data("end", end)
+                .data("capacity", capacity.0)
+                .given(given)
+                .remedy("ask for less")
+                .into());
         }
     }
     let mut now = Time::ZERO;

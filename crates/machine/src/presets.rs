@@ -2,7 +2,7 @@
 
 use crate::catalog;
 use nacre_config::problem::nearest;
-use nacre_config::{Node, Problem, Value};
+use nacre_config::{ErrorCode, Node, Problem, Value};
 use std::collections::BTreeMap;
 
 /// The settings of catalogue entries, each read when it is first asked for.
@@ -19,9 +19,14 @@ impl Presets {
                 Some((_, Some(settings))) => merge_under(node, settings),
                 Some((name, None)) => problems.push(unknown_preset(path, name, &preset)),
                 None => problems.push(
-                    Problem::new(&format!("{path}.preset"), Some(&preset.origin), "it is not a name")
-                        .given(preset.brief())
-                        .remedy("give the name of a catalogue entry; `nacre catalog` lists them"),
+                    Problem::new(
+                        ErrorCode::WrongType,
+                        &format!("{path}.preset"),
+                        Some(&preset.origin),
+                        "it is not a name",
+                    )
+                    .given(preset.brief())
+                    .remedy("give the name of a catalogue entry; `nacre catalog` lists them"),
                 ),
             }
         }
@@ -57,9 +62,15 @@ fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     let names: Vec<&str> = settings.map(|entry| entry.name).collect();
     let nearest = nearest(name, names.iter().copied());
     let hint = nearest.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
-    Problem::new(&format!("{path}.preset"), Some(&preset.origin), "there is no such catalogue entry")
-        .given(preset.brief())
-        .remedy(format!("{hint}known: {}", names.join(", ")))
+    Problem::new(
+        ErrorCode::UnknownName,
+        &format!("{path}.preset"),
+        Some(&preset.origin),
+        "there is no such catalogue entry",
+    )
+    .given(preset.brief())
+    .known_data(name, &names)
+    .remedy(format!("{hint}known: {}", names.join(", ")))
 }
 
 /// Adds to the table `node` what `below` has and `node` has not, table by table.

@@ -2,7 +2,9 @@
 
 use crate::presets::Presets;
 use crate::rooms::Rooms;
-use nacre_config::{Configuration, CountOr, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
+use nacre_config::{
+    Configuration, CountOr, ErrorCode, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value,
+};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
 use nacre_workload::WorkloadFamily;
@@ -266,7 +268,9 @@ fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     let parts = resolved.iter().filter(is_part).count();
     let problem = format!("it has {parts} devices, policies and distributions");
     (parts > PARTS_MAX).then(|| {
-        Problem::new("stack", None, problem).remedy(format!("{PARTS_MAX} are the most there may be"))
+        Problem::new(ErrorCode::OverLimit, "stack", None, problem)
+            .data("limit", PARTS_MAX as u64)
+            .remedy(format!("{PARTS_MAX} are the most there may be"))
     })
 }
 
@@ -281,7 +285,7 @@ fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
     (run.warm_up > 0 && run.warm_up >= requests).then(|| {
         let problem = format!("the run has {requests} requests, all of them warm-up");
         let origin = value("run.warm_up").map(|node| &node.origin);
-        Problem::new("run.warm_up", origin, problem)
+        Problem::new(ErrorCode::ConflictingSettings, "run.warm_up", origin, problem)
             .given(run.warm_up)
             .remedy("lower it, or run more requests")
     })

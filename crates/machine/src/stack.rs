@@ -5,7 +5,7 @@ use crate::progress::Watch;
 use crate::rooms::{self, Rooms};
 use crate::scenario::{Checked, PARTS_MAX};
 use nacre_config::problem::{both, nearest};
-use nacre_config::{CountOr, Families, Family, Problem, Problems, Slot, room_of};
+use nacre_config::{CountOr, ErrorCode, Families, Family, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::{Cleaner, CleaningFamily};
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
@@ -121,7 +121,11 @@ fn check_reach(
 ) -> Result<(), Problems> {
     let Some(reach) = workload.reach().filter(|&reach| reach > capacity.0) else { return Ok(()) };
     let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
-    Err(Problem::new(slot.path(), None, problem).remedy("use a larger device or a smaller footprint").into())
+    Err(Problem::new(ErrorCode::PastTheEnd, slot.path(), None, problem)
+        .data("end", reach)
+        .data("capacity", capacity.0)
+        .remedy("use a larger device or a smaller footprint")
+        .into())
 }
 
 /// What stores the stack of `checked` has to be given, in the order in which it asks for them, with the path of the
@@ -148,14 +152,18 @@ pub fn build_with_bytes(
     match builder.without_bytes.first() {
         None if device.capacity().is_none() => {
             let (path, kind) = builder.without_end.first().expect("the stack is one of them");
-            let problem = Problem::new(path, None, "a memory has an end, and this has none").given(*kind);
+            let problem =
+                Problem::new(ErrorCode::MissingSetting, path, None, "a memory has an end, and this has none")
+                    .given(*kind);
             Err(problem.remedy(format!("give it a capacity, as {path}.capacity = \"1 GiB\"")).into())
         }
         None => Ok(device),
-        Some((path, kind)) => Err(Problem::new(path, None, "this device is simulated without bytes")
-            .given(*kind)
-            .remedy("use another device there")
-            .into()),
+        Some((path, kind)) => {
+            Err(Problem::new(ErrorCode::NotSupported, path, None, "this device is simulated without bytes")
+                .given(*kind)
+                .remedy("use another device there")
+                .into())
+        }
     }
 }
 
@@ -163,7 +171,9 @@ pub fn build_with_bytes(
 fn in_order(path: &str) -> Problems {
     let problem = "a device with zones is written in order, and what lies over it here writes anywhere";
     let remedy = "leave zones out, or make this device the stack";
-    Problem::new(&format!("{path}.zones"), None, problem).remedy(remedy).into()
+    Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.zones"), None, problem)
+        .remedy(remedy)
+        .into()
 }
 
 /// The bytes of a stack's media.
@@ -338,20 +348,27 @@ impl Builder for StackBuilder<'_, '_> {
             0 => String::new(),
             _ => format!(", beside {} that other tables take", gib(taken)),
         };
-        let problem = if self.taken > free {
+        let (needed, available, problem) = if self.taken > free {
             let others = beside(before.0);
-            format!("its tables take {} of memory{others}, and {} are free", gib(now), gib(free))
+            let problem =
+                format!("its tables take {} of memory{others}, and {} are free", gib(now), gib(free));
+            (self.taken, free, problem)
         } else if self.taken_in_all > all {
             let others = beside(before.1);
-            format!(
+            let problem = format!(
                 "its tables take {} of memory{others} when all of it is written, and this machine has {}",
                 gib(in_all),
                 gib(all)
-            )
+            );
+            (self.taken_in_all, all, problem)
         } else {
             return Ok(());
         };
-        Err(Problem::new(path, None, problem).remedy("use a smaller device or larger units").into())
+        Err(Problem::new(ErrorCode::TooLittleMemory, path, None, problem)
+            .data("needed", needed)
+            .data("available", available)
+            .remedy("use a smaller device or larger units")
+            .into())
     }
 
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
@@ -365,7 +382,7 @@ impl Builder for StackBuilder<'_, '_> {
         };
         brought.ok_or_else(|| {
             let setting = path.trim_end_matches(".function");
-            Problem::new(path, None, "no function was given under this name")
+            Problem::new(ErrorCode::NoFunction, path, None, "no function was given under this name")
                 .given(format!("{name:?}"))
                 .remedy(format!(
                     "in Python, give the function itself: nacre.run(scenario, {{{setting:?}: function}})"
@@ -417,8 +434,12 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
-        trace::open(sources, options)
-            .map_err(|error| Problem::new(path, None, error.problem()).remedy(error.remedy()).into())
+        trace::open(sources, options).map_err(|error| {
+            Problem::new(error.code(), path, None, error.problem())
+                .all_data(error.data())
+                .remedy(error.remedy())
+                .into()
+        })
     }
 }
 
@@ -432,8 +453,10 @@ fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) 
     if error.kind() != io::ErrorKind::NotFound || shipped.is_empty() {
         return problem;
     }
-    let known = shipped.join(", ");
-    let meant = nearest(file, shipped.iter().map(String::as_str));
+    let names: Vec<&str> = shipped.iter().map(String::as_str).collect();
+    let problem = problem.known_data(file, &names);
+    let known = names.join(", ");
+    let meant = nearest(file, names);
     let meant = meant.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
     problem.remedy(format!("{meant}give a file, {RELATIVE}, or the name of a shipped trace: {known}"))
 }
@@ -444,7 +467,11 @@ fn file_problem(path: &str, file: &str, error: &io::Error) -> Problem {
         io::ErrorKind::PermissionDenied => "make it readable".into(),
         _ => "check the file".into(),
     };
-    Problem::new(path, None, format!("the file cannot be read: {error}"))
-        .given(format!("{file:?}"))
-        .remedy(remedy)
+    let code = ErrorCode::of_io(error);
+    let problem = Problem::new(code, path, None, format!("the file cannot be read: {error}"));
+    let problem = match error.raw_os_error() {
+        Some(number) => problem.data("errno", number),
+        None => problem,
+    };
+    problem.given(format!("{file:?}")).remedy(remedy)
 }

@@ -2,7 +2,7 @@
 
 use nacre_image::ImageError;
 use nacre_kernel::state::CannotSave;
-use nacre_kernel::{Refused, Time};
+use nacre_kernel::{ErrorCode, ErrorData, Refused, Time};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
@@ -151,6 +151,57 @@ impl From<ImageError> for NotTaken {
 }
 
 impl MemoryError {
+    /// What kind of error it is; that of the first mistake of a scenario.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            MemoryError::Scenario(problems) => {
+                problems.0.first().map_or(ErrorCode::Failed, |first| first.code)
+            }
+            MemoryError::Image(error) => error.problem.code(),
+            MemoryError::Unfit { .. } => ErrorCode::Damaged,
+            MemoryError::CannotSave(_) => ErrorCode::CannotSave,
+            MemoryError::OutOfRange { .. } => ErrorCode::PastTheEnd,
+            MemoryError::MediaError { .. } => ErrorCode::MediaError,
+            MemoryError::WriteRefused { .. } => ErrorCode::WornOut,
+            MemoryError::ZoneRefused { .. } => ErrorCode::ZoneRefused,
+            MemoryError::LostData => ErrorCode::LostData,
+            MemoryError::TransactionTooLarge { .. } => ErrorCode::TransactionTooLarge,
+            MemoryError::TransactionOpen => ErrorCode::TransactionOpen,
+            MemoryError::NoTransaction => ErrorCode::NoTransaction,
+            MemoryError::NoTransactions { .. } => ErrorCode::NotSupported,
+            MemoryError::NoState(_) => ErrorCode::InvalidContent,
+            MemoryError::NoPower => ErrorCode::PowerOff,
+            MemoryError::HasPower => ErrorCode::PowerOn,
+            MemoryError::EndOfTime { .. } => ErrorCode::EndOfTime,
+        }
+    }
+
+    /// What a program can use of it; that of the first mistake of a scenario.
+    pub fn data(&self) -> ErrorData {
+        match *self {
+            MemoryError::Scenario(ref problems) => {
+                problems.0.first().map_or_else(ErrorData::new, |first| first.data.clone())
+            }
+            MemoryError::Image(ref error) => error.problem.data(),
+            MemoryError::OutOfRange { address, size, capacity } => {
+                vec![("end", (u128::from(address) + u128::from(size)).into()), ("capacity", capacity.into())]
+            }
+            MemoryError::MediaError { address, size } | MemoryError::WriteRefused { address, size } => {
+                vec![("address", address.into()), ("size", size.into())]
+            }
+            MemoryError::ZoneRefused { address, size, write_pointer, end } => vec![
+                ("address", address.into()),
+                ("size", size.into()),
+                ("write_pointer", write_pointer.into()),
+                ("end", end.into()),
+            ],
+            MemoryError::TransactionTooLarge { pages, page_bytes } => {
+                vec![("pages", pages.into()), ("page_bytes", page_bytes.into())]
+            }
+            _ => ErrorData::new(),
+        }
+    }
+
     /// Why a step was not taken, of a device with pages of `page_bytes`.
     pub fn of(not_taken: NotTaken, page_bytes: u32) -> MemoryError {
         match not_taken {

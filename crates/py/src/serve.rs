@@ -133,7 +133,7 @@ fn problems(wrong: &ServeError) -> Problems {
         ServeError::Certificates(_) => "tls",
         ServeError::SameName(_) => "export",
     };
-    Problem::new(place, None, wrong.to_string()).into()
+    Problem::new(wrong.code(), place, None, wrong.to_string()).all_data(wrong.data()).into()
 }
 
 fn told(life: &Life) -> serde_json::Value {

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
 use crate::socket::{Socket, pause, wait_for};
+use nacre_kernel::ErrorCode;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -52,6 +53,17 @@ pub enum AddressError {
     /// The system refuses.
     #[error("{0}: {1}")]
     System(String, io::Error),
+}
+
+impl AddressError {
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            AddressError::InUse(_) => ErrorCode::InUse,
+            AddressError::System(_, error) => ErrorCode::of_io(error),
+            _ => ErrorCode::InvalidAddress,
+        }
+    }
 }
 
 impl Address {

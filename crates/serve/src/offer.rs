@@ -4,6 +4,7 @@ use crate::listen::AddressError;
 use crate::recorder::RecordError;
 use crate::tls::CertificateError;
 use nacre_image::ImageError;
+use nacre_kernel::{ErrorCode, ErrorData};
 use nacre_machine::{Checked, Files};
 use nacre_memory::MemoryError;
 use std::path::PathBuf;
@@ -66,4 +67,31 @@ pub enum ServeError {
         "with --timing none no device is modelled, so there is nothing that could begin with a state; leave one out"
     )]
     NothingModelled,
+}
+
+impl ServeError {
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            ServeError::Image(error) => error.problem.code(),
+            ServeError::Address(error) | ServeError::Control(error) | ServeError::Metrics(error) => {
+                error.code()
+            }
+            ServeError::Record(error) => error.code(),
+            ServeError::Certificates(_) => ErrorCode::InvalidCertificate,
+            ServeError::SameName(_) => ErrorCode::DuplicateName,
+            ServeError::Device(error) => error.code(),
+            ServeError::Unfit { .. } => ErrorCode::Damaged,
+            ServeError::NothingModelled => ErrorCode::ConflictingSettings,
+        }
+    }
+
+    /// What a program can use of it.
+    pub fn data(&self) -> ErrorData {
+        match self {
+            ServeError::Image(error) => error.problem.data(),
+            ServeError::Device(error) => error.data(),
+            _ => ErrorData::new(),
+        }
+    }
 }

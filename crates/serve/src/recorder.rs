@@ -7,8 +7,9 @@
 use crate::model::HostRequest;
 use crate::threads::afford;
 use nacre_files::{Existing, SharedFile};
-use nacre_kernel::{Op, Request, Time};
+use nacre_kernel::{ErrorCode, Op, Request, Time};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -74,9 +75,23 @@ pub enum RecordError {
     System {
         /// The trace.
         path: PathBuf,
+        /// What kind of error it is.
+        code: ErrorCode,
         /// What the system said.
         problem: String,
     },
+}
+
+impl RecordError {
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            RecordError::UnderWay(_) | RecordError::Image(_) => ErrorCode::InUse,
+            RecordError::NotRecording => ErrorCode::NoData,
+            RecordError::Exists(_) => ErrorCode::FileExists,
+            RecordError::System { code, .. } => *code,
+        }
+    }
 }
 
 struct Recording {
@@ -110,15 +125,16 @@ impl Recorder {
         if let Some(recording) = &self.state().under_way {
             return Err(RecordError::UnderWay(recording.path.clone()));
         }
-        let refused = |problem: String| RecordError::System { path: path.into(), problem };
+        let refused = |code, problem| RecordError::System { path: path.into(), code, problem };
         let file = SharedFile::begin(path, existing).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => RecordError::Exists(path.into()),
-            _ => refused(error.to_string()),
+            _ => refused(ErrorCode::of_io(&error), error.to_string()),
         })?;
         let options = WriteOptions { strict: true, provenance: provenance.into() };
         let writer = create("nacre", Box::new(file.clone()), &options);
-        let writer = writer.map_err(|error| refused(words(error)))?;
-        self.begin_with(Recording::begin(path, dilation, file, writer).map_err(refused)?)
+        let writer = writer.map_err(|error| refused(error.code(), words(error)))?;
+        let begun = Recording::begin(path, dilation, file, writer);
+        self.begin_with(begun.map_err(|error| refused(ErrorCode::OutOfThreads, error.to_string()))?)
     }
 
     fn begin_with(&self, recording: Recording) -> Result<(), RecordError> {
@@ -192,7 +208,7 @@ impl Recording {
         dilation: f64,
         file: SharedFile,
         writer: Box<dyn TraceWriter>,
-    ) -> Result<Recording, String> {
+    ) -> io::Result<Recording> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
         // A slow disk is waited for by a thread of its own.
         let begun = afford().and_then(|()| Builder::new().spawn(move || write(&batches, &file, writer)));
@@ -203,7 +219,7 @@ impl Recording {
             gathered: Vec::with_capacity(2 * BATCH),
             requests: 0,
             to_writer,
-            writer: begun.map_err(|error| error.to_string())?,
+            writer: begun?,
             is_writer_gone: false,
         })
     }

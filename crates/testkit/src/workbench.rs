@@ -1,7 +1,7 @@
 //! Builds devices for tests, as a scenario would.
 
 use nacre_config::{
-    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
+    Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
 };
 use nacre_crash::Media;
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
@@ -160,16 +160,17 @@ impl Builder for Workbench {
     }
 
     fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
-        Err(Problem::new(path, None, "there is no workload here").into())
+        Err(Problem::new(ErrorCode::NotSupported, path, None, "there is no workload here").into())
     }
 
     fn external_policy(&mut self, _: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
-        Err(Problem::new(path, None, "there is no such policy").given(name).into())
+        Err(Problem::new(ErrorCode::NoFunction, path, None, "there is no such policy").given(name).into())
     }
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         let found = self.files.iter().find(|(name, _)| *name == file);
-        let missing = || Problem::new(path, None, "there is no such file").given(file).into();
+        let missing =
+            || Problem::new(ErrorCode::FileNotFound, path, None, "there is no such file").given(file).into();
         found.map(|(_, text)| text.clone()).ok_or_else(missing)
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong while a workload runs. All of it is the user's to mend.
 
 use crate::trace::TraceError;
-use nacre_kernel::Bytes;
+use nacre_kernel::{Bytes, ErrorCode, ErrorData};
 use std::fmt;
 
 /// Why a workload cannot go on.
@@ -50,6 +50,26 @@ impl WorkloadError {
             | WorkloadError::Trace { path, .. }
             | WorkloadError::Placement { path, .. }
             | WorkloadError::PastTenant { path, .. } => path,
+        }
+    }
+
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            WorkloadError::TooLong { .. } => ErrorCode::EndOfTime,
+            WorkloadError::Trace { error, .. } => error.code(),
+            WorkloadError::Placement { .. } | WorkloadError::PastTenant { .. } => ErrorCode::PastTheEnd,
+        }
+    }
+
+    /// What a program can use of it.
+    pub fn data(&self) -> ErrorData {
+        match self {
+            WorkloadError::Trace { error, .. } => error.data(),
+            WorkloadError::PastTenant { ends: [end, capacity], .. } => {
+                vec![("end", (*end).into()), ("capacity", (*capacity).into())]
+            }
+            WorkloadError::TooLong { .. } | WorkloadError::Placement { .. } => ErrorData::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     WorkloadError, WorkloadFamily,
 };
 use nacre_config::{
-    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
+    Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
 };
 use nacre_kernel::state;
 use nacre_kernel::{Random, Request, Streams, Time};
@@ -79,11 +79,14 @@ impl WorkloadBuilder for Builder {
         let mut sources = Vec::new();
         for name in files {
             let found = self.files.iter().find(|(known, _)| known == name);
-            let &(_, bytes) =
-                found.ok_or_else(|| Problem::new(path, None, format!("there is no file {name}")))?;
+            let &(_, bytes) = found.ok_or_else(|| {
+                Problem::new(ErrorCode::FileNotFound, path, None, format!("there is no file {name}"))
+            })?;
             sources.push(Source::new(name, Box::new(Cursor::new(bytes))));
         }
-        trace::open(sources, options).map_err(|error| Problem::new(path, None, error.to_string()).into())
+        trace::open(sources, options).map_err(|error| {
+            Problem::new(error.code(), path, None, error.to_string()).all_data(error.data()).into()
+        })
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) mod trial;
 #[cfg(test)]
 pub(crate) mod workbench;
 
-use nacre_config::{Families, Family, Problem, Problems, Slot, Table, room_of};
+use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Slot, Table, room_of};
 use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
@@ -269,6 +269,12 @@ fn check_partitions(size: u32, segments: u32, path: &str) -> Result<(), Problems
         None => format!("at most {segments}, which is one partition"),
     };
     let problem = format!("the array's {segments} segments do not divide into partitions of this size");
-    let problem = Problem::new(&format!("{path}.segments_per_partition"), None, problem).given(size);
+    let problem = Problem::new(
+        ErrorCode::ConflictingSettings,
+        &format!("{path}.segments_per_partition"),
+        None,
+        problem,
+    )
+    .given(size);
     Err(problem.remedy(format!("use {nearest}, or another number of segments")).into())
 }

@@ -69,7 +69,7 @@ pub use config::Config;
 use crate::cleaning::{self, Cleaner};
 use geometry::Geometry;
 use model::Envy;
-use nacre_config::{Descriptor, Families, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Families, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::ComponentId;
 use nacre_media::store::{Layout, Nothing, Store};
@@ -121,7 +121,8 @@ fn check_partitions(path: &str, geometry: &Geometry, cleaner: &dyn Cleaner) -> R
     let Some(size) = cleaner.partition_segments() else { return Ok(()) };
     if !geometry.segments.is_multiple_of(size) {
         let problem = format!("{} segments do not divide into partitions of {size}", geometry.segments);
-        let problem = Problem::new(&format!("{path}.cleaning"), None, problem);
+        let problem =
+            Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.cleaning"), None, problem);
         return Err(problem.remedy("use a divisor of the number of segments").into());
     }
     Ok(())

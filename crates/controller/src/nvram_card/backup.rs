@@ -2,7 +2,7 @@
 
 use super::config::{Config, Dump};
 use crate::ecc::{self, Ecc};
-use nacre_config::{Families, Problem, Problems};
+use nacre_config::{ErrorCode, Families, Problem, Problems};
 use nacre_kernel::state::State;
 use nacre_kernel::{Energy, Power, Random, Time};
 
@@ -146,7 +146,10 @@ impl Backup {
                 let problem = format!("after its hours of service a dump needs {needed}");
                 let remedy =
                     "give a larger capacitor, faster flash, or may_lose_writes = true to see what is lost";
-                Err(Problem::new("capacitor", None, &problem).given(stored.to_string()).remedy(remedy).into())
+                Err(Problem::new(ErrorCode::ConflictingSettings, "capacitor", None, &problem)
+                    .given(stored.to_string())
+                    .remedy(remedy)
+                    .into())
             }
             _ => Ok(plan.may_lose()),
         }

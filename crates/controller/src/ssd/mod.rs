@@ -273,7 +273,7 @@ use handles::Handles;
 use host::HostInterface;
 use mapping_cache::MappingCache;
 use model::Ssd;
-use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device};
 use nacre_media::store::{Layout, Nothing, Store};
@@ -458,7 +458,8 @@ fn host_interface(
 
 fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
     let problem = "too many blocks are bad from the start for the data and the reserve";
-    let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);
+    let problem =
+        Problem::new(ErrorCode::ConflictingSettings, &format!("{}.factory_bad", slot.path()), None, problem);
     problem.remedy("lower it, or give more spare_blocks or over_provisioning").into()
 }
 
@@ -466,7 +467,9 @@ fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
 fn check_cleaner(config: &Config, path: &str, has_partitions: bool) -> Result<(), Problems> {
     const WITHOUT: &str = "leave it out, or use a cleaning policy without partitions";
     let refuse = |setting: &str, problem: &str, remedy: &str| {
-        Err(Problem::new(&format!("{path}.{setting}"), None, problem).remedy(remedy).into())
+        Err(Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.{setting}"), None, problem)
+            .remedy(remedy)
+            .into())
     };
     if config.mapping_cache.is_some() && (has_partitions || config.streams == Streams::Mixed) {
         let remedy = "leave it out, or use streams = \"separate\" and a cleaning policy without partitions";

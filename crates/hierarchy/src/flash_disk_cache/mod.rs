@@ -117,7 +117,7 @@ mod tests;
 pub use config::{Cells, Config, Density};
 
 use cache::FlashCache;
-use nacre_config::{Descriptor, Problem, Problems, Room};
+use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room};
 use nacre_controller::ecc::{self, Ecc, Page};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::Bytes;
@@ -176,7 +176,9 @@ fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Pr
     let path = config.ecc.path();
     let families = builder.families();
     let first = ecc::build(&config.ecc, Page { families, bytes: Bytes(FLASH_PAGE) })?;
-    let wrong = |text: String, remedy: &str| Problems::from(Problem::new(path, None, text).remedy(remedy));
+    let wrong = |text: String, remedy: &str| {
+        Problems::from(Problem::new(ErrorCode::NotSupported, path, None, text).remedy(remedy))
+    };
     let mut codes = vec![first];
     if config.raises_strength {
         let from = codes[0].corrects();

@@ -48,7 +48,7 @@ mod pcm;
 mod tests;
 
 use crate::frames::{FrameCache, Settings};
-use nacre_config::{Configuration, Descriptor, Problem, Reader, Room, Slot};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room, Slot};
 use nacre_controller::ecc::{self, EccFamily, Page};
 use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
 use nacre_device::DeviceFamily;
@@ -185,7 +185,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let needs = code.layout().spare_bytes;
         if needs > config.spare.0 {
             let text = format!("the code needs {needs} B beside a page, and there are {}", config.spare);
-            let problem = Problem::new(config.ecc.path(), None, text);
+            let problem = Problem::new(ErrorCode::ConflictingSettings, config.ecc.path(), None, text);
             return Err(problem.remedy("give a larger spare, or a weaker code").into());
         }
         builder.take_memory(&path, u64::from(frames) * 72)?;

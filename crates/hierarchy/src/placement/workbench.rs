@@ -3,7 +3,7 @@
 use super::assignment::Speed;
 use super::{Decider, Placement, PlacementContext, PlacementFamily, ROOMS};
 use crate::workbench;
-use nacre_config::{Configuration, Families, Node, Problem, Problems, Reader, Slot, room_of};
+use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_device::{Accesses, SizedAccesses};
 
 /// The document around a placement under test.
@@ -37,7 +37,7 @@ impl PlacementContext for Given {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
-        Err(Problem::new(path, None, "nobody brought it").given(name).into())
+        Err(Problem::new(ErrorCode::NoFunction, path, None, "nobody brought it").given(name).into())
     }
 }
 

@@ -27,7 +27,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use nacre_config::{Families, Family, Problem, Problems, Table};
+use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Table};
 use nacre_kernel::state::State;
 
 /// The family of replacement policies.
@@ -70,7 +70,8 @@ impl ReplacementContext for Context<'_> {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
-        let problem = Problem::new(path, None, "no policy can be brought here").given(format!("{name:?}"));
+        let problem = Problem::new(ErrorCode::NoFunction, path, None, "no policy can be brought here")
+            .given(format!("{name:?}"));
         Err(problem.remedy("name one that is built in").into())
     }
 }

@@ -146,7 +146,8 @@ use crate::replacement::{self, Brought, Replacement, ReplacementContext, Replace
 use cache::{Behaviour, ServerCache};
 use levels::{Level, Levels};
 use nacre_config::{
-    Choice, Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
+    Choice, Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot,
+    room_of,
 };
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Device, Persistence, Ratio, Time};
@@ -330,16 +331,22 @@ pub const ROOM: Room<DeviceFamily> = Room {
 fn build_level(level: &LevelConfig, config: &Config, builder: &mut dyn Builder) -> Result<Level, Problems> {
     let block = config.block;
     let device = builder.device(&level.device)?;
-    let wrong =
-        |problem: &str, remedy: String| Problem::new(level.device.path(), None, problem).remedy(remedy);
+    let wrong = |code, problem: &str, remedy: String| {
+        Problem::new(code, level.device.path(), None, problem).remedy(remedy)
+    };
     let Some(capacity) = device.capacity() else {
         let problem = "a level of a cache needs a device with a capacity";
-        return Err(wrong(problem, "give `capacity`, for example \"64 GiB\"".into()).into());
+        return Err(wrong(
+            ErrorCode::MissingSetting,
+            problem,
+            "give `capacity`, for example \"64 GiB\"".into(),
+        )
+        .into());
     };
     let blocks = capacity.0 / block.0;
     if blocks == 0 {
         let remedy = format!("the smallest allowed is one block, {block}");
-        return Err(wrong("it is too small", remedy).given(capacity).into());
+        return Err(wrong(ErrorCode::OutOfRange, "it is too small", remedy).given(capacity).into());
     }
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
     let context = &mut PolicyContext { builder, capacity };
@@ -373,7 +380,12 @@ impl ReplacementContext for PolicyContext<'_> {
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();
-    let problem = Problem::new(path, None, "an inclusive level holds all that the one above it holds");
+    let problem = Problem::new(
+        ErrorCode::ConflictingSettings,
+        path,
+        None,
+        "an inclusive level holds all that the one above it holds",
+    );
     let above = Bytes(levels[lower - 1].blocks * config.block.0);
     let given = Bytes(levels[lower].blocks * config.block.0);
     Some(problem.given(given).remedy(format!("give at least {above}, or use inclusion = \"exclusive\"")))
@@ -391,7 +403,7 @@ fn promise_problems(
         let problem = "a cache that writes back needs a backing that keeps what is flushed; this one keeps what its \
                        stored energy suffices for";
         problems.push(
-            Problem::new(config.backing.path(), None, problem)
+            Problem::new(ErrorCode::ConflictingSettings, config.backing.path(), None, problem)
                 .remedy("give it more energy, or let writes go through"),
         );
     }
@@ -401,7 +413,10 @@ fn promise_problems(
             let problem = "a persistent table needs a level that keeps every write it acknowledges; this one may lose \
                            some";
             let remedy = "use another device, or table = \"volatile\"";
-            problems.push(Problem::new(config.device.path(), None, problem).remedy(remedy));
+            problems.push(
+                Problem::new(ErrorCode::ConflictingSettings, config.device.path(), None, problem)
+                    .remedy(remedy),
+            );
         }
     }
     problems

@@ -70,7 +70,7 @@ use crate::placement::surface::boundary;
 use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::Tiers;
 use nacre_config::{
-    Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
+    Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
 };
 use nacre_device::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
@@ -191,7 +191,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         }
         let total: u64 = tiers.iter().map(|tier: &Tier| u64::from(tier.extents)).sum();
         if total >= 1 << 30 {
-            let problem = Problem::new(slot.path(), None, format!("{total} extents are too many"));
+            let problem = Problem::new(
+                ErrorCode::OverLimit,
+                slot.path(),
+                None,
+                format!("{total} extents are too many"),
+            );
             problems.push(problem.remedy("the most are 1,073,741,823; give a larger extent"));
         }
         if !problems.is_empty() {
@@ -245,7 +250,9 @@ fn build_tier(
     builder: &mut dyn Builder,
 ) -> Result<Tier, Problems> {
     let device = builder.device(slot)?;
-    let wrong = |problem: String, remedy: &str| Problem::new(slot.path(), None, problem).remedy(remedy);
+    let wrong = |problem: String, remedy: &str| {
+        Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, problem).remedy(remedy)
+    };
     let Some(capacity) = device.capacity() else {
         let remedy = "give `capacity`, for example \"64 GiB\", or give every tier a share";
         return Err(wrong("a tier needs a device with a capacity".into(), remedy).into());

@@ -1,7 +1,7 @@
 //! What a whole workload asks of each extent, counted before time begins.
 
 use crate::progress::{BATCH, Progress, Watch};
-use nacre_config::{Problem, Problems};
+use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::{Bytes, Op, Request, Time};
 use nacre_workload::Workload;
@@ -28,7 +28,9 @@ pub(crate) fn count(
     let expected = workload.expected().map(|count| count.min(limit.unwrap_or(u64::MAX))).or(limit);
     if workload.expected() == Some(u64::MAX) && limit.is_none() {
         let problem = "it counts what the whole workload asks, and the workload never ends";
-        return Err(Problem::new(space.path, None, problem).remedy("give run.requests").into());
+        return Err(Problem::new(ErrorCode::NeverEnds, space.path, None, problem)
+            .remedy("give run.requests")
+            .into());
     }
     let mut counts = vec![Vec::new(); space.extents as usize];
     let (mut left, mut done) = (limit.unwrap_or(u64::MAX), 0);
@@ -37,7 +39,9 @@ pub(crate) fn count(
         batch.clear();
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
         let problem = |error: nacre_workload::WorkloadError| {
-            Problem::new("workload", None, error.problem()).remedy(error.remedy())
+            Problem::new(error.code(), "workload", None, error.problem())
+                .all_data(error.data())
+                .remedy(error.remedy())
         };
         workload.fill(&mut batch, want).map_err(problem)?;
         if batch.is_empty() {
@@ -91,7 +95,10 @@ impl Space<'_> {
     fn beyond(&self, number: u64, end: u128) -> Problem {
         let ends = self.bytes();
         let problem = format!("request {number} reaches to byte {end}, and the stack ends at byte {ends}");
-        Problem::new("workload", None, problem).remedy("use a larger device, or placement = \"compact\"")
+        Problem::new(ErrorCode::PastTheEnd, "workload", None, problem)
+            .data("end", end)
+            .data("capacity", ends)
+            .remedy("use a larger device, or placement = \"compact\"")
     }
 }
 

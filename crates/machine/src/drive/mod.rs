@@ -11,7 +11,7 @@ use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, Findings, Steadiness, WornOut};
 use crate::scenario::Checked;
 use crate::stack::Built;
-use nacre_config::Problems;
+use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Request, Time};
 use nacre_workload::{Clock, Pacing, Units, Workload};
 use serving::Serving;
@@ -216,6 +216,7 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         let problem = "the workload never ends, and nothing ends the run".to_string();
-        Err(self.serving.run_problem("run.requests", problem, "give run.requests or run.duration"))
+        let remedy = "give run.requests or run.duration";
+        Err(self.serving.run_problem(ErrorCode::NeverEnds, "run.requests", problem, remedy).into())
     }
 }

@@ -4,7 +4,7 @@ use crate::meter::Noted;
 use crate::progress::Progress;
 use crate::record::Ending;
 use crate::scenario::Checked;
-use nacre_config::{Problem, Problems};
+use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_kernel::{Activity, Breakdown, ComponentId, Data, Device, Request, Time};
 use nacre_workload::{Clock, WorkloadError};
 use std::ops::ControlFlow;
@@ -107,7 +107,9 @@ impl<'a> Serving<'a> {
         let (warm_up, issued) = (self.checked.run.warm_up, self.issued);
         if warm_up > 0 && issued <= warm_up {
             let problem = format!("the run ended after {issued} requests, all of them warm-up");
-            return Err(self.run_problem("run.warm_up", problem, "lower it, or run more requests"));
+            let remedy = "lower it, or run more requests";
+            let code = ErrorCode::ConflictingSettings;
+            return Err(self.run_problem(code, "run.warm_up", problem, remedy).into());
         }
         Ok(Ending::Complete)
     }
@@ -132,21 +134,27 @@ impl<'a> Serving<'a> {
             format!("{what} {number} reaches to byte {end}, and the stack ends at byte {}", self.capacity);
         // Only what has to be read to be known, a trace, gets this far: see `stack::build`.
         let remedy = "use a larger device, or placement = \"compact\"";
-        self.run_problem(self.checked.scenario.workload.path(), problem, remedy)
+        self.run_problem(ErrorCode::PastTheEnd, self.checked.scenario.workload.path(), problem, remedy)
+            .data("end", end)
+            .data("capacity", self.capacity)
+            .into()
     }
 
     fn horizon_problem(&self) -> Problems {
         let problem =
             format!("request {} would be done after {HORIZON}, where simulated time ends", self.issued + 1);
-        self.run_problem("stack", problem, "use a faster device, a lower rate or fewer requests")
+        let remedy = "use a faster device, a lower rate or fewer requests";
+        self.run_problem(ErrorCode::EndOfTime, "stack", problem, remedy).into()
     }
 
-    pub(crate) fn run_problem(&self, path: &str, problem: String, remedy: &str) -> Problems {
+    pub(crate) fn run_problem(&self, code: ErrorCode, path: &str, problem: String, remedy: &str) -> Problem {
         let resolved = self.checked.resolved.iter().find(|resolved| resolved.path == path);
-        Problem::new(path, resolved.map(|resolved| &resolved.node.origin), problem).remedy(remedy).into()
+        Problem::new(code, path, resolved.map(|resolved| &resolved.node.origin), problem).remedy(remedy)
     }
 
     pub(crate) fn workload_problem(&self, error: &WorkloadError) -> Problems {
-        self.run_problem(error.path(), error.problem(), &error.remedy())
+        self.run_problem(error.code(), error.path(), error.problem(), &error.remedy())
+            .all_data(error.data())
+            .into()
     }
 }

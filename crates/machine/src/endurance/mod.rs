@@ -4,7 +4,7 @@ use crate::capable::WORN_OUT_AHEAD;
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, WornOut};
-use nacre_config::Problems;
+use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Burst, ComponentReport, Endured, Time};
 use std::ops::ControlFlow;
 
@@ -63,7 +63,7 @@ impl Driver<'_> {
 
     fn wear_problem(&self, problem: &str) -> Problems {
         let remedy = "leave run.wear_out out, or use a workload that writes and a medium that wears";
-        self.serving.run_problem("run.wear_out", problem.into(), remedy)
+        self.serving.run_problem(ErrorCode::NotSupported, "run.wear_out", problem.into(), remedy).into()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::capable::PRECONDITIONED;
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
 use crate::saved::{self, Preparations, SavedRun};
-use nacre_config::{CountOr, Problems};
+use nacre_config::{CountOr, ErrorCode, Problems};
 use nacre_kernel::Time;
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
@@ -105,7 +105,8 @@ impl Driver<'_> {
             CountOr::Count(count) => Ok(Some(*count)),
             CountOr::Room(slot) if workload.expected() == Some(u64::MAX) => {
                 let problem = "the workload never ends".to_string();
-                Err(self.serving.run_problem(slot.path(), problem, "say how many requests it has"))
+                let remedy = "say how many requests it has";
+                Err(self.serving.run_problem(ErrorCode::NeverEnds, slot.path(), problem, remedy).into())
             }
             CountOr::Room(_) => Ok(workload.expected()),
         }
@@ -117,7 +118,10 @@ impl Driver<'_> {
             CountOr::Count(_) => "lower it, or give it a workload of its own that writes",
             CountOr::Room(_) => "give it a workload that writes, such as one with read_share = \"0 %\"",
         };
-        self.serving.run_problem("run.precondition", problem, remedy)
+        self.serving
+            .run_problem(ErrorCode::OutOfRange, "run.precondition", problem, remedy)
+            .data("max", done)
+            .into()
     }
 
     /// `setting` asks for what the device cannot do.
@@ -125,7 +129,8 @@ impl Driver<'_> {
         let kind = self.serving.checked.scenario.stack.kind();
         let problem =
             format!("the stack, {kind}, keeps no state that writes leave behind: {PRECONDITIONED} do");
-        self.serving.run_problem(setting, problem, "leave it out, and warm up with run.warm_up")
+        let remedy = "leave it out, and warm up with run.warm_up";
+        self.serving.run_problem(ErrorCode::NotSupported, setting, problem, remedy).into()
     }
 }
 

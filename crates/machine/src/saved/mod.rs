@@ -15,7 +15,7 @@ use crate::identity::{identity, settings_of};
 use crate::record::Steadiness;
 use crate::rooms::Rooms;
 use crate::scenario::Checked;
-use nacre_config::{Families, Problem, Problems};
+use nacre_config::{ErrorCode, Families, Problem, Problems};
 use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
 use nacre_kernel::{Device, Request, Time};
@@ -208,7 +208,7 @@ fn write(
 }
 
 fn cannot(error: &state::CannotSave) -> Problems {
-    Problem::new("stack", None, error.to_string()).into()
+    Problem::new(ErrorCode::CannotSave, "stack", None, error.to_string()).into()
 }
 
 /// Everything that decides what the workload of `checked` asks for.
@@ -236,16 +236,20 @@ fn same(path: &str, saved: &str, asked: &str) -> Result<(), Problems> {
     if differences.is_empty() {
         return Ok(());
     }
+    let paths: Vec<String> = differences.iter().map(|difference| difference.path.clone()).collect();
     let told = |difference: &Difference| {
         let [kept, asked] = difference.shown();
         format!("{} is {kept} in the state and {asked} here", difference.path)
     };
     let told: Vec<String> = differences.iter().map(told).collect();
     let problem = format!("the state is of another one: {}", told.join("; "));
-    Err(Problem::new(path, None, problem).remedy("make them alike, or save a state of this one").into())
+    Err(Problem::new(ErrorCode::WrongDevice, path, None, problem)
+        .data("differences", paths)
+        .remedy("make them alike, or save a state of this one")
+        .into())
 }
 
 fn misread(path: &str, error: &state::StateError) -> Problems {
     let problem = format!("the state does not fit: {error}");
-    Problem::new(path, None, problem).remedy("save it again with this Nacre").into()
+    Problem::new(ErrorCode::WrongDevice, path, None, problem).remedy("save it again with this Nacre").into()
 }

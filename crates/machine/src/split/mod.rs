@@ -9,7 +9,7 @@ use crate::record::{Findings, Outcome, Split, SplitCopy, outcome};
 use crate::run::{Span, findings};
 use crate::scenario::Checked;
 use crate::stack::{Files, shares};
-use nacre_config::{Problem, Problems, Value};
+use nacre_config::{ErrorCode, Problem, Problems, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Time};
 use nacre_workload::replay::{By, First, Share, Shares};
@@ -34,7 +34,10 @@ impl Way {
     pub fn parse(text: &str) -> Result<Way, Problem> {
         let wrong = |problem: &str| {
             let remedy = "use volume, volume:4 or hash:4, with the number of parts";
-            Err(Problem::new("--split", None, problem).given(format!("{text:?}")).remedy(remedy))
+            Err(Problem::new(ErrorCode::InvalidValue, "--split", None, problem)
+                .data("expected", remedy)
+                .given(format!("{text:?}"))
+                .remedy(remedy))
         };
         let (by, number) = text.split_once(':').map_or((text, None), |(by, number)| (by, Some(number)));
         let by = match by {
@@ -114,7 +117,14 @@ pub fn run_part(
 pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, Problems> {
     let mut read = Vec::with_capacity(parts.len());
     for (place, text) in parts.iter().enumerate() {
-        let problem = |error| Problem::new("--split", None, format!("part {place} cannot be read: {error}"));
+        let problem = |error| {
+            Problem::new(
+                ErrorCode::InvalidContent,
+                "--split",
+                None,
+                format!("part {place} cannot be read: {error}"),
+            )
+        };
         read.push(Findings::from_text(text).map_err(problem)?);
     }
     let shared = shared(checked, way.by, parts.len() as u64)?;
@@ -144,7 +154,7 @@ fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
     let mut wrong = |path: &str, problem: &str, remedy: &str| {
         let resolved = checked.resolved.iter().find(|resolved| resolved.path == path);
         let origin = resolved.map(|resolved| &resolved.node.origin);
-        problems.push(Problem::new(path, origin, problem).remedy(remedy));
+        problems.push(Problem::new(ErrorCode::ConflictingSettings, path, origin, problem).remedy(remedy));
     };
     if way.parts.is_some_and(|parts| parts as usize > PARTS_MAX) {
         wrong("--split", &format!("more than {PARTS_MAX} parts"), "give a smaller number, as in hash:4");
@@ -168,8 +178,9 @@ fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
 
 fn check_shares(checked: &Checked, way: Way, found: &Shares) -> Result<(), Problems> {
     let number = found.parts.len();
-    let wrong =
-        |problem: String, remedy: &str| Err(Problem::new("--split", None, problem).remedy(remedy).into());
+    let wrong = |problem: String, remedy: &str| {
+        Err(Problem::new(ErrorCode::ConflictingSettings, "--split", None, problem).remedy(remedy).into())
+    };
     if way.by == By::Volume && way.parts != Some(1) && found.volumes < 2 {
         let problem =
             if found.volumes == 0 { "the trace names no volumes" } else { "the trace has one volume only" };
@@ -217,7 +228,8 @@ fn shared(checked: &Checked, by: By, parts: u64) -> Result<Vec<(String, String)>
         let share = whole.0 / parts / GRAIN * GRAIN;
         if share == 0 {
             let problem = format!("it cannot be shared by {parts} parts");
-            let problem = Problem::new(path, Some(&resolved.node.origin), problem);
+            let problem =
+                Problem::new(ErrorCode::ConflictingSettings, path, Some(&resolved.node.origin), problem);
             return Err(problem.given(text).remedy("make fewer parts").into());
         }
         shared.push((path.clone(), format!("\"{share} B\"")));

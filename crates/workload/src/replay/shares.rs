@@ -3,7 +3,7 @@
 use super::part::{By, Part};
 use super::trace::Config;
 use crate::{WorkloadBuilder, WorkloadError, WorkloadFamily};
-use nacre_config::{Problem, Problems, Slot};
+use nacre_config::{ErrorCode, Problem, Problems, Slot};
 use nacre_kernel::{Bytes, Op, Request};
 use std::ops::ControlFlow;
 
@@ -52,7 +52,7 @@ pub fn shares(
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Shares>, Problems> {
     if slot.kind() != super::TRACE.descriptor.kind {
-        let problem = Problem::new(slot.path(), None, "only a trace can be split");
+        let problem = Problem::new(ErrorCode::NotSupported, slot.path(), None, "only a trace can be split");
         return Err(problem.given(slot.kind()).remedy("use a workload of kind \"trace\"").into());
     }
     let config: Config = slot.config(builder.families());
@@ -74,7 +74,9 @@ pub fn shares(
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
         let problem = |error| {
             let error = WorkloadError::Trace { path: path.clone(), error };
-            Problem::new(error.path(), None, error.problem()).remedy(error.remedy())
+            Problem::new(error.code(), error.path(), None, error.problem())
+                .all_data(error.data())
+                .remedy(error.remedy())
         };
         let count = reader.read(&mut batch, want).map_err(problem)? as u64;
         if count == 0 {

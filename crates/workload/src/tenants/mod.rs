@@ -32,7 +32,9 @@ mod tenant;
 
 use crate::{Asker, Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
 use arbitration::Arbitration;
-use nacre_config::{Choice, Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, both};
+use nacre_config::{
+    Choice, Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot, both,
+};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Request, Time};
 use tenant::Tenant;
@@ -151,21 +153,25 @@ fn build(
 ) -> Result<(Box<dyn Workload>, u64), Problems> {
     let workload = builder.workload(&config.workload)?;
     if !workload.tenants().is_empty() {
-        let problem = Problem::new(config.workload.path(), None, "a tenant has no tenants");
+        let problem =
+            Problem::new(ErrorCode::NotSupported, config.workload.path(), None, "a tenant has no tenants");
         return Err(problem.remedy("give its tenants beside it").into());
     }
     let path = format!("{path}.capacity");
     let capacity = match (config.capacity, workload.reach()) {
         (Some(capacity), Some(reach)) if reach > capacity.0 => {
             let problem = format!("the tenant's workload reaches to byte {reach}");
-            let problem = Problem::new(&path, None, problem).given(capacity.to_string());
+            let problem = Problem::new(ErrorCode::ConflictingSettings, &path, None, problem)
+                .given(capacity.to_string());
             return Err(problem.remedy(format!("give at least {}", Bytes(reach))).into());
         }
         (Some(capacity), _) => capacity.0,
         (None, Some(reach)) => reach,
         (None, None) => {
             let problem = "how far the tenant's workload reaches is known only when all of it was read";
-            return Err(Problem::new(&path, None, problem).remedy("give it, such as \"10 GiB\"").into());
+            return Err(Problem::new(ErrorCode::MissingSetting, &path, None, problem)
+                .remedy("give it, such as \"10 GiB\"")
+                .into());
         }
     };
     Ok((workload, capacity))

@@ -1,5 +1,6 @@
 //! What can go wrong with a trace, in words that say where and what to do.
 
+use nacre_kernel::{ErrorCode, ErrorData};
 use std::fmt;
 
 /// Why a trace could not be read or written.
@@ -99,6 +100,33 @@ pub enum TraceError {
 }
 
 impl TraceError {
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            TraceError::Unrecognised { .. } | TraceError::Ambiguous { .. } => ErrorCode::UnknownFormat,
+            TraceError::Packed { .. } | TraceError::CannotHold { .. } => ErrorCode::NotSupported,
+            TraceError::NoSuchFormat { .. } => ErrorCode::UnknownName,
+            TraceError::Option { .. } => ErrorCode::InvalidValue,
+            TraceError::BadRecord { .. } | TraceError::WrongFormat { .. } | TraceError::TimeUnit { .. } => {
+                ErrorCode::InvalidContent
+            }
+            // Without a number it is not the system that complains but a decompressor.
+            TraceError::Io { error, .. } if error.raw_os_error().is_none() => ErrorCode::Damaged,
+            TraceError::Io { error, .. } => ErrorCode::of_io(error),
+        }
+    }
+
+    /// What a program can use of it.
+    pub fn data(&self) -> ErrorData {
+        match self {
+            TraceError::BadRecord { place: Place::Line(line), .. } => vec![("line", (*line).into())],
+            TraceError::Io { error, .. } => {
+                error.raw_os_error().map(|number| ("errno", number.into())).into_iter().collect()
+            }
+            _ => ErrorData::new(),
+        }
+    }
+
     /// What is wrong, with the file and the place in it.
     pub fn problem(&self) -> String {
         match self {

@@ -1,6 +1,6 @@
 use crate::cleaning::{Cleaner, CleaningContext, CleaningFamily, Decision, View};
 use crate::workbench::{Workbench, workbench};
-use nacre_config::{Configuration, Families, Problem, Problems, Slot};
+use nacre_config::{Configuration, ErrorCode, Families, Problem, Problems, Slot};
 use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
@@ -31,7 +31,7 @@ impl CleaningContext for Caller {
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
         match name {
             "third" => Ok(Box::new(Third)),
-            _ => Err(Problem::new(path, None, "nobody brought it").given(name).into()),
+            _ => Err(Problem::new(ErrorCode::NoFunction, path, None, "nobody brought it").given(name).into()),
         }
     }
 }

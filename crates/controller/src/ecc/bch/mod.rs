@@ -38,7 +38,7 @@ mod tests;
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Page, Verdict, Work};
 use code::Code;
-use nacre_config::{Configuration, Descriptor, Problem, Problems, Reader, Room, Slot};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
 use nacre_kernel::{Bytes, Energy, Time};
 use nacre_media::charge::check_work;
 
@@ -122,11 +122,13 @@ impl Bch {
         let data = config.codeword.unwrap_or(page.bytes).0;
         if !page.bytes.0.is_multiple_of(data) {
             let text = format!("a page of {} is not a whole number of codewords", page.bytes);
-            let problem = Problem::new(slot.path(), None, text).given(Bytes(data));
+            let problem =
+                Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, text).given(Bytes(data));
             return Err(problem.remedy("set codeword to a divisor of the page").into());
         }
         let code = Bch::code(&config, data as usize).map_err(|misfit| {
-            let problem = Problem::new(slot.path(), None, misfit.0).given(Bytes(data));
+            let problem =
+                Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, misfit.0).given(Bytes(data));
             problem.remedy("set codeword to a part of the page, m to a larger field, or t to fewer bits")
         })?;
         let (data_bytes, codewords) = (data as usize, (page.bytes.0 / data) as usize);

@@ -21,7 +21,7 @@
 //! more than the last step is a binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
-use nacre_config::{Configuration, Descriptor, Problem, Reader, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room};
 use nacre_kernel::{Bytes, Energy, Ratio, Time};
 use nacre_media::charge::check_work;
 
@@ -122,7 +122,8 @@ pub const ROOM: Room<EccFamily> = Room {
         let config: Config = slot.config(page.families);
         if !page.bytes.0.is_multiple_of(config.codeword.0) {
             let text = format!("a page of {} is not a whole number of codewords", page.bytes);
-            let problem = Problem::new(slot.path(), None, text).given(config.codeword);
+            let problem =
+                Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, text).given(config.codeword);
             return Err(problem.remedy("set codeword to a divisor of the page").into());
         }
         Ok(Box::new(Ldpc { codewords: (page.bytes.0 / config.codeword.0) as u32, config }))

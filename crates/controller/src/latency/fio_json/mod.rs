@@ -22,7 +22,7 @@ mod tests;
 
 use super::inverse::Inverse;
 use super::{Direction, Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, Problem, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
@@ -51,7 +51,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
         let path = format!("{}.file", slot.path());
         let text = builder.text_file(&path, &config.file)?;
         let pieces = parse::pieces(&text, config.job.as_deref(), config.direction).map_err(|mistake| {
-            Problem::new(&path, None, mistake.problem).given(&config.file).remedy(mistake.remedy)
+            Problem::new(ErrorCode::InvalidContent, &path, None, mistake.problem)
+                .given(&config.file)
+                .remedy(mistake.remedy)
         })?;
         let content = crc32fast::hash(text.as_bytes());
         Ok(Box::new(FioJson { inverse: Inverse::new(&pieces), content, random: builder.random(slot.path()) }))

@@ -21,7 +21,7 @@ mod parse;
 mod tests;
 
 use super::{Direction, Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, Problem, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Time};
 
@@ -57,7 +57,11 @@ pub const ROOM: Room<LatencyFamily> = Room {
         let path = format!("{}.file", slot.path());
         let text = builder.text_file(&path, &config.file)?;
         let latencies = parse::latencies(&text, &config).map_err(|mistake| {
-            let mut problem = Problem::new(&path, None, mistake.problem).given(&config.file);
+            let mut problem =
+                Problem::new(ErrorCode::InvalidContent, &path, None, mistake.problem).given(&config.file);
+            if let Some(line) = mistake.line {
+                problem = problem.data("line", line as u64);
+            }
             problem.place = mistake.line.map_or_else(String::new, |line| format!("{}:{line}", config.file));
             problem.remedy(mistake.remedy)
         })?;

@@ -6,7 +6,7 @@ use super::super::geometry::Geometry;
 use super::super::optional_part::OptionalPart;
 use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::ecc::{self, Page, Verdict};
-use nacre_config::{Problem, Problems};
+use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_device::Builder;
 use nacre_kernel::Ledger;
 use std::collections::BTreeSet;
@@ -21,7 +21,9 @@ pub(in super::super) fn build(
     let Some(errors) = &config.errors else { return Ok(None) };
     let code = ecc::build(&errors.ecc, Page { families: builder.families(), bytes: config.unit })?;
     let wrong = |at: &str, text: String, remedy: &str| {
-        Err(Problem::new(&format!("{path}.errors.{at}"), None, text).remedy(remedy).into())
+        Err(Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.errors.{at}"), None, text)
+            .remedy(remedy)
+            .into())
     };
     if code.decoding(1).verdict == Verdict::Unnoticed {
         let text = "it does not notice wrong bits, and a drive would give them".to_string();

@@ -41,7 +41,7 @@ mod watch;
 use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
 use domain::Domain;
 use feistel::Feistel;
-use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Room};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 use watch::Watch;
@@ -102,9 +102,14 @@ fn uneven(path: &str, rows: u64, domains: u32) -> Problem {
     let below = (1..domains).rev().find(divides).expect("1 divides every number");
     let above = (domains..=domains.saturating_mul(64)).find(divides);
     let nearest = above.map_or_else(String::new, |above| format!(" or {above}"));
-    Problem::new(path, None, format!("the {rows} rows of a controller do not divide into so many"))
-        .given(domains.to_string())
-        .remedy(format!("use {below}{nearest}, the nearest that divide them"))
+    Problem::new(
+        ErrorCode::ConflictingSettings,
+        path,
+        None,
+        format!("the {rows} rows of a controller do not divide into so many"),
+    )
+    .given(domains.to_string())
+    .remedy(format!("use {below}{nearest}, the nearest that divide them"))
 }
 
 /// The rows of one controller.

@@ -4,7 +4,7 @@ use super::{Decider, Exchange, ROOM, View};
 use crate::placement::assignment::Speed;
 use crate::placement::{PlacementContext, PlacementFamily};
 use crate::workbench;
-use nacre_config::{Configuration, Families, Node, Problem, Problems, Reader, Slot};
+use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot};
 use nacre_device::SizedAccesses;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
@@ -39,7 +39,7 @@ impl PlacementContext for Caller {
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
         match name {
             "swap" => Ok(Box::new(Swap)),
-            _ => Err(Problem::new(path, None, "nobody brought it").given(name).into()),
+            _ => Err(Problem::new(ErrorCode::NoFunction, path, None, "nobody brought it").given(name).into()),
         }
     }
 }

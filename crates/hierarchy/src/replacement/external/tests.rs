@@ -4,7 +4,7 @@
 use super::ROOM;
 use crate::replacement::{Context, Replacement, ReplacementContext, ReplacementFamily};
 use crate::workbench;
-use nacre_config::{Configuration, Families, Node, Problem, Problems, Reader, Slot};
+use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot};
 
 /// The document around a policy.
 #[derive(Debug, Configuration)]
@@ -26,7 +26,7 @@ impl ReplacementContext for Caller {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
-        Err(Problem::new(path, None, "it was asked for").given(name).into())
+        Err(Problem::new(ErrorCode::NoFunction, path, None, "it was asked for").given(name).into())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Locality of reference as eNVy writes it.
 
-use nacre_config::{FieldType, Node, Reader, Shape};
+use nacre_config::{ErrorCode, FieldType, Node, Reader, Shape};
 use nacre_kernel::units::Decimal;
 use std::fmt;
 
@@ -64,6 +64,7 @@ impl FieldType for Locality {
         let locality = Locality::parse(text);
         if locality.is_none() {
             reader.wrong(
+                ErrorCode::InvalidValue,
                 node,
                 "it is not a locality",
                 "write \"10/90\" for 90 % of the accesses to 10 % of the data; the data is above 0 and below 100",
