@@ -16,6 +16,7 @@
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
 //! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
+//! | `accuracy` | compares disks with an event simulation of the same arm |
 //! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
 //! | `train FILE FOLDER` | does what `FILE` lists, for a build that is laid out by it; shipped traces lie in `FOLDER` |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
@@ -25,6 +26,7 @@
 //! asserted; the budgets are those of docs/decisions/0005-speed.md and docs/decisions/0019-whole-runs.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
+mod accuracy;
 mod caches;
 mod codes;
 mod counts;
@@ -52,7 +54,7 @@ use std::process::ExitCode;
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | whole-runs FOLDER | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | accuracy | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | whole-runs FOLDER | \
                      row NAME COUNT REPEATS FOLDER | counts FILE [--write] | \
                      train FILE FOLDER | memory FILE COUNT";
 
@@ -72,6 +74,10 @@ fn main() -> ExitCode {
         }
         ["curves", folder] => {
             curves::measure(&Report::begin(Path::new(folder)));
+            Ok(())
+        }
+        ["accuracy"] => {
+            accuracy::print();
             Ok(())
         }
         ["flash-drive"] => flash_drive::measure(&Report::begin(Path::new("."))),
