@@ -53,7 +53,9 @@ class Tier:
     price_basis: str | None = None
     """What the price is counted in, such as `USD 2023`; None where that is not said."""
     measured_bytes: int | None = None
-    """Of a device known by its latencies: the longest access that takes one of them."""
+    """Of a device known by its latencies: the size of the accesses that it was measured with."""
+    side_by_side: int = 1
+    """How many of these it works on at one time."""
 
 
 class Mixes:
@@ -117,11 +119,13 @@ class Mixes:
             for total, count in ((self.read_bytes, self.reads), (self.write_bytes, self.writes))
         )
         for tier in self.tiers:
-            if tier.measured_bytes is not None and longest > tier.measured_bytes:
+            measured = tier.measured_bytes
+            if measured is not None and longest > measured * tier.side_by_side:
+                at_once = f", {tier.side_by_side:,} at a time" if tier.side_by_side > 1 else ""
                 found.append(
-                    f"{tier.name} was measured with accesses of {size(tier.measured_bytes)}; one of"
-                    f" {size(longest)} takes the latency of each part in turn, which devices that"
-                    " stream do not"
+                    f"{tier.name} was measured with accesses of {size(measured)}; one of"
+                    f" {size(longest)} takes their latency for each of its parts{at_once}, which"
+                    " devices that stream do not"
                 )
         return found
 
@@ -379,8 +383,14 @@ def counted(
     document = source.placed({"origins": [], **json.loads(text)})
     devices = [tier["device"] for tier in resolved["scenario"]["stack"]["tier"]]
     measured = [_measured_bytes(device) for device in devices]
+    at_once = [_side_by_side(device) for device in devices]
     origins = source.placed(resolved)["origins"]
-    told = {"names": _names(resolved), "measured_bytes": measured, "origins": origins}
+    told = {
+        "names": _names(resolved),
+        "measured_bytes": measured,
+        "side_by_side": at_once,
+        "origins": origins,
+    }
     return {**document, **told}, columns
 
 
@@ -394,9 +404,14 @@ def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
             tier["price"],
             tier["price_basis"],
             measured,
+            at_once,
         )
-        for name, tier, measured in zip(
-            document["names"], document["tiers"], document["measured_bytes"], strict=True
+        for name, tier, measured, at_once in zip(
+            document["names"],
+            document["tiers"],
+            document["measured_bytes"],
+            document["side_by_side"],
+            strict=True,
         )
     )
     counts = (int(document["reads"]), int(document["writes"]))
@@ -434,7 +449,11 @@ def _names(resolved: Mapping[str, Any]) -> list[str]:
 def _measured_bytes(device: Mapping[str, Any]) -> int | None:
     if device["kind"] != "measured":
         return None
-    return int(parse(device["unit"]).value) * int(device["parallelism"])
+    return int(parse(device["unit"]).value)
+
+
+def _side_by_side(device: Mapping[str, Any]) -> int:
+    return int(device["parallelism"]) if device["kind"] == "measured" else 1
 
 
 def _frame(tiers: tuple[Tier, ...], columns: Columns) -> pl.DataFrame:

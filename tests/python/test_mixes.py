@@ -148,7 +148,17 @@ def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
     assert [finding[:40] for finding in found.findings] == [
         "disk_15k_kim was measured with accesses ",
     ]
-    assert "one of 64 KiB takes the latency of each part in turn" in found.findings[0]
+    assert found.findings[0].startswith(
+        "disk_15k_kim was measured with accesses of 4 KiB; one of 64 KiB takes their latency for"
+    )
+    # The others were measured with 4 KiB, too, and work on 32 of them at a time.
+    larger = nacre.mixes(SMALL, large | {"workload.request": "256 KiB"}, steps=4)
+    assert [finding.split(";")[0] for finding in larger.findings] == [
+        "pcm_ssd was measured with accesses of 4 KiB",
+        "emlc_ssd was measured with accesses of 4 KiB",
+        "disk_15k_kim was measured with accesses of 4 KiB",
+    ]
+    assert "for each of its parts, 32 at a time" in larger.findings[0]
     assert not nacre.mixes(SMALL, {"workload.requests": 100}, steps=4).findings
 
 

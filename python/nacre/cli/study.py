@@ -119,7 +119,7 @@ def _told(directory: Path) -> Iterator[None]:
 
 
 def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
-    from nacre.study.summary import BEST, best, decisive, facts, ranked
+    from nacre.study.summary import best, decisive, facts, others
 
     before = reused(result, kept)
     again = f", {before:,} of them there already" if before else ""
@@ -128,17 +128,18 @@ def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
         write_line("  the time of the budget is spent; --resume goes on")
     for line in facts(result):
         write_prose(line, "  ")
-    others = foreign(result, kept)
-    if result.complete and others:
-        write_prose(f"note: {directory} also holds {_of_an_earlier_form(others)}", "  ")
-    for table in (best(result), decisive(result)):
+    earlier = foreign(result, kept)
+    if result.complete and earlier:
+        write_prose(f"note: {directory} also holds {_of_an_earlier_form(earlier)}", "  ")
+    front, beside = best(result), others(result)
+    for table in (front, beside, decisive(result)):
         if table.rows:
             write_line()
             write_table(table)
-    rest = ranked(result).height - BEST
+    rest = result.designs.height - len(front.rows) - len(beside.rows)
     write_line()
     if rest > 0:
-        write_line(f"{rest:,} more {'is' if rest == 1 else 'are'} in the table")
+        write_line(f"{rest:,} more {'design is' if rest == 1 else 'designs are'} in the table")
     write_line(f"results are in {directory}")
 
 
@@ -148,6 +149,8 @@ def _of_an_earlier_form(points: int) -> str:
 
 
 def _document(result: StudyResult, end: End, directory: Path, before: int) -> Mapping[str, Any]:
+    from nacre.study.analysis import conditions
+
     return {
         "study": result.name,
         "version": __version__,
@@ -160,6 +163,7 @@ def _document(result: StudyResult, end: End, directory: Path, before: int) -> Ma
             "reused": before,
         },
         "objectives": [vars(objective) for objective in result.questions.objectives],
+        "conditions": conditions(result.questions),
         "pareto": result.pareto()["design"].to_list(),
         "certain": result.pareto()["certain"].to_list(),
         "contenders": result.contenders()["design"].to_list(),

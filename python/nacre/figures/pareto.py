@@ -36,11 +36,13 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         raise Error("no design has both objectives, so there is nothing to draw")
     front = set(result.pareto()["design"])
     names = [axis.name for axis in result.questions.axes]
+    given = [axis.name for axis in result.questions.axes if axis.condition]
     rows = [
         {
             "x": row[across],
             "y": row[up],
             "kind": _kind(row, front),
+            "under": printable(", ".join(str(row[n]) for n in given)),
             "label": printable(", ".join(str(row[n]) for n in names if row[n] is not None)),
             "up": cell(up, row[up]),
             "across": cell(across, row[across]),
@@ -68,7 +70,8 @@ def pareto(result: StudyResult) -> alt.LayerChart:
     if len(objectives) == 2 and best:
         step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
-        layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q")))
+        # Under each condition there is a front of its own.
+        layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q"), detail="under:N"))
     said = _together(best)
     if len(said) <= _LABELS_MAX:
         rightmost = max((row["x"] for row in said), default=0.0)

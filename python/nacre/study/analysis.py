@@ -16,8 +16,26 @@ INTERACTIONS, SEEDS = "(together)", "(seed)"
 _USUAL = (Objective("iops", "max"), Objective("p99_ns", "min"), Objective("cost", "min"))
 
 
-def pareto(designs: pl.DataFrame, objectives: Sequence[Objective]) -> pl.DataFrame:
-    """The feasible designs that no other beats in one objective and equals in the rest."""
+def conditions(questions: Questions) -> list[str]:
+    """The axes that are given and not chosen: designs are compared within each of their values."""
+    return [axis.name for axis in questions.axes if axis.condition]
+
+
+def groups(designs: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
+    """The designs under each condition, in the order of the study; all of them without one."""
+    found = designs.partition_by(names, maintain_order=True) if names else []
+    return found or [designs]
+
+
+def pareto(
+    designs: pl.DataFrame, objectives: Sequence[Objective], given: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The feasible designs that no other beats in one objective and equals in the rest.
+
+    Others are those under the same conditions, of which there is a front each.
+    """
+    if given:
+        return pl.concat([pareto(group, objectives) for group in groups(designs, given)])
     known = designs.filter(
         pl.col("feasible"),
         *(pl.col(o.column).is_not_null() & pl.col(o.column).is_finite() for o in objectives),
@@ -55,6 +73,9 @@ def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     there are none. A search looks where it is good, so its points say
     nothing about variance: its shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), by
     how the best tenth of the points differs from all.
+
+    Under conditions an objective is taken relative to its mean in each of them, so that shares are
+    those of the axes that are chosen.
     """
     schema = {"objective": pl.String, "axis": pl.String, "share": pl.Float64, "method": pl.String}
     rows = []
@@ -64,6 +85,9 @@ def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         known = sound.filter(
             pl.col(objective.column).is_not_null() & pl.col(objective.column).is_finite()
         )
+        if given := conditions(questions):
+            of_condition = pl.col(objective.column).mean().over(given)
+            known = known.with_columns(pl.col(objective.column) / of_condition)
         if known[objective.column].n_unique() < 2:
             continue
         method = PED_ANOVA if questions.search else VARIANCE
@@ -87,10 +111,11 @@ def _shares(
         return []
     total = _sum_of_squares(known[column])
     found = [(name, _between(known, name, column) / total) for name in names]
-    axes = [(name, share) for name, share in found if name != "seed"]
+    without = {"seed", *conditions(questions)}
+    axes = [(name, share) for name, share in found if name not in without]
     axes.sort(key=lambda row: -row[1])
     if repeated:
-        axes.append((SEEDS, 1 - _between(known, "design", column) / total))
+        axes.append((SEEDS, max(0.0, 1 - _between(known, "design", column) / total)))
     rest = 1 - sum(share for _, share in axes)
     if len(questions.axes) > 1:
         axes.append((INTERACTIONS, max(0.0, rest)))

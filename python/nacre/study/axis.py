@@ -66,6 +66,8 @@ class Axis:
     span: Span | None
     when: Mapping[str, tuple[Label, ...]] = field(hash=False)
     where: str
+    condition: bool = False
+    """Whether it is given and not chosen, such as the workload: designs are compared within it."""
 
     def applies(self, labels: Mapping[str, Label | None]) -> bool:
         """Whether it has a value beside these of the axes before it."""
@@ -109,13 +111,20 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
     name = entry.take("name", str, "a name", _name_of(path, taken))
     choices, span = _extent(entry, path, search=search)
     when = _when(entry)
+    condition = entry.take("condition", bool, "true or false", False)
     entry.done()
+    if condition and search:
+        entry.wrong(
+            "condition",
+            "a search chooses the values of its axes, and a condition is given",
+            "search under each condition by itself, or leave [search] out",
+        )
     if not name:
         entry.wrong("name", "it is missing: give a name for the axis, or the path it sets")
     _unlike(entry, choices)
     if len(entry.mistakes.found) > before:
         return None
-    return Axis(name, choices, span, when, entry.where())
+    return Axis(name, choices, span, when, entry.where(), condition)
 
 
 def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...], Span | None]:

@@ -33,6 +33,17 @@ class Front:
     """Off the front by their means, but no design on it is better beyond chance."""
 
 
+def together(fronts: Sequence[Front | None]) -> Front | None:
+    """The fronts under all conditions as one; None where nobody can tell of any."""
+    known = [front for front in fronts if front is not None]
+    if not known:
+        return None
+    return Front(
+        frozenset().union(*(front.certain for front in known)),
+        frozenset().union(*(front.contenders for front in known)),
+    )
+
+
 def front(
     points: pl.DataFrame,
     designs: pl.DataFrame,

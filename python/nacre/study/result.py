@@ -82,7 +82,8 @@ class StudyResult:
     def pareto(self) -> pl.DataFrame:
         """The designs that no other beats in one objective and equals in the rest.
 
-        The best in the first objective comes first. Without objectives there are none. `certain`
+        The best in the first objective comes first. Without objectives there are none. Under
+        conditions there is a front for each, one behind the other. `certain`
         says whether no other design could be better in all of them, seed by seed at 95 %; null
         where designs ran once, so that nobody can tell.
         """
@@ -106,14 +107,24 @@ class StudyResult:
     def _front(self) -> pl.DataFrame:
         from nacre.study import analysis
 
-        return analysis.pareto(self.designs, self._questions.objectives)
+        given = analysis.conditions(self._questions)
+        return analysis.pareto(self.designs, self._questions.objectives, given)
 
     @cached_property
     def _noise(self) -> Front | None:
-        from nacre.study import noise
+        from nacre.study import analysis, noise
 
-        on_front = self._front["design"].to_list()
-        return noise.front(self.table, self.designs, on_front, self._questions.objectives)
+        on_front = set(self._front["design"])
+        found = [
+            noise.front(
+                self.table,
+                group,
+                [design for design in group["design"] if design in on_front],
+                self._questions.objectives,
+            )
+            for group in analysis.groups(self.designs, analysis.conditions(self._questions))
+        ]
+        return noise.together(found)
 
     def sensitivity(self) -> pl.DataFrame:
         """How much of each objective each axis decides: `objective, axis, share, method`.

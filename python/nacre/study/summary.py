@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from nacre.study.analysis import conditions, groups
 from nacre.study.document import Objective
 from nacre.study.repeats import columns
 from nacre.study.result import StudyResult
@@ -16,12 +17,54 @@ from nacre.text import NOTHING, amount, count, duration, percent, si, significan
 
 BEST = 12
 _USUAL = ("iops", "p99_ns", "cost")
+_PERCENTILES = {"p999": "p99.9", "p9999": "p99.99"}
 
 
 def best(result: StudyResult, most: int = BEST) -> Table:
-    """The Pareto front; without a front, the designs by the first objective or in their order."""
-    objectives = result.questions.objectives
+    """The Pareto front; without a front, the designs by the first objective or in their order.
+
+    So many of them under each condition.
+    """
     front = ranked(result)
+    given = conditions(result.questions)
+    return _designs_table(result, pl.concat([group.head(most) for group in groups(front, given)]))
+
+
+def others(result: StudyResult, most: int = BEST) -> Table:
+    """The designs that `best` leaves out, so many under each condition, and why."""
+    shown = {int(row[0]) for row in best(result).rows}
+    left = _sorted(result, result.designs.filter(~pl.col("point").is_in(shown)))
+    on_front = set(ranked(result)["point"])
+    given = conditions(result.questions)
+    rest = pl.concat([group.head(most) for group in groups(left, given)])
+    table = _designs_table(result, rest)
+    why = [
+        "on the front" if row["point"] in on_front
+        else "beaten" if row["feasible"] else "breaks a limit"
+        for row in rest.iter_rows(named=True)
+    ]  # fmt: skip
+    if not result.questions.objectives:
+        return table
+    rows = [[*row, reason] for row, reason in zip(table.rows, why, strict=True)]
+    return Table("", [*table.columns, "left out"], [*table.numeric, False], rows)
+
+
+def _sorted(result: StudyResult, designs: pl.DataFrame) -> pl.DataFrame:
+    """By the first objective under each condition, those that break a limit last."""
+    objectives = result.questions.objectives
+    if not objectives:
+        return designs
+    first = objectives[0]
+    of = groups(designs, conditions(result.questions))
+    by, down = ["feasible", first.column], [True, first.goal == "max"]
+    return pl.concat(
+        [group.sort(by, descending=down, nulls_last=True, maintain_order=True) for group in of]
+    )
+
+
+def _designs_table(result: StudyResult, front: pl.DataFrame) -> Table:
+    """A row per design."""
+    objectives = result.questions.objectives
     repeated = result.designs["runs"].max() != 1
     certain = "certain" in front.columns
     shown = [o.column for o in objectives] or [
@@ -38,7 +81,7 @@ def best(result: StudyResult, most: int = BEST) -> Table:
             *([str(row["runs"])] if repeated else []),
             *([_standing(row)] if repeated and certain else []),
         ]
-        for row in front.head(most).iter_rows(named=True)
+        for row in front.iter_rows(named=True)
     ]
     names = ["point", *axes, *(counted(name, result) for name in shown)]
     names += ["runs"] * repeated + ["on the front"] * (repeated and certain)
@@ -53,10 +96,9 @@ def ranked(result: StudyResult) -> pl.DataFrame:
         return result.designs
     front = pl.concat([result.pareto(), result.contenders()], how="diagonal")
     if front.height:
-        return front
-    first = objectives[0]
-    sound = result.designs.filter("feasible")
-    return sound.sort(first.column, descending=first.goal == "max", nulls_last=True)
+        given = conditions(result.questions)
+        return pl.concat(groups(front, given)) if given else front
+    return _sorted(result, result.designs.filter("feasible"))
 
 
 def _with_interval(name: str, row: Mapping[str, Any]) -> str:
@@ -89,7 +131,8 @@ def decisive(result: StudyResult) -> Table:
     share = {(o, a): s for o, a, s in found.select("objective", "axis", "share").iter_rows()}
     rows = [[axis, *(percent(share.get((o, axis))) for o in objectives)] for axis in axes]
     methods = ", ".join(found["method"].unique(maintain_order=True).to_list())
-    columns = [f"share of {methods} by axis", *(title(name) for name in objectives)]
+    within_each = ", within each condition" if conditions(result.questions) else ""
+    columns = [f"share of {methods} by axis{within_each}", *(title(name) for name in objectives)]
     return Table("", columns, [False, *[True] * len(objectives)], rows)
 
 
@@ -100,9 +143,11 @@ def facts(result: StudyResult) -> list[str]:
     if objectives:
         front, feasible = result.pareto().height, int(result.designs["feasible"].sum())
         kept = " that keep all limits" if result.questions.constraints else ""
+        given = conditions(result.questions)
+        under = f", one for each {' and '.join(given)}" if given else ""
         lines.append(
-            f"{front:,} of {feasible:,} designs{kept} are on the Pareto front of"
-            f" {_wanted(objectives)}"
+            f"{front:,} of {feasible:,} designs{kept} are on the Pareto"
+            f" {'fronts' if given else 'front'} of {_wanted(objectives)}{under}"
         )
         for objective in objectives:
             unknown = result.designs.filter("feasible")[objective.column].null_count()
@@ -157,6 +202,9 @@ _SAID = {
     "saturated": "requests came faster than they were served, so latencies grow with the run",
     "not_steady": "the run was not in a steady state",
     "few_writes": "write amplification is that of too few writes for cleaning to come round",
+    "unwritten_reads": "reads were of data that was never written: give run.fill",
+    "failed_requests": "requests failed, and are in no rate and no latency",
+    "more_than_share": "a share of a drive works more than its part of one, and pays for its space",
     "dependent": "the mean of a run has no interval: give run.warm_up, or more requests",
     "not_narrow": "the mean of a run is not known as well as run.until asks",
     "longer_than_measured": "requests took a measured latency for each of their units in turn",
@@ -246,7 +294,8 @@ def title(name: str) -> str:
     if name in special:
         return special[name]
     if name.endswith("_ns"):
-        return f"{name.removesuffix('_ns').replace('p999', 'p99.9').replace('_', ' ')} latency"
+        words = name.removesuffix("_ns").split("_")
+        return f"{' '.join(_PERCENTILES.get(word, word) for word in words)} latency"
     return name.replace("_", " ")
 
 
