@@ -7,6 +7,7 @@
 //! | module | simulates |
 //! |---|---|
 //! | [`disk`] | one arm that serves first come first served, by shortest seek, or by shortest access |
+//! | [`flash_channel`] | reads of the dies of one channel: commands, senses, transfers, registers |
 //! | [`queue`] | servers with one queue, and one server with priority classes |
 //!
 //! Rules that all of them share:
@@ -18,6 +19,7 @@
 
 mod arrivals;
 pub mod disk;
+pub mod flash_channel;
 pub mod queue;
 mod single_server;
 #[cfg(test)]

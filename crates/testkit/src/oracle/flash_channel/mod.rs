@@ -1,0 +1,159 @@
+//! Reads of the dies of one flash channel.
+
+use super::arrivals::{Arrivals, Waiting};
+use super::{Load, Visit};
+use nacre_kernel::Time;
+use std::collections::VecDeque;
+
+/// What crosses the channel next, when it is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// What has been ready longest, command or page.
+    FirstCome,
+    /// Pages before commands; in each class what has been ready longest.
+    PagesFirst,
+    /// Commands before pages; in each class what has been ready longest.
+    CommandsFirst,
+}
+
+/// A channel with its dies.
+#[derive(Clone, Copy, Debug)]
+pub struct Channel {
+    /// Number of dies.
+    pub dies: usize,
+    /// Pages that a die holds: a read has a register of its die from the start of its command to the end of its page's
+    /// transfer.
+    pub registers: usize,
+    /// What crosses next.
+    pub arbitration: Arbitration,
+    /// Time of a command on the channel.
+    pub command: Time,
+    /// Time from the end of the command until the page is in its register (tR).
+    pub sense: Time,
+    /// Time of a page on the channel.
+    pub transfer: Time,
+}
+
+/// What waits for the channel or crosses it: the command of a read, or its page.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    is_command: bool,
+    /// Since when it could cross.
+    ready: Time,
+    read: Waiting,
+    die: usize,
+}
+
+/// One die.
+#[derive(Clone, Debug, Default)]
+struct Die {
+    /// Reads whose command was not sent.
+    queue: VecDeque<Waiting>,
+    /// The read that has the array, from the start of its command until it is sensed.
+    sensing: Option<Waiting>,
+    /// When that read is sensed; `None` while its command crosses.
+    sensed_at: Option<Time>,
+    /// Registers in use.
+    held: usize,
+    /// Since when the array has been free, if it is.
+    array_free: Time,
+    /// Since when a register has been free, if one is.
+    register_free: Time,
+}
+
+/// Serves reads; read number i is of die `dies[i]`. Each die takes its reads in arrival order. A command is ready when its
+/// read is the oldest of its die, the die senses nothing, and it has a free register. A page is ready when it is sensed.
+/// What crosses the channel is not interrupted.
+#[must_use]
+pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
+    assert!(channel.registers >= 1, "a die has a register");
+    let mut arrivals = Arrivals::new(dies.len(), load);
+    let mut visits = vec![Visit::default(); dies.len()];
+    let mut state = vec![Die::default(); channel.dies];
+    let mut pages: Vec<Crossing> = Vec::new();
+    let mut on_channel: Option<(Crossing, Time)> = None;
+    let mut now = Time::ZERO;
+    loop {
+        // All that ends at this moment, then all that arrives, then the decision.
+        if let Some((crossing, end)) = on_channel
+            && end <= now
+        {
+            on_channel = None;
+            let Crossing { is_command, read, die, .. } = crossing;
+            if is_command {
+                state[die].sensed_at = Some(now + channel.sense);
+            } else {
+                state[die].give_register_back(now, channel.registers);
+                visits[read.request] = Visit { arrived: read.arrived, done: now };
+                arrivals.completed(now);
+            }
+        }
+        pages.extend(state.iter_mut().enumerate().filter_map(|(number, die)| die.sensed(number, now)));
+        while let Some(read) = arrivals.take(now) {
+            state[dies[read.request]].queue.push_back(read);
+        }
+        if on_channel.is_none() {
+            let commands = state.iter().enumerate().filter_map(|(number, die)| die.command(number, channel));
+            if let Some(next) = channel.choose(commands.chain(pages.iter().copied())) {
+                if next.is_command {
+                    state[next.die].take_command();
+                } else {
+                    pages.retain(|page| page.read.request != next.read.request);
+                }
+                let time = if next.is_command { channel.command } else { channel.transfer };
+                on_channel = Some((next, now + time));
+            }
+        }
+        let ends = on_channel.map(|(_, end)| end);
+        let senses = state.iter().filter_map(|die| die.sensed_at);
+        let Some(event) = senses.chain(ends).chain(arrivals.next()).min() else { return visits };
+        now = event;
+    }
+}
+
+impl Channel {
+    fn choose(&self, ready: impl Iterator<Item = Crossing>) -> Option<Crossing> {
+        let is_later_class = |crossing: &Crossing| match self.arbitration {
+            Arbitration::FirstCome => false,
+            Arbitration::PagesFirst => crossing.is_command,
+            Arbitration::CommandsFirst => !crossing.is_command,
+        };
+        ready.min_by_key(|crossing| (is_later_class(crossing), crossing.ready, crossing.read.request))
+    }
+}
+
+impl Die {
+    /// The command that it can take.
+    fn command(&self, number: usize, channel: &Channel) -> Option<Crossing> {
+        let &read = self.queue.front()?;
+        let can_take = self.sensing.is_none() && self.held < channel.registers;
+        let ready = read.arrived.max(self.array_free).max(self.register_free);
+        can_take.then_some(Crossing { is_command: true, ready, read, die: number })
+    }
+
+    /// The command of the oldest read begins to cross.
+    fn take_command(&mut self) {
+        self.sensing = self.queue.pop_front();
+        self.held += 1;
+    }
+
+    /// The page that was sensed by `now`.
+    fn sensed(&mut self, number: usize, now: Time) -> Option<Crossing> {
+        let ready = self.sensed_at.filter(|&at| at <= now)?;
+        self.sensed_at = None;
+        self.array_free = ready;
+        let read = self.sensing.take().expect("a read was sensed");
+        Some(Crossing { is_command: false, ready, read, die: number })
+    }
+
+    /// A page has left at `now`.
+    fn give_register_back(&mut self, now: Time, registers: usize) {
+        if self.held == registers {
+            self.register_free = now;
+        }
+        self.held -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;
