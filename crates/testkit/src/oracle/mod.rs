@@ -7,6 +7,7 @@
 //! | module | simulates |
 //! |---|---|
 //! | [`disk`] | one arm that serves first come first served, by shortest seek, or by shortest access |
+//! | [`dram_channel`] | a memory controller that gives row hits first, clock by clock |
 //! | [`flash_channel`] | reads of the dies of one channel: commands, senses, transfers, registers |
 //! | [`queue`] | servers with one queue, and one server with priority classes |
 //!
@@ -19,6 +20,7 @@
 
 mod arrivals;
 pub mod disk;
+pub mod dram_channel;
 pub mod flash_channel;
 pub mod queue;
 mod single_server;

@@ -1,0 +1,146 @@
+//! One rank of DRAM behind a memory controller, clock by clock.
+
+mod rank;
+#[cfg(test)]
+mod tests;
+
+use super::arrivals::{Arrivals, Waiting};
+use super::{Load, Visit};
+use nacre_kernel::Time;
+pub use rank::Timing;
+use rank::{Command, Rank};
+
+/// A memory controller with its rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// One clock; a command is given at a multiple of it.
+    pub clock: Time,
+    /// Constraints between commands.
+    pub timing: Timing,
+    /// Number of banks.
+    pub banks: usize,
+    /// Whether a row is closed after each access, by the access itself, or stays open until another one is needed.
+    pub closes_rows: bool,
+    /// The controller sees this many of the oldest waiting accesses; at least 1. An access waits until its read or write is
+    /// given. With 1 it serves in order of arrival.
+    pub queue: usize,
+    /// Whether writes are gathered; otherwise reads and writes are served alike.
+    pub writes: Option<Watermarks>,
+}
+
+/// When a controller turns from reads to writes and back, by the number of writes in its queue.
+///
+/// It turns to writes when there are `high` of them, or if there is no read. It goes on with writes until there are `low`
+/// of them, if there is a read then, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Watermarks {
+    /// More than `low`, and at most the length of the queue.
+    pub high: usize,
+    /// Below `high`.
+    pub low: usize,
+}
+
+/// One burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its bank.
+    pub bank: usize,
+    /// Its row.
+    pub row: u64,
+    /// Whether it writes.
+    pub is_write: bool,
+}
+
+/// Serves `accesses` by first ready, first come, first served (FR-FCFS). Each clock the controller gives one command, the
+/// first of these that the timing allows:
+///
+/// 1. the read or write of the oldest access whose row is open (a row hit);
+/// 2. going from the oldest access to the newest, the command that opens its row, or the one that closes another row in its
+///    bank, unless an access that is served now hits that row.
+///
+/// What arrives at an edge of the clock takes part at that edge. An access is done when the last of its data has crossed.
+#[must_use]
+pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Vec<Visit> {
+    assert!(controller.queue >= 1, "the controller sees an access");
+    if let Some(Watermarks { high, low }) = controller.writes {
+        assert!(low < high && high <= controller.queue, "watermarks lie in the queue");
+    }
+    let mut arrivals = Arrivals::new(accesses.len(), load);
+    let mut visits = vec![Visit::default(); accesses.len()];
+    let mut rank = Rank::new(controller.timing, controller.banks);
+    let mut waiting: Vec<Waiting> = Vec::new();
+    let mut is_writing = false;
+    let mut now = 0;
+    loop {
+        while let Some(arrived) = arrivals.take(controller.clock * now) {
+            waiting.push(arrived);
+        }
+        if waiting.is_empty() {
+            let Some(arrival) = arrivals.next() else { return visits };
+            now = arrival.as_ps().div_ceil(controller.clock.as_ps());
+            continue;
+        }
+        let seen = &waiting[..waiting.len().min(controller.queue)];
+        if let Some(watermarks) = controller.writes {
+            let writes = seen.iter().filter(|seen| accesses[seen.request].is_write).count();
+            is_writing = watermarks.is_writing(is_writing, seen.len() - writes, writes);
+        }
+        let is_served = |access: Access| controller.writes.is_none() || access.is_write == is_writing;
+        // Positions in `waiting`.
+        let served: Vec<(usize, Access)> = seen
+            .iter()
+            .map(|seen| accesses[seen.request])
+            .enumerate()
+            .filter(|&(_, access)| is_served(access))
+            .collect();
+        match choose(&rank, now, &served) {
+            Some((Command::Column, position, access)) => {
+                let done = controller.clock * rank.column(now, access.bank, access.is_write);
+                if controller.closes_rows {
+                    rank.close_behind(access.bank);
+                }
+                let Waiting { request, arrived } = waiting.remove(position);
+                visits[request] = Visit { arrived, done };
+                arrivals.completed(done);
+            }
+            Some((Command::Activate, _, access)) => rank.activate(now, access.bank, access.row),
+            Some((Command::Precharge, _, access)) => rank.precharge(now, access.bank),
+            None => {}
+        }
+        now += 1;
+    }
+}
+
+/// The command to give at `now` for one of the `served` accesses, oldest first.
+fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command, usize, Access)> {
+    let is_hit = |access: &Access| rank.open_row(access.bank) == Some(access.row);
+    let hit = served
+        .iter()
+        .find(|(_, access)| is_hit(access) && rank.allows_column(now, access.bank, access.is_write));
+    if let Some(&(position, access)) = hit {
+        return Some((Command::Column, position, access));
+    }
+    served.iter().find_map(|&(position, access)| match rank.open_row(access.bank) {
+        None => rank.allows_activate(now, access.bank).then_some((Command::Activate, position, access)),
+        Some(row) if row == access.row => None,
+        Some(_) => {
+            let is_wanted = served.iter().any(|(_, other)| other.bank == access.bank && is_hit(other));
+            (!is_wanted && rank.allows_precharge(now, access.bank)).then_some((
+                Command::Precharge,
+                position,
+                access,
+            ))
+        }
+    })
+}
+
+impl Watermarks {
+    /// Whether writes are served next, where `was_writing` says what was served last.
+    fn is_writing(&self, was_writing: bool, reads: usize, writes: usize) -> bool {
+        if was_writing {
+            writes > 0 && (writes > self.low || reads == 0)
+        } else {
+            writes >= self.high || reads == 0
+        }
+    }
+}

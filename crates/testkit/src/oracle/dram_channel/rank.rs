@@ -1,0 +1,137 @@
+//! A rank of DRAM: its open rows, and when it allows which command.
+
+use std::collections::VecDeque;
+
+/// Constraints between commands, in clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// From opening a row to reading or writing it: tRCD.
+    pub activate_to_column: u64,
+    /// From closing a row to opening another in its bank: tRP.
+    pub precharge: u64,
+    /// From opening a row to closing it: tRAS.
+    pub row_open: u64,
+    /// From a read to its data: CL.
+    pub read_latency: u64,
+    /// From a write to its data: CWL.
+    pub write_latency: u64,
+    /// Of the data of one access.
+    pub burst: u64,
+    /// From a read to closing its row: tRTP.
+    pub read_to_precharge: u64,
+    /// From the last data written to closing the row: tWR.
+    pub write_recovery: u64,
+    /// From the last data written to a read: tWTR.
+    pub write_to_read: u64,
+    /// Between the data of a read and those of a write that follows it.
+    pub read_to_write_gap: u64,
+    /// From opening a row to opening one of another bank: tRRD.
+    pub activate_to_activate: u64,
+    /// In which at most four rows are opened: tFAW.
+    pub four_activates: u64,
+}
+
+/// A command for one access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// Read or write.
+    Column,
+    /// Open its row.
+    Activate,
+    /// Close the open row of its bank.
+    Precharge,
+}
+
+/// One bank. Times are the first clocks that allow a command.
+#[derive(Clone, Debug, Default)]
+struct Bank {
+    open: Option<u64>,
+    activate: u64,
+    column: u64,
+    precharge: u64,
+}
+
+/// One rank, and the data bus. Times are the first clocks that allow something.
+#[derive(Clone, Debug)]
+pub(super) struct Rank {
+    timing: Timing,
+    banks: Vec<Bank>,
+    /// When the last four rows were opened.
+    activates: VecDeque<u64>,
+    /// Data of a read, and data of a write.
+    read_data: u64,
+    write_data: u64,
+    /// A read.
+    read: u64,
+}
+
+impl Rank {
+    /// With all rows closed.
+    pub(super) fn new(timing: Timing, banks: usize) -> Rank {
+        let banks = vec![Bank::default(); banks];
+        Rank { timing, banks, activates: VecDeque::new(), read_data: 0, write_data: 0, read: 0 }
+    }
+
+    pub(super) fn open_row(&self, bank: usize) -> Option<u64> {
+        self.banks[bank].open
+    }
+
+    pub(super) fn allows_activate(&self, now: u64, bank: usize) -> bool {
+        let Timing { activate_to_activate, four_activates, .. } = self.timing;
+        let after_last = self.activates.back().is_none_or(|&last| now >= last + activate_to_activate);
+        let is_fifth = self.activates.len() == 4 && now < self.activates[0] + four_activates;
+        now >= self.banks[bank].activate && after_last && !is_fifth
+    }
+
+    pub(super) fn allows_precharge(&self, now: u64, bank: usize) -> bool {
+        now >= self.banks[bank].precharge
+    }
+
+    pub(super) fn allows_column(&self, now: u64, bank: usize, is_write: bool) -> bool {
+        let has_bus = match is_write {
+            true => now + self.timing.write_latency >= self.write_data,
+            false => now + self.timing.read_latency >= self.read_data && now >= self.read,
+        };
+        now >= self.banks[bank].column && has_bus
+    }
+
+    /// Opens a row.
+    pub(super) fn activate(&mut self, now: u64, bank: usize, row: u64) {
+        self.activates.push_back(now);
+        if self.activates.len() > 4 {
+            self.activates.pop_front();
+        }
+        let Timing { activate_to_column, row_open, .. } = self.timing;
+        let bank = &mut self.banks[bank];
+        (bank.open, bank.column, bank.precharge) = (Some(row), now + activate_to_column, now + row_open);
+    }
+
+    /// Closes the open row of a bank.
+    pub(super) fn precharge(&mut self, now: u64, bank: usize) {
+        let bank = &mut self.banks[bank];
+        (bank.open, bank.activate) = (None, now + self.timing.precharge);
+    }
+
+    /// Closes the open row of a bank as soon as it is allowed, without a command.
+    pub(super) fn close_behind(&mut self, bank: usize) {
+        self.precharge(self.banks[bank].precharge, bank);
+    }
+
+    /// Reads or writes the open row of a bank; returns the clock at which the last of its data has crossed.
+    pub(super) fn column(&mut self, now: u64, bank: usize, is_write: bool) -> u64 {
+        let timing = self.timing;
+        let latency = if is_write { timing.write_latency } else { timing.read_latency };
+        let end = now + latency + timing.burst;
+        let precharge = if is_write {
+            (self.read_data, self.write_data) = (end, end);
+            self.read = end + timing.write_to_read;
+            end + timing.write_recovery
+        } else {
+            (self.read_data, self.write_data) = (end, end + timing.read_to_write_gap);
+            now + timing.read_to_precharge
+        };
+        let bank = &mut self.banks[bank];
+        bank.precharge = bank.precharge.max(precharge);
+        end
+    }
+}
