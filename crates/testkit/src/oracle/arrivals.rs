@@ -60,7 +60,7 @@ impl Arrivals {
         Some(Waiting { request: self.next - 1, arrived })
     }
 
-    /// A request was done at `at`, which never decreases. In a closed loop the client sends its next one.
+    /// A request is done at `at`, now or later; `at` never decreases. In a closed loop the client sends its next one.
     pub(super) fn completed(&mut self, at: Time) {
         if self.known.len() < self.count {
             self.known.push(at);

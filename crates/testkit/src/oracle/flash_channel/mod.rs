@@ -32,6 +32,8 @@ pub struct Channel {
     pub sense: Time,
     /// Time of a page on the channel.
     pub transfer: Time,
+    /// From the end of the transfer until the read is done: what every read takes behind the channel.
+    pub completion: Time,
 }
 
 /// What waits for the channel or crosses it: the command of a read, or its page.
@@ -84,8 +86,9 @@ pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
                 state[die].sensed_at = Some(now + channel.sense);
             } else {
                 state[die].give_register_back(now, channel.registers);
-                visits[read.request] = Visit { arrived: read.arrived, done: now };
-                arrivals.completed(now);
+                let done = now + channel.completion;
+                visits[read.request] = Visit { arrived: read.arrived, done };
+                arrivals.completed(done);
             }
         }
         pages.extend(state.iter_mut().enumerate().filter_map(|(number, die)| die.sensed(number, now)));

@@ -10,7 +10,7 @@ const ALL: [Arbitration; 3] = [FirstCome, PagesFirst, CommandsFirst];
 /// A channel on which `[command, sense, transfer]` take so many microseconds.
 fn channel(dies: usize, registers: usize, arbitration: Arbitration, times_us: [u64; 3]) -> Channel {
     let [command, sense, transfer] = times_us.map(Time::from_us);
-    Channel { dies, registers, arbitration, command, sense, transfer }
+    Channel { dies, registers, arbitration, command, sense, transfer, completion: Time::ZERO }
 }
 
 /// When reads of `dies` that arrive together are done, in microseconds.
@@ -26,6 +26,15 @@ fn one_read_takes_its_command_its_sense_and_its_transfer() {
             assert_eq!(done_us(&channel(1, registers, arbitration, [1, 10, 4]), &[0]), [15]);
         }
     }
+}
+
+#[test]
+fn a_client_sends_its_next_read_when_the_last_one_is_done_behind_the_channel() {
+    let slow = Channel { completion: Time::from_us(5), ..channel(1, 1, FirstCome, [1, 10, 4]) };
+    let visits = serve(&slow, &[0, 0], Load::Closed { clients: 1 });
+    assert_eq!((visits[0].done, visits[1].done), (Time::from_us(20), Time::from_us(40)));
+    // The channel does not wait for it.
+    assert_eq!(done_us(&slow, &[0, 0]), [20, 35]);
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! How far schedulers are from event simulations that serve the same requests.
+
+mod disks;
+mod flash;
+
+use crate::Result;
+use nacre_kernel::{Device, Request, Time};
+use nacre_testkit::drive::{Seen, closed_loop, open_loop};
+use nacre_testkit::oracle::{Load, Summary};
+use std::fmt;
+
+/// Prints the comparisons.
+pub(crate) fn print() {
+    println!("Nacre against an event simulation (right) that serves the same requests");
+    println!("closed n: n requests under way; open n: n Poisson arrivals/s");
+    disks::print();
+    flash::print();
+}
+
+/// How the host sends requests.
+#[derive(Clone, Copy)]
+enum Host {
+    /// It keeps this many under way.
+    Closed(u32),
+    /// It sends this many a second, at random times.
+    Open(u32),
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Host::Closed(clients) => write!(f, "closed {clients}"),
+            Host::Open(rate) => write!(f, "open {rate}"),
+        }
+    }
+}
+
+/// What is compared: of the product, and of the event simulation.
+type Compared = [Summary; 2];
+
+/// Sends `requests` to both; in an open loop at their arrival times.
+fn compare(
+    device: &mut dyn Device,
+    simulated: impl FnOnce(Load<'_>) -> Summary,
+    host: Host,
+    requests: &[Request],
+) -> Compared {
+    match host {
+        Host::Closed(clients) => {
+            let count = requests.len() as u64;
+            let seen = closed_loop(device, clients, count, |number| requests[number as usize]);
+            [summary(&seen), simulated(Load::Closed { clients: clients as usize })]
+        }
+        Host::Open(_) => {
+            let seen = open_loop(device, requests.iter().copied());
+            let times: Vec<Time> = requests.iter().map(|request| request.arrival).collect();
+            [summary(&seen), simulated(Load::Open(&times))]
+        }
+    }
+}
+
+fn summary(seen: &Seen) -> Summary {
+    let quantile = |share| seen.latency.quantile(share).expect("requests were sent");
+    Summary { per_second: seen.per_second(), mean_s: seen.mean_s(), p50: quantile(0.5), p99: quantile(0.99) }
+}
+
+/// Prints the head of a table whose times are in `unit`.
+fn head(title: &str, unit: &str) {
+    println!("\n{title}; times in {unit}\n");
+    print!("{:38}", "");
+    for name in ["req/s", "mean", "p50", "p99"] {
+        print!(" {name:>9} {:>9} {:>6}  ", "right", "error");
+    }
+    println!();
+}
+
+/// Prints one case; `per_s` is the number of units of time in a second.
+fn line(name: &str, per_s: f64, compared: Result<Compared>) {
+    match compared {
+        Ok([found, right]) => {
+            let units = |time: Time| time.as_secs_f64() * per_s;
+            let values = |of: Summary| [of.per_second, of.mean_s * per_s, units(of.p50), units(of.p99)];
+            print!("{name:38}");
+            for (found, right) in values(found).into_iter().zip(values(right)) {
+                print!(" {found:9.2} {right:9.2} {:+5.1}%  ", 100.0 * (found / right - 1.0));
+            }
+            println!();
+        }
+        Err(error) => println!("{name}: {error}"),
+    }
+}
