@@ -191,9 +191,9 @@ def test_the_headline_of_latencies_is_true_when_many_requests_take_as_long(recor
 def test_the_bars_of_time_spent_are_as_long_as_the_mean_latencies(record: Record) -> None:
     drawn = values(record.plot_time_spent())
     for op in ("read", "write"):
-        end = max(row["end_us"] for row in drawn if row["op"] == op)
-        assert end == pytest.approx(record["latency"][op]["mean_ns"] / 1000, rel=1e-3)
-    starts = [(row["bar"], row["start_us"]) for row in drawn]
+        end = max(row["end_ns"] for row in drawn if row["op"] == op)
+        assert end == pytest.approx(record["latency"][op]["mean_ns"], rel=1e-3)
+    starts = [(row["bar"], row["start_ns"]) for row in drawn]
     assert len(set(starts)) == len(starts)
 
 

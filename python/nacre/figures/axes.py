@@ -8,7 +8,8 @@ from statistics import NormalDist
 import altair as alt
 
 TIME_LABEL = (
-    "datum.value >= 1e9 ? format(datum.value / 1e9, ',~r') + ' s'"
+    "datum.value == 0 ? '0'"
+    " : datum.value >= 1e9 ? format(datum.value / 1e9, ',~r') + ' s'"
     " : datum.value >= 1e6 ? format(datum.value / 1e6, ',~r') + ' ms'"
     " : datum.value >= 1e3 ? format(datum.value / 1e3, ',~r') + ' us'"
     " : format(datum.value, ',~r') + ' ns'"

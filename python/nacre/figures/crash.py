@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from nacre.figures import theme
+from nacre.figures.axes import TIME_LABEL
 from nacre.text import count, duration
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ def recovery_figure(found: Crash) -> alt.Chart | None:
     rows, below = [], 0
     for upto, times in bars:
         below += times
-        rows.append({"x": max(upto * 1e6, 1e-3), "y": below / recovery.count})
+        rows.append({"x": max(upto * _NS, 1.0), "y": below / recovery.count})
     title = theme.title(
-        f"Half of the recoveries take less than {duration(recovery.p50_s * _NS)},"
+        f"Half of the recoveries take at most {duration(recovery.p50_s * _NS)},"
         f" the longest {duration(recovery.max_s * _NS)}",
         f"{found.name}: share of {count(recovery.count)} recoveries that are over",
     )
@@ -33,7 +34,9 @@ def recovery_figure(found: Crash) -> alt.Chart | None:
         alt.Chart(theme.data(rows), title=title, width=620, height=240)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("x:Q", title="time from the return of the power (us)").scale(type="log"),
+            x=alt.X("x:Q", title="time from the return of the power")
+            .scale(type="log")
+            .axis(labelExpr=TIME_LABEL),
             y=alt.Y("y:Q", title="share").axis(format="%").scale(domain=[0, 1]),
         )
     )

@@ -103,17 +103,21 @@ def _one(record: Record, ops: Sequence[Op]) -> alt.TitleParams:
 
 def _several(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -> alt.TitleParams:
     op = next(op for op in ops if any(record.latency[op] for record in records))
+    headline, behind = fastest(records, names, op)
+    systems = sum(record.latency[op] is not None for record in records)
+    return theme.title(headline, f"{behind}latency of {op}s, {systems} systems")
+
+
+def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[str, str]:
+    """Which of several has the lowest mean latency, and by how much the highest is above it."""
     means = {
         name: record.latency[op].mean_ns
         for name, record in zip(names, records, strict=True)
         if record.latency[op]
     }
     best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
-    less = percent(1 - means[best] / means[worst])
     if duration(means[best]) == duration(means[worst]):
-        said = f"{op.capitalize()}s take {duration(means[best])} on average everywhere"
-        return theme.title(said, f"latency of {op}s, {len(means)} systems")
-    return theme.title(
-        f"{best} has the fastest {op}s: {duration(means[best])} on average",
-        f"{less} less than {worst}; latency of {op}s, {len(means)} systems",
-    )
+        return f"{op.capitalize()}s take {duration(means[best])} on average everywhere", ""
+    less = percent(1 - means[best] / means[worst])
+    headline = f"{best} has the fastest {op}s: {duration(means[best])} on average"
+    return headline, f"{less} less than {worst}; "

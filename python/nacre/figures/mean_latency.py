@@ -10,6 +10,7 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.figures.axes import TIME_LABEL
 from nacre.record import Activity, Record
 from nacre.text import duration, printable
 
@@ -29,7 +30,7 @@ def mean_latency(
     `parts` maps the parts, in their order, to colours.
     """
     rows = {group: _rows(records, part_of, list(parts)) for group, records in groups.items()}
-    longest = max(cast("float", row["end_us"]) for group in rows.values() for row in group)
+    longest = max(cast("float", row["end_ns"]) for group in rows.values() for row in group)
     last = list(rows)[-1]
     panels = [_panel(group, rows[group], parts, longest, axis=group == last) for group in rows]
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=14).properties(title=title)
@@ -44,18 +45,18 @@ def _rows(records: Mapping[str, Record], part_of: PartOf, parts: list[str]) -> l
             raise Error(f"{name} has no reads, so there is no read latency to draw")
         taken = dict.fromkeys(parts, 0.0)
         for activity in record.time_spent.read:
-            taken[part_of(name, activity)] += activity.mean_ns / 1000
+            taken[part_of(name, activity)] += activity.mean_ns
         start = 0.0
         for part in parts:
             end = start + taken[part]
-            rows.append({"name": printable(name), "part": part, "start_us": start, "end_us": end})
+            rows.append({"name": printable(name), "part": part, "start_ns": start, "end_ns": end})
             start = end
         totals[printable(name)] = start
     fastest = min(totals, key=totals.__getitem__)
     for row in rows:
         name = str(row["name"])
         row |= {
-            "total": duration(totals[name] * 1000),
+            "total": duration(totals[name]),
             "weight": "bold" if name == fastest else "normal",
             "last": row["part"] == parts[-1],
         }
@@ -83,14 +84,14 @@ def _panel(
         .axis(grid=False, labelFontWeight=weight, labelLimit=240)
     )
     x = (
-        alt.X("start_us:Q", title="mean read latency (us)" if axis else None)
+        alt.X("start_ns:Q", title="mean read latency" if axis else None)
         .scale(domain=[0, longest * 1.13], nice=False)
-        .axis(grid=False, tickCount=8, labels=axis, ticks=axis, domain=axis)
+        .axis(grid=False, tickCount=8, labels=axis, ticks=axis, domain=axis, labelExpr=TIME_LABEL)
     )
     base = alt.Chart(theme.data(rows)).encode(y=y)
     blocks = base.mark_bar().encode(
         x=x,
-        x2="end_us:Q",
+        x2="end_ns:Q",
         color=alt.Color("part:N")
         .scale(domain=list(parts), range=list(parts.values()))
         .legend(symbolType="square"),
@@ -99,7 +100,7 @@ def _panel(
     labels = [
         base.transform_filter(f"datum.last && datum.weight == '{weight_}'")
         .mark_text(align="left", dx=6, baseline="middle", fontWeight=weight_)
-        .encode(x="end_us:Q", text="total:N")
+        .encode(x="end_ns:Q", text="total:N")
         for weight_ in ("bold", "normal")
     ]
     chart = alt.layer(blocks, *labels).properties(

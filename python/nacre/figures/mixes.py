@@ -10,6 +10,7 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.figures.axes import TIME_LABEL
 from nacre.text import duration, printable, significant
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _SIDE = 430
 _TITLES = {
     "iops_per_cost": "IOPS per cost",
     "iops": "serial IOPS",
-    "mean_ns": "mean latency (ns)",
+    "mean_ns": "mean latency",
     "cost": "price of a GiB",
 }
 
@@ -48,6 +49,7 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
             f"{found.names[1]} (%)",
             score,
             is_least=by in ("mean_ns", "cost"),
+            is_time=by == "mean_ns",
         )
     titled = chart.properties(title=theme.title(headline, mix, subtitle))
     return theme.themed(titled)
@@ -60,13 +62,23 @@ def said(row: dict[str, Any], names: list[str]) -> str:
 
 
 def surface(
-    rows: Data, x_title: str, y_title: str, title: str, *, is_least: bool = False
+    rows: Data,
+    x_title: str,
+    y_title: str,
+    title: str,
+    *,
+    is_least: bool = False,
+    is_time: bool = False,
 ) -> alt.LayerChart:
-    """Fields of `x` and `y` in percent, coloured by `value`; the best one is ringed."""
+    """Fields of `x` and `y` in percent, coloured by `value`; the best one is ringed.
+
+    A value that `is_time` is in nanoseconds.
+    """
     pick = min if is_least else max
     best = pick(rows, key=lambda row: float(row["value"]))
     x, x2, centre_x = _axis(rows, "x", x_title)
     y, y2, centre_y = _axis(rows, "y", y_title)
+    labels: dict[str, Any] = {"labelExpr": TIME_LABEL} if is_time else {"format": "~s"}
     colour = (
         alt.Color("value:Q", title=title)
         .scale(
@@ -78,7 +90,7 @@ def surface(
             direction="vertical",
             gradientLength=_SIDE - 60,
             titleLimit=0,
-            format="~s",
+            **labels,
         )
     )
     fields = (
@@ -136,6 +148,8 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
     x = alt.X("x:Q", title=f"{name} (% of capacity)").axis(grid=False)
     title = _title(found, by)
     y = alt.Y("value:Q", title=title)
+    if by == "mean_ns":
+        y = y.axis(labelExpr=TIME_LABEL)
     tooltip: list[Any] = ["label:N", alt.Tooltip("value:Q", title=title, format=",.4~g")]
     base = alt.Chart(theme.data(rows)).encode(x=x, y=y, tooltip=tooltip)
     mark = {"x": 100 * best[name], "value": best[by]}

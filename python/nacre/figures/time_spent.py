@@ -9,6 +9,8 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.figures.axes import TIME_LABEL
+from nacre.figures.latency import fastest
 from nacre.record import Activity, Op, Record
 from nacre.text import duration, percent
 
@@ -23,7 +25,7 @@ Segment = dict[str, float | str]
 def time_spent(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.LayerChart:
-    """A bar per record and kind of request: microseconds by component and activity."""
+    """A bar per record and kind of request: mean time by component and activity."""
     names = theme.names(names or [record.name for record in records])
     segments, bars = _segments(records, ops, names)
     if not segments:
@@ -32,30 +34,30 @@ def time_spent(
     colours = _colours(parts, segments)
     for segment in segments:
         segment["ink"] = theme.ink_on(colours[str(segment["part"])])
-    longest = max(float(segment["end_us"]) for segment in segments)
+    longest = max(float(segment["end_ns"]) for segment in segments)
     y = alt.Y("bar:N", title=None).sort(bars).axis(grid=False, labelLimit=260)
     x = (
-        alt.X("start_us:Q", title="mean time per request (us)")
+        alt.X("start_ns:Q", title="mean time per request")
         .scale(domain=[0, longest * 1.12], nice=False)
-        .axis(tickCount=8, grid=False)
+        .axis(tickCount=8, grid=False, labelExpr=TIME_LABEL)
     )
     base = alt.Chart(theme.data(segments)).encode(y=y.scale(paddingInner=0.35))
     blocks = base.mark_bar(stroke="white", strokeWidth=1).encode(
         x=x,
-        x2="end_us:Q",
+        x2="end_ns:Q",
         color=alt.Color("part:N")
         .scale(domain=parts, range=[colours[part] for part in parts])
         .legend(symbolType="square", columns=3, symbolStrokeWidth=0),
         tooltip=[
             alt.Tooltip("part:N", title="where"),
-            alt.Tooltip("mean_us:Q", title="us", format=",.2f"),
+            alt.Tooltip("said:N", title="mean"),
             alt.Tooltip("share:Q", format=".1%"),
         ],
     )
-    wide = f"(datum.end_us - datum.start_us) > {_LABELLED * longest}"
+    wide = f"(datum.end_ns - datum.start_ns) > {_LABELLED * longest}"
     inside = (
         base.transform_filter(wide)
-        .transform_calculate(middle="(datum.start_us + datum.end_us) / 2")
+        .transform_calculate(middle="(datum.start_ns + datum.end_ns) / 2")
         .mark_text(baseline="middle", fontSize=11)
         .encode(
             x="middle:Q",
@@ -66,10 +68,10 @@ def time_spent(
     totals = (
         base.transform_filter("datum.last")
         .mark_text(align="left", dx=6, baseline="middle")
-        .encode(x="end_us:Q", text="total:N")
+        .encode(x="end_ns:Q", text="total:N")
     )
     chart = alt.layer(blocks, inside, totals).properties(
-        title=_title(records, segments), width=theme.WIDTH, height=24 + 36 * len(bars)
+        title=_title(records, names, ops), width=theme.WIDTH, height=24 + 36 * len(bars)
     )
     return theme.themed(cast("alt.LayerChart", chart))
 
@@ -95,27 +97,28 @@ def _bar(bar: str, op: Op, record: Record) -> list[Segment]:
     spent: Sequence[Activity] = record.time_spent[op]
     large = [part for part in spent if part.share >= _SMALL]
     large.sort(key=lambda part: (place.get(part.component, len(place)), part.activity))
-    pieces = [(_name(part), part.mean_ns / 1000, part.share) for part in large]
+    pieces = [(_name(part), part.mean_ns, part.share) for part in large]
     rest = [part for part in spent if part.share < _SMALL and part.mean_ns > 0]
     if rest:
-        pieces.append((_OTHER, sum(p.mean_ns for p in rest) / 1000, sum(p.share for p in rest)))
+        pieces.append((_OTHER, sum(p.mean_ns for p in rest), sum(p.share for p in rest)))
     segments: list[Segment] = []
     start = 0.0
-    for part, mean_us, share in pieces:
+    for part, mean_ns, share in pieces:
         segments.append(
             {
                 "bar": bar,
                 "op": op,
                 "part": part,
-                "mean_us": mean_us,
+                "mean_ns": mean_ns,
+                "said": duration(mean_ns),
                 "share": share,
-                "start_us": start,
-                "end_us": start + mean_us,
+                "start_ns": start,
+                "end_ns": start + mean_ns,
             }
         )
-        start += mean_us
+        start += mean_ns
     if segments:
-        segments[-1] |= {"last": True, "total": duration(start * 1000)}
+        segments[-1] |= {"last": True, "total": duration(start)}
     return segments
 
 
@@ -140,7 +143,7 @@ def _colours(parts: Sequence[str], segments: Sequence[Segment]) -> Mapping[str, 
     """A hue per component; the more of its time an activity takes, the darker its shade."""
     taken = dict.fromkeys(parts, 0.0)
     for segment in segments:
-        taken[str(segment["part"])] += float(segment["mean_us"])
+        taken[str(segment["part"])] += float(segment["mean_ns"])
     hues: dict[str, str] = {}
     for part in parts:
         component = part.rpartition(": ")[0]
@@ -156,17 +159,27 @@ def _colours(parts: Sequence[str], segments: Sequence[Segment]) -> Mapping[str, 
     return colours
 
 
-def _title(records: Sequence[Record], segments: Sequence[Segment]) -> alt.TitleParams:
-    op = segments[0]["op"]
-    sums: dict[str, float] = {}
-    for segment in segments:
-        if segment["op"] == op:
-            where = str(segment["part"]).rpartition(": ")[0] or _OTHER
-            sums[where] = sums.get(where, 0.0) + float(segment["mean_us"])
-    most = max(sums, key=sums.__getitem__)
-    share = percent(sums[most] / sum(sums.values()))
-    subject = records[0].name if len(records) == 1 else f"{len(records)} systems"
-    return theme.title(
-        f"{str(op).capitalize()}s spend {share} of their time in {most}",
-        f"{subject}: mean time per request by component and activity",
-    )
+def _title(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -> alt.TitleParams:
+    op = next(op for op in ops if any(record.time_spent[op] for record in records))
+    what = "mean time per request by component and activity"
+    if len(records) == 1:
+        return theme.title(_most(records[0], op), f"{records[0].name}: {what}")
+    return theme.title(fastest(records, names, op)[0], f"{len(records)} systems: {what}")
+
+
+def _most(record: Record, op: Op) -> str:
+    """Where most of the time of all requests of a kind went: small parts are counted, too."""
+    spent: Sequence[Activity] = record.time_spent[op]
+    by_component: dict[str, float] = {}
+    for part in spent:
+        by_component[part.component] = by_component.get(part.component, 0.0) + part.mean_ns
+    whole = sum(by_component.values())
+    where = max(by_component, key=by_component.__getitem__)
+    own = [part for part in spent if part.component == where]
+    most = max(own, key=lambda part: part.mean_ns)
+    activity = most.activity.replace("_", " ")
+    share = percent(most.mean_ns / whole)
+    if len([taken for taken in by_component.values() if taken > 0]) == 1:
+        return f"{share} of {op} time is {activity}"
+    spent_there = f"{percent(by_component[where] / whole)} of {op} time is in {where}"
+    return spent_there if len(own) == 1 else f"{spent_there}; {share} is its {activity}"

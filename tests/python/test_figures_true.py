@@ -1,0 +1,114 @@
+"""What the titles and axes of figures say is true of what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import altair as alt
+import nacre
+import pytest
+from nacre.figures import export, makers
+from nacre.record import Record
+
+SMALL = {
+    "name": "small",
+    "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 200},
+    "stack": {"kind": "measured", "capacity": "1 MiB", "read": "10 us", "write": "20 us"},
+}
+
+
+def headline(chart: alt.TopLevelMixin) -> str:
+    text: str = chart.to_dict()["title"]["text"]
+    return text
+
+
+def words(chart: alt.TopLevelMixin) -> set[str]:
+    """Every text that is drawn."""
+    drawing = ElementTree.fromstring(export.svg(chart))
+    texts = drawing.iter("{http://www.w3.org/2000/svg}text")
+    return {(text.text or "").strip() for text in texts}
+
+
+def spending(parts: Sequence[tuple[str, str, float]], name: str = "made up") -> Record:
+    """A run whose reads took 100 us, with these shares of it by component and activity."""
+    run = nacre.run(SMALL)
+    spent = [
+        {"component": component, "activity": activity, "mean_ns": 1e5 * share, "share": share}
+        for component, activity, share in parts
+    ]
+    data: dict[str, Any] = run.to_dict()
+    data["time_spent"] = {"read": spent, "write": []}
+    data["latency"]["read"] |= {"mean_ns": 1e5 * sum(share for _, _, share in parts)}
+    return Record(data | {"name": name}, dict(run.columns))
+
+
+def test_parts_too_small_to_be_drawn_count_in_the_title_of_the_time_spent() -> None:
+    many = [("stack.b", f"step {n}", 0.008) for n in range(50)]
+    folded = spending([("stack.a", "read", 0.35), ("stack.c", "read", 0.25), *many])
+    assert (
+        headline(folded.plot_time_spent())
+        == "40.0 % of read time is in stack.b; 0.8 % is its step 0"
+    )
+
+
+def test_the_title_of_a_stack_of_one_component_names_what_it_does() -> None:
+    one = spending([("stack", "queue", 0.6), ("stack", "read", 0.376), ("stack", "link", 0.024)])
+    assert headline(one.plot_time_spent()) == "60.0 % of read time is queue"
+    two = spending([("stack", "queue", 0.3), ("stack", "read", 0.3), ("stack.b", "read", 0.4)])
+    assert headline(two.plot_time_spent()) == "60.0 % of read time is in stack; 30.0 % is its queue"
+
+
+def test_the_time_of_several_systems_is_not_added_up() -> None:
+    slow = spending([("stack.a", "read", 9.0), ("stack.b", "read", 1.0)])
+    fast = spending([("stack.a", "read", 0.1), ("stack.b", "read", 0.9)])
+    chart = nacre.compare({"slow": slow, "fast": fast}).plot_time_spent()
+    assert headline(chart) == "fast has the fastest reads: 100 us on average"
+    assert "%" not in str(chart.to_dict()["title"])
+
+
+@pytest.mark.parametrize(
+    ("latency", "ticks"),
+    [("1200 s", {"200 s", "1,200 s"}), ("30 us", {"5 us", "30 us"}), ("4 ms", {"1 ms", "4 ms"})],
+)
+def test_the_axis_of_the_time_spent_counts_in_a_unit_that_suits_it(
+    latency: str, ticks: set[str]
+) -> None:
+    record = nacre.run(SMALL, {"stack.read": latency, "workload.read_share": "100 %"})
+    drawn = words(record.plot_time_spent())
+    assert ticks <= drawn
+    assert not {text for text in drawn if text.endswith("000,000")}
+
+
+@pytest.mark.parametrize("tiers", [2, 3])
+def test_the_mean_latency_of_mixes_is_counted_in_a_unit_that_suits_it(tiers: int) -> None:
+    presets = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"][:tiers]
+    stack = {
+        "kind": "tiers",
+        "capacity": "1 GiB",
+        "extent": "64 MiB",
+        "placement": {"kind": "static_optimal"},
+        "tier": [{"share": 1 / tiers, "device": {"preset": preset}} for preset in presets],
+    }
+    workload = {"kind": "zipf", "footprint": "1 GiB", "requests": 500}
+    found = nacre.mixes({"workload": workload, "stack": stack}, steps=4)
+    drawn = words(found.plot("mean_ns"))
+    assert any(text.endswith((" us", " ms")) for text in drawn - {headline(found.plot("mean_ns"))})
+    assert not any("(ns)" in text for text in drawn)
+
+
+def test_recoveries_that_take_seconds_are_not_drawn_in_microseconds() -> None:
+    found = nacre.crash("onyx", points=300)
+    slow = nacre.Crash(
+        found.to_dict()
+        | {
+            "recovery": {
+                "count": 4, "mean_s": 3.0, "p50_s": 3.0, "p95_s": 3.0, "p99_s": 3.0, "max_s": 3.0,
+                "bars": [[1.0, 1], [3.0, 3]],
+            }
+        }
+    )  # fmt: skip
+    drawn = words(next(iter(makers(slow).values()))())
+    assert {"1 s", "3 s"} <= drawn
+    assert "Half of the recoveries take at most 3.00 s, the longest 3.00 s" in drawn
