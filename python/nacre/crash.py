@@ -88,6 +88,19 @@ class Crash(View):
     origins: tuple[ValueOrigin, ...]
     """Every value of the stack, with where it comes from; the workload is drawn."""
 
+    @property
+    def silent(self) -> int:
+        """Lives of the device in which it returned corrupted data without an error.
+
+        Faults that a device has no means to detect do that, and violate no guarantee.
+        """
+        return sum(tried.lost_unseen for tried in self.faults)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every guarantee was kept, and no corrupted data were returned silently."""
+        return self.finding is None and not self.silent
+
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Writes crash.json, a page, and the steps to a broken promise, as `nacre crash --out`."""
         from nacre.saving import Staging
@@ -149,7 +162,7 @@ def crash(
             list(faults),
             _answering(progress),
         )
-    return _crash(document, source, settings, name=source.name, scenario=None, seed=seed)
+    return _crash(document, source, settings, name=None, scenario=None, seed=seed)
 
 
 def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
@@ -164,9 +177,10 @@ def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = 
 def _crash(document: str, source: Source, settings: list[tuple[str, str]], **what: Any) -> Crash:
     """What was found, with where the values of the stack come from."""
     resolved = _core.check(source.text, source.name, source.directory, settings)
-    origins = source.placed(json.loads(resolved))["origins"]
-    of_stack = [origin for origin in origins if origin["path"].startswith("stack")]
-    return Crash({**what, **json.loads(document), "origins": of_stack})
+    checked = source.placed(json.loads(resolved))
+    of_stack = [origin for origin in checked["origins"] if origin["path"].startswith("stack")]
+    name = what["name"] or checked["name"]
+    return Crash({**what, "name": name, **json.loads(document), "origins": of_stack})
 
 
 def _within(name: str, number: int) -> int:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from nacre import toml
 from nacre.record import IDLE
-from nacre.text import NOTHING, amount, count, duration, numbered, percent, si, significant
+from nacre.text import (
+    NOTHING,
+    amount,
+    count,
+    duration,
+    numbered,
+    percent,
+    si,
+    significant,
+    with_unit,
+)
 
 if TYPE_CHECKING:
     from nacre._record import Caution
@@ -44,8 +54,8 @@ def facts(record: Record) -> list[str]:
         lines = [
             f"{numbered(requests.completed, 'request')} in {duration(record.simulated_s * 1e9)}"
             f" of simulated time, seed {record.seed}",
-            f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s"
-            f"{_units(record)}",
+            f"{si(record.throughput.iops)} requests/s,"
+            f" {with_unit(record.throughput.bytes_per_s, 'B/s')}{_units(record)}",
         ]
     if not record.complete:
         lines[0] += "; stopped early, this is what was finished"

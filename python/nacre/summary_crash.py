@@ -26,10 +26,20 @@ NOT_MEASURED = (
 )
 
 
+def silently(found: Crash) -> str:
+    """How often corrupted data came back without an error, and through which faults."""
+    faults = [tried.fault.replace("_", " ") for tried in found.faults if tried.lost_unseen]
+    return (
+        f"In {count(found.silent)} of {_lives(found.lives)} the device returned corrupted data"
+        f" without an error, through {', '.join(faults)}"
+    )
+
+
 def crash_facts(found: Crash) -> list[str]:
     """Sentences about the whole."""
     promises = found.promises
     lines = [
+        *([silently(found)] if found.silent else []),
         f"{count(found.points)} losses of power in {_lives(found.lives)}, seed {found.seed};"
         f" {count(found.blocks_audited)} blocks audited, {count(found.restarts)} restarts",
         f"promised: {_PERSISTENCE[promises.persistence]},"
@@ -41,10 +51,12 @@ def crash_facts(found: Crash) -> list[str]:
         for tried in found.faults
         if tried.fault != "power_loss" and tried.points and not tried.injected
     ]
-    if found.finding is None:
-        lines.append("every promise was kept")
-    else:
+    if found.finding is not None:
         lines += finding_facts(found)
+    elif found.silent:
+        lines.append("no promise was broken: the device has no means to detect those faults")
+    else:
+        lines.append("every promise was kept")
     return lines
 
 

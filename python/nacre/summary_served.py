@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nacre.summary import Table
-from nacre.text import NOTHING, count, duration, percent, si, significant, size
+from nacre.text import NOTHING, count, duration, percent, significant, size, with_unit
 
 if TYPE_CHECKING:
     from nacre.control import ExportStatistics, Harm, Outage, Recorded, Statistics
@@ -130,7 +130,7 @@ def too_late(export: View) -> str | None:
 def request_table(export: ExportStatistics) -> Table:
     """Requests by kind."""
     rows = [
-        [kind, count(of.requests), f"{si(of.bytes)}B", count(of.errors)]
+        [kind, count(of.requests), with_unit(of.bytes, "B"), count(of.errors)]
         for kind, of in export.requests.items()
         if of.requests
     ]

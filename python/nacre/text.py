@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from nacre.record import Record
 
 _SI = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_SMALL_SI = ((1e-3, "m"), (1e-6, "u"), (1e-9, "n"), (1e-12, "p"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -61,6 +62,15 @@ def si(value: float) -> str:
         if abs(value) >= scale:
             return f"{significant(value / scale)} {prefix}"
     return significant(value)
+
+
+def with_unit(value: float, unit: str) -> str:
+    """A number with an SI prefix and its unit: `1.09 kB/s`, `512 B/s`, `509 uJ`."""
+    small = next((row for row in _SMALL_SI if 0 < abs(value) < 1 and abs(value) >= row[0]), None)
+    if small is not None:
+        return f"{significant(value / small[0])} {small[1]}{unit}"
+    number = si(value)
+    return f"{number}{unit}" if number[-1].isalpha() else f"{number} {unit}"
 
 
 def amount(value: float) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre.errors import ConfigError
+from nacre.figures import makers
+from nacre.report.side_by_side import others_side_by_side
 from serving import NACRE, scenario
 
 CACHED = """
@@ -73,6 +75,40 @@ def test_faults_that_no_device_can_see_are_counted_and_nobody_is_blamed(disk: st
     assert tried.injected > 0
     assert tried.lost_unseen > 0
     assert found.finding is None
+
+
+def test_silent_corruption_comes_first_and_is_no_success(disk: str, tmp_path: Path) -> None:
+    options = ("--points", "1000", "--fault", "misdirected_program")
+    done = command(disk, *options, "--out", str(tmp_path / "out"))
+    found = nacre.Crash.load(tmp_path / "out")
+    assert (found.finding, found.is_good) == (None, False)
+    assert done.returncode == 1
+    first, *rest = done.stdout.splitlines()
+    assert first == (
+        f"In {found.silent} of {found.lives} lives the device returned corrupted data"
+        " without an error, through misdirected program"
+    )
+    assert "no promise was broken: the device has no means to detect those faults" in rest
+    headline = nacre.summarise(found).headline
+    assert headline[0] == f"{first}."
+    page = (tmp_path / "out" / "crash.html").read_text()
+    for text in (done.stdout, page, *headline):
+        assert "every promise was kept" not in text
+    lines = others_side_by_side({"a": found, "b": found})
+    assert "silent corruption" in lines
+    assert "<td>kept" not in lines
+
+
+def test_a_device_given_as_a_table_has_a_name() -> None:
+    workload = {"kind": "uniform", "footprint": "1 MiB", "requests": 1}
+    stack = {"kind": "measured", "capacity": "1 MiB", "read": "10 us", "write": "20 us"}
+    unnamed = nacre.crash({"workload": workload, "stack": stack}, points=20)
+    assert unnamed.name == "scenario"
+    named = nacre.crash({"name": "mine", "workload": workload, "stack": stack}, points=20)
+    assert named.name == "mine"
+    drawn = nacre.crash("onyx", points=300).to_dict() | {"name": named.name}
+    (figure,) = makers(nacre.Crash(drawn)).values()
+    assert figure().to_dict()["title"]["subtitle"][0].startswith("mine: share of ")
 
 
 def test_mistakes_are_named(disk: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from html import unescape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,6 +13,8 @@ import nacre
 import pytest
 from nacre.figures import export, makers
 from nacre.record import Record
+from nacre.report.results import report
+from nacre.text import with_unit
 
 SMALL = {
     "name": "small",
@@ -112,3 +116,27 @@ def test_recoveries_that_take_seconds_are_not_drawn_in_microseconds() -> None:
     drawn = words(next(iter(makers(slow).values()))())
     assert {"1 s", "3 s"} <= drawn
     assert "Half of the recoveries take at most 3.00 s, the longest 3.00 s" in drawn
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [
+        (0.000509, "J", "509 uJ"),
+        (2.5, "J", "2.50 J"),
+        (0.0042, "J", "4.20 mJ"),
+        (0.0, "J", "0 J"),
+        (512.0, "B/s", "512 B/s"),
+        (1090.0, "B/s", "1.09 kB/s"),
+        (3.2e-10, "J", "320 pJ"),
+    ],
+)
+def test_a_unit_stands_apart_from_a_number_without_prefix(
+    value: float, unit: str, said: str
+) -> None:
+    assert with_unit(value, unit) == said
+
+
+def test_the_energy_of_a_request_has_a_unit_of_its_own() -> None:
+    page = unescape(report({"pcm": nacre.run("nvram-card", {"run.requests": 300})}))
+    assert re.search(r"<td[^>]*>[0-9.]+ [num]J", page)
+    assert not re.search(r"[0-9]J\b", page)

@@ -147,7 +147,8 @@ def crash(
     else:
         _show(found, out)
     flush()
-    if found.finding is not None:
+    # Where everything is drawn, so are faults that no device detects.
+    if found.finding is not None or (scenario is not None and not found.is_good):
         raise typer.Exit(FAILED)
     if interruption.asked:
         complain(f"interrupted: {found.points} of {points} points were tried")

@@ -17,7 +17,7 @@ from nacre.scenario import read
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
 from nacre.summary_served import latency_table, recording, too_late
-from nacre.text import count, numbered, si
+from nacre.text import count, numbered, with_unit
 
 
 @guarded
@@ -101,7 +101,7 @@ def serve(
 
     def ready(uri: str, size: int) -> None:
         if not as_json:
-            write_line(f"{si(size)}B at {uri}")
+            write_line(f"{with_unit(size, 'B')} at {uri}")
             devices.append(uri)
             if len(devices) == 1 + len(export or []):
                 write_line("Ctrl-C ends it; what was written stays in the image")

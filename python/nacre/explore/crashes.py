@@ -68,7 +68,7 @@ class Crashes:
                         "id": path.name,
                         "modified": path.stat().st_mtime,
                         "points": f"{crashed.points:,}",
-                        "broken": crashed.finding is not None,
+                        "outcome": _outcome(crashed),
                     }
                 )
         return found
@@ -83,7 +83,7 @@ class Crashes:
             "id": path.name,
             "folder": str(path),
             **answers.summary(found),
-            "broken": found.finding is not None,
+            "broken": not found.is_good,
             "steps": answers.lines(steps),
             "asked": asked,
         }
@@ -106,3 +106,9 @@ class Crashes:
         if found.points < asked["points"] and found.finding is None:
             job.note = f"stopped after {found.points:,} of {asked['points']:,} losses of power"
         return f"/crash?found={path.name}"
+
+
+def _outcome(found: nacre.Crash) -> str:
+    if found.finding is not None:
+        return "a promise was broken"
+    return "every promise was kept" if found.is_good else "silent corruption"

@@ -9,7 +9,7 @@ from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, TIME_LABEL, clock
 from nacre.record import Record
-from nacre.text import si, significant
+from nacre.text import si, significant, with_unit
 
 _MEGABYTE = 1e6
 
@@ -65,7 +65,7 @@ def _intervals(record: Record, width_s: float) -> list[tuple[dict[str, float], f
 def _title(record: Record, intervals: int, width_s: float) -> alt.TitleParams:
     rate, volume = record.throughput.iops, record.throughput.bytes_per_s
     return theme.title(
-        f"{si(rate)} requests and {si(volume)}B per second on average",
+        f"{si(rate)} requests and {with_unit(volume, 'B')} per second on average",
         f"{record.name}: {intervals} intervals of {significant(width_s)} s of simulated time",
     )
 

@@ -124,14 +124,17 @@ def of_mixes(mixes: Mixes) -> list[str]:
 
 
 def of_crash(found: Crash) -> list[str]:
-    """Whether every promise was kept, what nobody could see, and how long recoveries took."""
+    """Silent corruption first, whether every promise was kept, and how long recoveries took."""
+    from nacre.summary_crash import silently
+
+    said = [f"{silently(found)}."] if found.silent else []
     times = f"The power failed {count(found.points)} times"
-    if found.finding is None:
-        said = [f"{times}, and every promise was kept."]
+    if found.finding is not None:
+        said.append(f"{times}, and a promise was broken: {found.finding.problem}.")
+    elif found.silent:
+        said.append(f"{times}; the device promises nothing about those faults.")
     else:
-        said = [f"{times}, and a promise was broken: {found.finding.problem}."]
-    if unseen := sum(tried.lost_unseen for tried in found.faults):
-        said.append(f"{count(unseen)} times it returned what is wrong, with no means to see it.")
+        said.append(f"{times}, and every promise was kept.")
     mean_s, max_s = found.recovery.mean_s, found.recovery.max_s
     if mean_s and max_s:
         took = f"{duration(mean_s * _NS)} on average, and {duration(max_s * _NS)} at most"

@@ -23,7 +23,7 @@ from nacre.summary import (
     time_spent,
     time_split,
 )
-from nacre.text import NOTHING, duration, percent, printable, si, significant
+from nacre.text import NOTHING, duration, percent, printable, si, significant, with_unit
 
 if TYPE_CHECKING:
     from nacre.record import Record
@@ -79,7 +79,7 @@ def bill(record: Record) -> Table:
                 each.path,
                 _number(joules, "J"),
                 _number(watts, "W"),
-                f"{si(joules / done)}J" if joules and done else NOTHING,
+                with_unit(joules / done, "J") if joules and done else NOTHING,
                 _number(each.lifetime_days, "days"),
                 _number(each.cost, ""),
                 each.cost_basis or NOTHING,

@@ -61,10 +61,9 @@ def _crash(found: Crash) -> list[str]:
         NOTHING if time is None else duration(time * _NS)
         for time in (recovery.mean_s, recovery.max_s)
     ]
-    unseen = sum(tried.lost_unseen for tried in found.faults)
     told = sum(tried.lost_and_told for tried in found.faults)
-    promise = "kept" if found.finding is None else "broken"
-    return [count(found.points), promise, count(told), count(unseen), *times]
+    promise = "broken" if found.finding else "kept" if found.is_good else "silent corruption"
+    return [count(found.points), promise, count(told), count(found.silent), *times]
 
 
 def _trace(info: TraceInfo) -> list[str]:

@@ -125,6 +125,6 @@ class Crash {
   async list() {
     const found = await get("/api/crashes", this.signal).catch(() => []);
     fill(this.place.list, found.length ? [h("h2", {}, "So far"), h("ul", {}, found.map((each) => h("li", {},
-      h("a", { href: `/crash?found=${each.id}` }, each.id), ` ${each.points} losses of power, ${each.broken ? "a promise was broken" : "every promise was kept"}, ${new Date(1000 * each.modified).toLocaleString()}`)))] : null);
+      h("a", { href: `/crash?found=${each.id}` }, each.id), ` ${each.points} losses of power, ${each.outcome}, ${new Date(1000 * each.modified).toLocaleString()}`)))] : null);
   }
 }
