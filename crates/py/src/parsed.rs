@@ -32,7 +32,7 @@ impl Parsed {
     fn build(&self, py: Python<'_>, directory: PathBuf, overrides: Settings) -> PyResult<()> {
         let checked = self.checked(py, &overrides)?;
         let files = WithFunctions::new(scenario_files(py, directory)?, None);
-        build_checked(py, &checked, &files)
+        build_checked(py, &checked, &files).map(|_| ())
     }
 
     /// What decides in which state preconditioning leaves its stack with these settings; `None` where there is none.

@@ -151,19 +151,25 @@ pub(crate) fn check(
 ) -> PyResult<String> {
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
-    build_checked(py, &checked, &files)?;
+    let capacity = build_checked(py, &checked, &files)?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
     let document = serde_json::json!({
         "name": checked.name,
         "scenario": record::resolved_json(&checked.resolved),
         "origins": origins,
+        "capacity": capacity,
     });
     Ok(document.to_string())
 }
 
 /// Builds the stack of a scenario, as a run does.
-pub(crate) fn build_checked(py: Python<'_>, checked: &Checked, files: &WithFunctions) -> PyResult<()> {
-    let built = detached(py, || nacre_machine::stack::build(checked, files).map(|_| ()))?;
+pub(crate) fn build_checked(
+    py: Python<'_>,
+    checked: &Checked,
+    files: &WithFunctions,
+) -> PyResult<Option<u64>> {
+    let build = || nacre_machine::stack::build(checked, files).map(|built| built.device.capacity());
+    let built = detached(py, || build().map(|capacity| capacity.map(|bytes| bytes.0)))?;
     files.outcome(py)?;
     built.map_err(|problems| config_error(py, &problems))
 }

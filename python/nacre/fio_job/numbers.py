@@ -1,0 +1,75 @@
+"""Numbers of job files: `str_to_decimal` of fio's `parse.c`, without what it reads by accident.
+
+fio takes `4.5k` for 4 bytes, and `4kq` for 4 KiB. Such numbers are refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_SIZE = re.compile(r"(0x[0-9a-f]+|\d+)(?:([kmgtp]?)(i?)(b?)|(%))", re.IGNORECASE)
+_TIME = re.compile(r"(\d+)([a-z]*)", re.IGNORECASE)
+_SECONDS = {
+    "us": "0.000001",
+    "usec": "0.000001",
+    "ms": "0.001",
+    "msec": "0.001",
+    "s": "1",
+    "m": "60",
+    "h": "3600",
+    "d": "86400",
+}
+
+
+class Percent(int):
+    """A share of something that is known only later, in percent."""
+
+
+def size(text: str, kb_base: int) -> int | Percent | None:
+    """Bytes, or a percentage; `None` for what is neither.
+
+    With `kb_base=1024` fio counts `k`, `kb`, and `ki` in powers of 1024, but `kib` in powers of
+    1000; with `kb_base=1000` it is the other way round.
+    """
+    matched = _SIZE.fullmatch(text)
+    if not matched:
+        return None
+    digits, prefix, binary, byte, percent = matched.groups()
+    number = int(digits, 16 if digits[:2].lower() == "0x" else 10)
+    if percent:
+        return Percent(number)
+    if binary and not prefix:
+        return None
+    inverted = bool(binary and byte)
+    base = {1024: 1000, 1000: 1024}[kb_base] if inverted else kb_base
+    return int(number * base ** " kmgtp".index(prefix.lower() or " "))
+
+
+def seconds(text: str, unit: str) -> Decimal | None:
+    """A time in seconds, counted in `unit` unless it has one of its own."""
+    matched = _TIME.fullmatch(text)
+    if not matched:
+        return None
+    scale = _SECONDS.get(matched[2].lower() or unit)
+    return None if scale is None else int(matched[1]) * Decimal(scale)
+
+
+def listed(text: str) -> list[str]:
+    """The values of a setting for reads, writes, and trims: separated by commas, `:` or `-`."""
+    for separator in ",:-":
+        if separator in text:
+            return text.split(separator)
+    return [text]
+
+
+def spread(values: list[str]) -> list[str | None]:
+    """Three values, for reads, writes, and trims.
+
+    A value that is left out in the middle keeps its default; after the last one, the last one
+    holds, unless a comma follows it.
+    """
+    closed = len(values) > 1 and values[-1] == ""
+    given: list[str | None] = [value or None for value in (values[:-1] if closed else values)]
+    last = None if closed else given[-1]
+    return [*given, *([last] * (3 - len(given)))][:3]

@@ -1,0 +1,160 @@
+"""Imported jobs beside fio itself: the same number of requests, sizes, directions, and addresses.
+
+fio runs each job on its engine `null`, which does nothing, and logs what it asks for.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import tomllib
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from nacre import fio_job
+from serving import needs
+
+_UNITS = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
+Kind = tuple[str, int]
+
+
+class Asked(NamedTuple):
+    """Requests by direction and size, and the bytes they lie in."""
+
+    number: int
+    kinds: dict[Kind, float]
+    start: int
+    end: int
+
+
+JOBS = {
+    "plain": "rw=read\nbs=16k\nsize=4m\n",
+    "units": "rw=write\nbs=4KiB\nsize=4MiB\n",
+    "true units": "kb_base=1000\nrw=write\nbs=4KiB\nsize=4MB\n",
+    "uneven": "rw=read\nbs=4096\nsize=100000\n",
+    "amount": "rw=randwrite\nnorandommap\nbs=4k\nsize=1m\nio_size=2500000\n",
+    "loops": "rw=read\nbs=4k\nsize=1m\nloops=3\n",
+    "number": "rw=randread\nbs=4k\nsize=4m\nnumber_ios=100\nloops=2\n",
+    "mixed": "rw=randrw\nrwmixread=70\nnorandommap\nbs=4k\nsize=16m\n",
+    "mixed in turn": "rw=rw\nrwmixwrite=30\nbs=4k\nsize=16m\n",
+    "sizes by direction": "rw=randrw\nnorandommap\nbs=4k,16k\nsize=64m\n",
+    "sizes by direction in turn": "rw=rw\nbs=8k,\nsize=16m\n",
+    "split": "rw=randread\nnorandommap\nbssplit=4k/10:64k/50:32k/\nsize=256m\n",
+    "split by direction": "rw=randrw\nnorandommap\nbssplit=4k/60:8k/40,16k/100\nsize=64m\n",
+    "range": "rw=randwrite\nnorandommap\nbsrange=4k-18k\nsize=64m\n",
+    "range of one": "rw=write\nbsrange=4k-4k\nsize=4m\n",
+    "trims": "rw=randtrim\nnorandommap\nbs=64k\nsize=64m\n",
+    "stride that ends": "rw=read:8k\nbs=4k\nsize=1m\n",
+    "stride that begins anew": "rw=read:4k\nbs=4k\nsize=1m\n",
+    "offset": "rw=randread\noffset=3m\nbs=4k\nsize=1m\n",
+    "files": "rw=read\nfilesize=1m\nnrfiles=3\nbs=4k\n",
+    "file larger than size": "rw=read\nfilesize=4m\nsize=1m\nbs=4k\n",
+    "zones": "rw=randread\nnorandommap\nbs=4k\nsize=64m\nrandom_distribution=zoned:60/10:40/\n",
+    "comments": "rw=read;write\nbs=4k # blocks\nsize=1m\t; region\n",
+    "later one counts": "rw=read\nreadwrite=write\nbs=4k\nblocksize=8k\nsize=1m\n",
+}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_asks_for_what_fio_asks_for(tmp_path: Path, name: str) -> None:
+    asked, scenario = of_fio(tmp_path, JOBS[name]), of_scenario(tmp_path, JOBS[name])
+    spread = len(scenario.kinds) > 1
+    # With several sizes fio stops when enough bytes are moved: how many that takes is chance.
+    sizes = {size for _, size in scenario.kinds}
+    slack = 5 * math.sqrt(asked.number) if len(sizes) > 1 else 0
+    assert abs(asked.number - scenario.number) <= slack
+    assert set(asked.kinds) == set(scenario.kinds)
+    for kind, share in scenario.kinds.items():
+        error = math.sqrt(share * (1 - share) / asked.number) if spread else 0
+        assert asked.kinds[kind] == pytest.approx(share, abs=5 * error + 1e-9), kind
+    assert scenario.start <= asked.start
+    assert asked.end <= scenario.end
+    # Reads and writes in turn each get as far as their share.
+    if "in turn" not in name:
+        assert asked.end - asked.start > 0.9 * (scenario.end - scenario.start)
+
+
+@pytest.mark.parametrize(
+    ("job", "reads", "writes"),
+    [
+        ("rw=randrw\nrate_iops=400\n", 400, 400),
+        ("rw=randrw\nrwmixread=70\nrate_iops=400,200\n", 400, 200),
+        ("rw=randrw\nbs=4k,8k\nrate=1m\n", 256, 128),
+        ("rw=randread\nrate_iops=,400\nthinktime=2000\niodepth=32\n", 500, 0),
+    ],
+)
+def test_rates_are_those_of_fio(tmp_path: Path, job: str, reads: int, writes: int) -> None:
+    """What fio measures says what its options mean; the host decides how close it comes."""
+    job = f"{job}norandommap\nsize=64m\ntime_based\nruntime=1\n"
+    found = of_fio(tmp_path, job)
+    counted = Counter(dict.fromkeys(("read", "write"), 0))
+    for (op, _), share in found.kinds.items():
+        counted[op] += round(share * found.number)
+    # A host that is held up makes fewer requests, and never many more.
+    assert counted["read"] <= reads * 1.1 + 2
+    assert counted["write"] <= writes * 1.1 + 2
+    table = tomllib.loads(imported(tmp_path, job).text)["workload"]
+    arrival = table["arrival"]
+    if "rate" in arrival:
+        assert float(arrival["rate"].removesuffix(" Hz")) == reads + writes
+    else:
+        assert arrival["queue_depth"] / float(arrival["think"].removesuffix(" s")) == reads
+
+
+def of_fio(tmp_path: Path, job: str) -> Asked:
+    """What fio asks the engine `null` for, one request at a time: a log has each once then."""
+    fio, log = needs("fio", "fio"), tmp_path / "asked.log"
+    (tmp_path / "run.fio").write_text(f"[job]\n{job}ioengine=null\niodepth=1\nwrite_iolog={log}\n")
+    done = subprocess.run(
+        [fio, "run.fio"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    kinds: Counter[Kind] = Counter()
+    files: dict[str, int] = {}
+    start, end = 1 << 62, 0
+    for line in log.read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[-1] in ("add", "open", "close"):
+            continue
+        name, op, offset, size = fields[-4:]
+        # Files lie behind each other.
+        place = files.setdefault(name, len(files) << 20) + int(offset)
+        kinds[op, int(size)] += 1
+        start, end = min(start, place), max(end, place + int(size))
+    number = kinds.total()
+    return Asked(number, {kind: count / number for kind, count in kinds.items()}, start, end)
+
+
+def imported(tmp_path: Path, job: str) -> fio_job.FioScenario:
+    file = tmp_path / "job.fio"
+    file.write_text(f"[job]\n{job}")
+    return fio_job.scenario(file)
+
+
+def of_scenario(tmp_path: Path, job: str) -> Asked:
+    """What the scenario says it asks for."""
+    table: dict[str, Any] = tomllib.loads(imported(tmp_path, job).text)["workload"]
+    parts = table.get("part", [{"pattern": table}])
+    given = sum(ratio(part["share"]) for part in parts if "share" in part)
+    kinds: dict[Kind, float] = defaultdict(float)
+    start, end = 1 << 62, 0
+    for part in parts:
+        share, pattern = ratio(part["share"]) if "share" in part else 1 - given, part["pattern"]
+        reads, trims = ratio(pattern["read_share"]), ratio(pattern.get("trim_share", "0 %"))
+        for op, of_part in (("read", reads), ("trim", trims), ("write", 1 - reads - trims)):
+            if of_part > 0:
+                kinds[op, in_bytes(pattern["request"])] += share * of_part
+        first = in_bytes(pattern.get("start", "0 B"))
+        start, end = min(start, first), max(end, first + in_bytes(pattern["footprint"]))
+    return Asked(table["requests"], dict(kinds), start, end)
+
+
+def ratio(text: str) -> float:
+    return float(text.removesuffix(" %")) / 100
+
+
+def in_bytes(size: str) -> int:
+    number, unit = size.split()
+    return int(number) << _UNITS[unit]
