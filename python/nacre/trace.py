@@ -40,12 +40,17 @@ Sampling = Literal["block", "request", "first"]
 
 
 class Options(TypedDict, total=False):
-    """How to read a trace: what its name and content do not say."""
+    """How to read a trace: what its name and content do not say.
+
+    `page` is the distance between neighboring objects of an oracleGeneral or lcs trace, or the size
+    of a page of an arc trace: text as `"512 B"`, or bytes.
+    """
 
     format: str | None
     time_unit: str | None
     strict: bool
     action: str | None
+    page: str | int | None
     limit: int | None
 
 
@@ -455,9 +460,21 @@ def _options(options: Options) -> dict[str, object]:
             hint = f"; did you mean {meant!r}?" if meant else ""
             raise TypeError(f"there is no option {name!r}{hint} (options: {', '.join(chosen)})")
     chosen |= options
+    if (page := options.get("page")) is not None:
+        chosen["page"] = _page(page)
     if (limit := options.get("limit")) is not None:
         chosen["limit"] = _whole("limit", limit, 1, LIMIT_MAX)
     return chosen
+
+
+def _page(page: str | int) -> int:
+    """Bytes between neighboring objects, or of a page."""
+    known = None if isinstance(page, int) else quantity.maybe(page)
+    if known is not None and known.base == "bytes":
+        return int(known.value)
+    if isinstance(page, int) or page.isdigit():
+        return int(page)
+    raise TraceError(f'page is {page!r}; it is a size, as 512 or "4 KiB"')
 
 
 def _seed(seed: int) -> int:

@@ -29,6 +29,14 @@ _OPTIONS: Mapping[str, Any] = {
         str | None,
         typer.Option("--action", help="blktrace, blkparse: the action that counts, as Q."),
     ],
+    "page": Annotated[
+        str | None,
+        typer.Option(
+            "--page",
+            metavar="SIZE",
+            help="oracleGeneral, lcs, arc: bytes from an object or page to the next, e.g. 512.",
+        ),
+    ],
     "limit": Annotated[
         int | None, typer.Option("--limit", min=1, max=LIMIT_MAX, help="Read so many requests.")
     ],

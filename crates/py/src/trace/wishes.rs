@@ -27,6 +27,7 @@ impl Wishes {
         let unit: Option<String> = wish(given, "time_unit")?;
         let action: Option<String> = wish(given, "action")?;
         wishes.options.format = wish(given, "format")?;
+        wishes.options.page_bytes = wish(given, "page")?;
         wishes.options.time_unit =
             unit.map(|unit| TimeUnit::parse(&unit)).transpose().map_err(|error| trace_error(py, error))?;
         wishes.options.action = action

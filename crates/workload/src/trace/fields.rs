@@ -207,19 +207,6 @@ pub fn flush(arrival: Time, volume: u32) -> Request {
     Request { arrival, address: 0, bytes: 0, volume, op: Op::Flush }
 }
 
-/// The distance between objects that have numbers and no places, unless the user says otherwise.
-pub const OBJECT_BYTES: u64 = 4096;
-/// Places of objects are kept below this, which leaves room for the object itself.
-const LAST_PLACE: u64 = 1 << 61;
-
-/// Where the object of a number begins, at this distance from the next; and whether the number was too large, so that its
-/// upper bits are lost.
-#[inline]
-pub fn object_place(id: u64, distance: u64) -> (u64, bool) {
-    let places = LAST_PLACE / distance;
-    ((id & (places - 1)) * distance, id >= places)
-}
-
 /// The bytes in `count` sectors of 512 B, or more than any request may touch.
 #[inline]
 pub fn sectors(count: u64) -> u64 {

@@ -78,7 +78,7 @@ impl LineFormat for Arc {
         vec![
             "the format has no times: all requests arrive at zero".into(),
             "the format has no operations: all requests read".into(),
-            format!("pages are taken as {} B", self.page_bytes),
+            format!("pages are taken as {} B; the option page (--page) sets another size", self.page_bytes),
         ]
     }
 }

@@ -3,15 +3,18 @@
 //! # Models
 //! Lines `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. Lines of one action
 //! are the requests: those queued (Q), issued to the driver (D) or completed (C). In RWBS the letter R, W or D
-//! (discard) behind a leading F (flush) is the operation; a flush without data is a flush. Sectors are of 512 B. Each
-//! device is a volume. Lines of other actions, commands without a sector, and the summary at the end count as skipped.
+//! (discard) behind a leading F (flush) is the operation, and ZA (zone append) is a write; a flush without data is a flush.
+//! Sectors are of 512 B. Each device is a volume. Lines of other actions, commands without a sector, and the summary at the
+//! end count as skipped. Events of the chosen action that are no requests (zone management ZR, ZRA, ZO, ZC and ZF, and
+//! commands without an operation, N) are skipped with a note that counts them. An unknown operation is a bad record.
 //!
 //! # Leaves out
 //! The flush before a write with data, forced unit access, merges, and remapping: a request counts where the chosen
-//! action shows it, so a trace of both a partition and its disk under Q shows it once for each.
+//! action shows it, so a trace of both a partition and its disk under Q shows it once for each. A zone reset discards its
+//! zone and is not a trim here: its line does not give the size of the zone.
 //!
 //! # Sources
-//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3.
+//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17, `kernel/trace/blktrace.c`, for zones.
 //!
 //! # Checks
 //! Lines by hand of every kind, and samples under Q and D.
@@ -20,6 +23,7 @@ use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
 use crate::trace::error::{Fault, TraceError};
 use crate::trace::fields::{Fields, flush, request, sectors};
+use crate::trace::left_out::LeftOut;
 use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
@@ -44,6 +48,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     Ok(Box::new(Lines::new(BlkParse {
         action: options.action.letter() as u8,
         summary: false,
+        left_out: LeftOut::default(),
         clock: Clock::default(),
     })))
 }
@@ -65,6 +70,8 @@ fn has_queue(head: Head<'_>) -> bool {
 struct BlkParse {
     action: u8,
     summary: bool,
+    /// Events of the action that are no requests.
+    left_out: LeftOut,
     clock: Clock,
 }
 
@@ -121,12 +128,20 @@ impl LineFormat for BlkParse {
             [b'F', rest @ ..] => (true, rest),
             all => (false, all),
         };
-        let op = match rwbs.first() {
-            Some(b'R') => Op::Read,
-            Some(b'W') => Op::Write,
-            Some(b'D') => Op::Trim,
-            _ if flushes => Op::Flush,
-            _ => return Ok(None),
+        let op = match rwbs {
+            [b'R', ..] => Op::Read,
+            [b'W', ..] | [b'Z', b'A', ..] => Op::Write,
+            [b'D', ..] => Op::Trim,
+            [b'Z', b'R' | b'O' | b'C' | b'F', ..] | [b'N', ..] if !flushes => {
+                self.left_out.add(management(rwbs).into());
+                return Ok(None);
+            }
+            [] | [b'A' | b'F' | b'M' | b'N' | b'S', ..] if flushes => Op::Flush,
+            _ => {
+                return Err(Fault(
+                    "the operation in RWBS is none of R, W, D, F, N and Z with A, R, O, C or F",
+                ));
+            }
         };
         let mut rest = event.rest;
         let sector = rest.number_blank();
@@ -149,6 +164,22 @@ impl LineFormat for BlkParse {
 
     fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.left_out.note("events of the chosen action that are no requests").into_iter().collect()
+    }
+}
+
+/// The operation at the head of an RWBS that moves no data.
+fn management(rwbs: &[u8]) -> &'static str {
+    match rwbs {
+        [b'Z', b'R', b'A', ..] => "ZRA (all zones reset)",
+        [b'Z', b'R', ..] => "ZR (zone reset)",
+        [b'Z', b'O', ..] => "ZO (zone open)",
+        [b'Z', b'C', ..] => "ZC (zone close)",
+        [b'Z', b'F', ..] => "ZF (zone finish)",
+        _ => "N (no operation)",
     }
 }
 

@@ -51,8 +51,56 @@ fn queued_requests_of_every_kind_are_read_and_nothing_else() {
 fn the_chosen_action_is_the_one_that_counts() {
     let issued = read_several(&[TRACE], &of(Some(Action::Issue))).unwrap();
     assert_eq!(issued.0, [request(0, Op::Read, 0, 540_544 * 512, 4096)]);
-    assert_eq!(issued.1.notes, ["requests are the D events, as asked for"]);
+    assert_eq!(
+        issued.1.notes,
+        [
+            "requests are the D events, as asked for",
+            "events of the chosen action that are no requests, left out: 1 (N (no operation) 1)"
+        ]
+    );
     assert_eq!(read_several(&[TRACE], &of(Some(Action::Complete))).unwrap().0, issued.0);
+}
+
+/// What Linux prints of a zoned drive: appends, and commands that manage zones.
+const ZONED: &[u8] = b"259,4    2        1     0.000000000  3100  Q  ZAS 524288 + 8 [zfs]
+259,4    2        2     0.000100000  3100  Q  ZA 524296 + 16 [zfs]
+259,4    2        3     0.000150000  3100  Q FZAFS 524312 + 8 [zfs]
+259,4    2        4     0.000200000  3100  Q  WS 1048576 + 8 [zfs]
+259,4    2        5     0.000300000  3100  Q  ZR 524288 + 0 [blkzone]
+259,4    2        6     0.000300000  3100  Q ZRA 0 + 0 [blkzone]
+259,4    2        7     0.000400000  3100  Q  ZO 524288 + 0 [blkzone]
+259,4    2        8     0.000400000  3100  Q  ZC 524288 + 0 [blkzone]
+259,4    2        9     0.000500000  3100  Q  ZF 524288 + 0 [blkzone]
+259,4    2       10     0.000600000  3100  Q  ZR 1048576 + 0 [blkzone]
+";
+
+#[test]
+fn zone_appends_are_writes_and_zone_management_is_noted() {
+    let (requests, tally) = read_several(&[ZONED], &of(None)).unwrap();
+    let write = |us: u64, sector: u64, bytes| request(us * 1_000_000, Op::Write, 0, sector * 512, bytes);
+    assert_eq!(
+        requests,
+        [
+            write(0, 524_288, 4096),
+            write(100, 524_296, 8192),
+            write(150, 524_312, 4096),
+            write(200, 1_048_576, 4096)
+        ]
+    );
+    assert_eq!((tally.skipped, tally.bad_records), (6, 0));
+    let note = "events of the chosen action that are no requests, left out: 6 (ZC (zone close) 1, \
+                ZF (zone finish) 1, ZO (zone open) 1, ZR (zone reset) 2, ZRA (all zones reset) 1)";
+    assert!(tally.notes.iter().any(|found| found == note), "{:?}", tally.notes);
+}
+
+#[test]
+fn an_unknown_operation_is_a_bad_record_and_ends_a_strict_reading() {
+    let bad = [TRACE, b"  8,33  30  1  0.1  5025  Q   XS 540544 + 8 [p]\n"].concat();
+    let (_, tally) = read_several(&[&bad], &Options { strict: false, ..of(None) }).unwrap();
+    assert_eq!(tally.bad_records, 1);
+    assert!(tally.first_bad[0].reason.starts_with("the operation in RWBS is none of"), "{tally:?}");
+    let error = read_several(&[&bad], &of(None)).unwrap_err().to_string();
+    assert!(error.contains("the operation in RWBS is none of"), "{error}");
 }
 
 #[test]

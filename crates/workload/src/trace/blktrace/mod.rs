@@ -6,11 +6,11 @@
 //! magic is 0x65617400 with the version, 7, in its low byte. The low half of the action is the event, the high half
 //! a set of categories. Events of one kind are the requests: queued (1, Q), issued to the driver (7, D) or completed
 //! (8, C). The category discard makes a trim, write a write, flush without bytes a flush, everything else
-//! a read. Each device (`major << 20 | minor`) is a volume. Files of several processors are merged by time.
+//! a read. A zone append is a write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several processors are merged by time.
 //!
 //! # Leaves out
 //! Notes, commands that pass through to SCSI, other events and events without
-//! bytes: counted as skipped. Big-endian files.
+//! bytes: counted as skipped; passed-through commands and writes without bytes (zone management) in a note. Big-endian files.
 //!
 //! # Sources
 //! Linux, `include/uapi/linux/blktrace_api.h`; blktrace(8).
@@ -22,6 +22,7 @@ use crate::trace::clock::Clock;
 use crate::trace::decode::Decoder;
 use crate::trace::error::{Fault, Place, TraceError};
 use crate::trace::fields::{flush, request, sectors};
+use crate::trace::left_out::LeftOut;
 use crate::trace::source::Source;
 use crate::trace::tally::Log;
 use crate::trace::volumes::Volumes;
@@ -82,16 +83,26 @@ struct Reader {
     event: u32,
     clock: Clock,
     volumes: Volumes,
+    left_out: LeftOut,
 }
 
 impl Reader {
     fn new(action: Action) -> Reader {
-        Reader { event: event(action), clock: Clock::default(), volumes: Volumes::new() }
+        Reader {
+            event: event(action),
+            clock: Clock::default(),
+            volumes: Volumes::new(),
+            left_out: LeftOut::default(),
+        }
     }
 
     fn record(&mut self, record: &[u8; RECORD]) -> Result<Option<Request>, Fault> {
         let action = word(record, 28);
-        if action & 0xffff != self.event || action & (NOTIFY | PASS_THROUGH) != 0 {
+        if action & 0xffff != self.event || action & NOTIFY != 0 {
+            return Ok(None);
+        }
+        if action & PASS_THROUGH != 0 {
+            self.left_out.add("commands that pass through to the device".into());
             return Ok(None);
         }
         let bytes = u64::from(word(record, 24));
@@ -103,7 +114,12 @@ impl Reader {
                 return Ok(Some(flush(self.clock.place(ps)?, volume)));
             }
             // The end of an empty flush shows as a read of nothing.
-            _ if bytes == 0 => return Ok(None),
+            _ if bytes == 0 => {
+                if action & WRITE != 0 {
+                    self.left_out.add("writes without bytes".into());
+                }
+                return Ok(None);
+            }
             _ if action & WRITE != 0 => Op::Write,
             _ => Op::Read,
         };
@@ -168,7 +184,7 @@ impl Decoder for Reader {
     }
 
     fn notes(&self) -> Vec<String> {
-        Vec::new()
+        self.left_out.note("events of the chosen action that are no requests").into_iter().collect()
     }
 }
 

@@ -43,6 +43,20 @@ fn second_cpu() -> Vec<u8> {
 }
 
 #[test]
+fn zone_appends_are_writes_and_zone_management_is_noted() {
+    let zoned = [
+        record(0, 8, 4096, WRITE | 1, 0, b""),
+        record(1_000, 1 << 20, 0, WRITE | 1, 0, b""),
+        record(2_000, 16, 4096, WRITE | 1, 0, b""),
+    ]
+    .concat();
+    let (requests, tally) = read_several(&[&zoned], &Options { strict: true, ..Options::default() }).unwrap();
+    assert_eq!(requests.len(), 2);
+    let note = "events of the chosen action that are no requests, left out: 1 (writes without bytes 1)";
+    assert!(tally.notes.iter().any(|found| found == note), "{:?}", tally.notes);
+}
+
+#[test]
 fn the_files_of_two_processors_are_merged_by_time() {
     let options = Options { strict: true, ..Options::default() };
     let (requests, tally) = read_several(&[&first_cpu(), &second_cpu()], &options).unwrap();
@@ -57,6 +71,9 @@ fn the_files_of_two_processors_are_merged_by_time() {
             request(10_500_000, Op::Read, 0, 0, 512),
         ]
     );
+    let note = "events of the chosen action that are no requests, left out: 1 \
+                (commands that pass through to the device 1)";
+    assert!(tally.notes.iter().any(|found| found == note), "{:?}", tally.notes);
     assert_eq!((tally.skipped, tally.out_of_order), (3, 0));
     assert_eq!(tally.volumes, ["259,5"]);
 }

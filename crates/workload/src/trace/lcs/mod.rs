@@ -24,7 +24,8 @@
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
 use crate::trace::error::{Fault, TraceError};
-use crate::trace::fields::{OBJECT_BYTES, object_place, request};
+use crate::trace::fields::request;
+use crate::trace::objects::{OBJECT_BYTES, Objects};
 use crate::trace::source::Source;
 use crate::trace::tally::Log;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
@@ -65,8 +66,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     let lcs = Lcs {
         version,
         unit_ps: options.unit.picoseconds(),
-        place_bytes: options.page_bytes,
-        wrapped: 0,
+        objects: Objects::new(options.page_bytes),
         unknown: 0,
         clock: Clock::default(),
     };
@@ -125,8 +125,7 @@ impl<D: Decoder> Decoder for BehindHeader<D> {
 struct Lcs {
     version: u64,
     unit_ps: u64,
-    place_bytes: u64,
-    wrapped: u64,
+    objects: Objects,
     /// Records without an operation.
     unknown: u64,
     clock: Clock,
@@ -148,10 +147,9 @@ impl<const N: usize> RecordFormat<N> for Lcs {
             _ => operation(record[OPERATION_V3])?,
         };
         let op = known.unwrap_or(Op::Read);
-        let (address, is_cut) = object_place(id, self.place_bytes);
+        let address = self.objects.place(id, size);
         let ps = u128::from(clock) * u128::from(self.unit_ps);
         let made = request(&mut self.clock, ps, op, 0, address, size)?;
-        self.wrapped += u64::from(is_cut);
         self.unknown += u64::from(known.is_none());
         Ok(Some(made))
     }
@@ -161,15 +159,12 @@ impl<const N: usize> RecordFormat<N> for Lcs {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = vec![format!("object i begins at byte i * {}", self.place_bytes)];
+        let mut notes = self.objects.notes();
         if self.version == 1 {
             notes.insert(0, "version 1 has no operations: all requests read".into());
         }
         if self.unknown > 0 {
             notes.insert(0, format!("records without an operation (nop), which read: {}", self.unknown));
-        }
-        if self.wrapped > 0 {
-            notes.push("some object ids are too large to be places and lost their upper bits".into());
         }
         notes
     }

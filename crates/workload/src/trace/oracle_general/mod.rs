@@ -19,7 +19,8 @@
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
 use crate::trace::error::{Fault, TraceError};
-use crate::trace::fields::{OBJECT_BYTES, object_place, request};
+use crate::trace::fields::request;
+use crate::trace::objects::{OBJECT_BYTES, Objects};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
@@ -44,8 +45,7 @@ const RECORD: usize = 24;
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     Ok(Box::new(Records::new(Oracle {
         unit_ps: options.unit.picoseconds(),
-        place_bytes: options.page_bytes,
-        wrapped: 0,
+        objects: Objects::new(options.page_bytes),
         clock: Clock::default(),
     })))
 }
@@ -86,8 +86,7 @@ fn split(record: &[u8; RECORD]) -> (u32, u64, u32, i64) {
 
 struct Oracle {
     unit_ps: u64,
-    place_bytes: u64,
-    wrapped: u64,
+    objects: Objects,
     clock: Clock,
 }
 
@@ -100,8 +99,7 @@ impl RecordFormat<RECORD> for Oracle {
                 "the next access is neither never (-1) nor the number of a request below 2^40",
             ));
         }
-        let (address, is_cut) = object_place(id, self.place_bytes);
-        self.wrapped += u64::from(is_cut);
+        let address = self.objects.place(id, u64::from(size));
         let ps = u128::from(clock) * u128::from(self.unit_ps);
         request(&mut self.clock, ps, Op::Read, 0, address, u64::from(size)).map(Some)
     }
@@ -111,13 +109,8 @@ impl RecordFormat<RECORD> for Oracle {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = vec![
-            "the format has no operations: all requests read".into(),
-            format!("object i begins at byte i * {}", self.place_bytes),
-        ];
-        if self.wrapped > 0 {
-            notes.push("some object ids are too large to be places and lost their upper bits".into());
-        }
+        let mut notes = vec!["the format has no operations: all requests read".into()];
+        notes.extend(self.objects.notes());
         notes
     }
 }

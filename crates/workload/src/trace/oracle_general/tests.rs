@@ -27,7 +27,10 @@ fn objects_become_places_and_all_requests_read() {
     );
     assert_eq!(
         tally.notes,
-        ["the format has no operations: all requests read", "object i begins at byte i * 4096"]
+        [
+            "the format has no operations: all requests read",
+            "object i begins at byte i * 4096; the option page (--page) sets this distance"
+        ]
     );
 }
 

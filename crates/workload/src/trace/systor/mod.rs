@@ -19,6 +19,7 @@ use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
 use crate::trace::error::{Fault, TraceError};
 use crate::trace::fields::{Fields, request};
+use crate::trace::left_out::LeftOut;
 use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
@@ -45,12 +46,13 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
 
 struct Systor {
     unit_ps: u64,
+    left_out: LeftOut,
     clock: Clock,
 }
 
 impl Systor {
     fn new(unit_ps: u64) -> Systor {
-        Systor { unit_ps, clock: Clock::default() }
+        Systor { unit_ps, left_out: LeftOut::default(), clock: Clock::default() }
     }
 }
 
@@ -81,12 +83,19 @@ impl LineFormat for Systor {
         let offset = fields.number_comma().ok_or(Fault("the offset is not a whole number of bytes"))?;
         let size = fields.number().filter(|_| fields.is_done());
         let size = size.ok_or(Fault("the size is not a whole number of bytes at the end of the line"))?;
-        let Some(op) = op else { return Ok(None) };
+        let Some(op) = op else {
+            self.left_out.add("lines without a type".into());
+            return Ok(None);
+        };
         request(&mut self.clock, time, op, volumes.numbered(lun)?, offset, size).map(Some)
     }
 
     fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.left_out.note("lines that are no requests").into_iter().collect()
     }
 }
 

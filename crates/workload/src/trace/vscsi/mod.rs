@@ -9,8 +9,8 @@
 //! A file is one virtual disk; several files are several volumes.
 //!
 //! # Leaves out
-//! Serial numbers, scatter-gather counts and response times. Other SCSI commands are counted as skipped: they move
-//! no blocks, or, as UNMAP, do not say which.
+//! Serial numbers, scatter-gather counts and response times. Other SCSI commands are counted as skipped,
+//! by opcode in a note: most move no blocks, or, e.g. UNMAP, do not give their addresses.
 //!
 //! # Sources
 //! Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015 (the traces); libCacheSim, `vscsi.h` (the layout).
@@ -22,6 +22,7 @@ use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records, share_of_records};
 use crate::trace::error::{Fault, TraceError};
 use crate::trace::fields::{flush, request, sectors};
+use crate::trace::left_out::LeftOut;
 use crate::trace::write::{Encoded, Encoder, Limits};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
@@ -43,27 +44,23 @@ pub static FORMAT: Format = Format {
 };
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
-    let unit_ps = options.unit.picoseconds();
-    let clock = Clock::default();
+    let commands = Commands::new(options.unit.picoseconds());
     Ok(if score_two(options.head) > score_one(options.head) {
-        Box::new(Records::new(Two { unit_ps, clock }))
+        Box::new(Records::new(Two(commands)))
     } else {
-        Box::new(Records::new(One { unit_ps, clock }))
+        Box::new(Records::new(One(commands)))
     })
 }
 
 fn score_one(head: Head<'_>) -> u8 {
-    share_of_records(head, One { unit_ps: 1_000_000, clock: Clock::default() })
+    share_of_records(head, One(Commands::new(1_000_000)))
 }
 
 fn score_two(head: Head<'_>) -> u8 {
-    share_of_records(head, Two { unit_ps: 1_000_000, clock: Clock::default() })
+    share_of_records(head, Two(Commands::new(1_000_000)))
 }
 
-struct One {
-    unit_ps: u64,
-    clock: Clock,
-}
+struct One(Commands);
 
 impl RecordFormat<32> for One {
     #[inline]
@@ -75,16 +72,25 @@ impl RecordFormat<32> for One {
         let (words, _) = r.as_chunks::<8>();
         let (lbn, ts) = (u64::from_le_bytes(words[2]), u64::from_le_bytes(words[3]));
         let (command, bytes) = (u16::from_le_bytes([c0, c1]), u32::from_le_bytes([l0, l1, l2, l3]));
-        decode(command, lbn, bytes, ts, self.unit_ps, &mut self.clock)
+        self.0.decode(command, lbn, bytes, ts)
     }
 
     fn clock(&self) -> &Clock {
-        &self.clock
+        &self.0.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.0.notes()
     }
 }
 
-struct Two {
+struct Two(Commands);
+
+/// What commands of both versions become.
+struct Commands {
     unit_ps: u64,
+    /// Commands that are no requests.
+    left_out: LeftOut,
     clock: Clock,
 }
 
@@ -98,35 +104,45 @@ impl RecordFormat<40> for Two {
         let (words, _) = r.as_chunks::<8>();
         let (lbn, ts) = (u64::from_le_bytes(words[2]), u64::from_le_bytes(words[3]));
         let (command, bytes) = (u16::from_le_bytes([c0, c1]), u32::from_le_bytes([l0, l1, l2, l3]));
-        decode(command, lbn, bytes, ts, self.unit_ps, &mut self.clock)
+        self.0.decode(command, lbn, bytes, ts)
     }
 
     fn clock(&self) -> &Clock {
-        &self.clock
+        &self.0.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.0.notes()
     }
 }
 
-#[inline]
-fn decode(
-    command: u16,
-    lbn: u64,
-    bytes: u32,
-    ts: u64,
-    unit_ps: u64,
-    clock: &mut Clock,
-) -> Result<Option<Request>, Fault> {
-    let op = match command {
-        0x28 | 0x08 | 0x88 | 0xa8 => Op::Read,
-        0x2a | 0x0a | 0x8a | 0xaa | 0x2e | 0x8e => Op::Write,
-        0x35 | 0x91 => Op::Flush,
-        0..=0xff => return Ok(None),
-        _ => return Err(Fault("the SCSI command is not below 256")),
-    };
-    let ps = u128::from(ts) * u128::from(unit_ps);
-    if op == Op::Flush {
-        return Ok(Some(flush(clock.place(ps)?, 0)));
+impl Commands {
+    fn new(unit_ps: u64) -> Commands {
+        Commands { unit_ps, left_out: LeftOut::default(), clock: Clock::default() }
     }
-    request(clock, ps, op, 0, sectors(lbn), u64::from(bytes)).map(Some)
+
+    #[inline]
+    fn decode(&mut self, command: u16, lbn: u64, bytes: u32, ts: u64) -> Result<Option<Request>, Fault> {
+        let op = match command {
+            0x28 | 0x08 | 0x88 | 0xa8 => Op::Read,
+            0x2a | 0x0a | 0x8a | 0xaa | 0x2e | 0x8e => Op::Write,
+            0x35 | 0x91 => Op::Flush,
+            0..=0xff => {
+                self.left_out.add(format!("0x{command:02x}"));
+                return Ok(None);
+            }
+            _ => return Err(Fault("the SCSI command is not below 256")),
+        };
+        let ps = u128::from(ts) * u128::from(self.unit_ps);
+        if op == Op::Flush {
+            return Ok(Some(flush(self.clock.place(ps)?, 0)));
+        }
+        request(&mut self.clock, ps, op, 0, sectors(lbn), u64::from(bytes)).map(Some)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.left_out.note("SCSI commands that do not read, write or flush").into_iter().collect()
+    }
 }
 
 /// Writes version 1.

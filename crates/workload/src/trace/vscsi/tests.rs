@@ -53,6 +53,11 @@ fn both_versions_give_the_same_requests() {
             read_several(&[&bytes], &Options { strict: true, ..Options::default() }).unwrap();
         assert_eq!(requests, expected);
         assert_eq!((tally.format, tally.skipped), ("vscsi", 1), "UNMAP does not say what it unmaps");
+        assert_eq!(
+            tally.notes,
+            ["SCSI commands that do not read, write or flush, left out: 1 (0x42 1)"],
+            "what is left out is named"
+        );
     }
 }
 
