@@ -3,7 +3,7 @@
 use crate::latency::Direction;
 use crate::latency::inverse::Piece;
 use nacre_kernel::Time;
-use serde_json::{Map, Value};
+use serde_json::{Deserializer, Map, Value};
 
 /// What is wrong with a file, and what to do.
 #[derive(Debug, PartialEq)]
@@ -18,12 +18,9 @@ fn mistake(problem: impl Into<String>, remedy: impl Into<String>) -> Mistake {
 
 /// The latency distribution of one job and direction.
 ///
-/// Lines before the first brace are skipped: fio prints notes there when its output is redirected.
+/// Lines before and behind the document are skipped: fio prints notes there when its output is redirected.
 pub(super) fn pieces(text: &str, job: Option<&str>, direction: Direction) -> Result<Vec<Piece>, Mistake> {
-    let start = text.find('{').unwrap_or(text.len());
-    let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {
-        mistake(format!("it is not fio's JSON: {error}"), "run fio with --output-format=json+ --output=FILE")
-    })?;
+    let document = document(text)?;
     let job = find_job(&document, job)?;
     let clat = &job[direction.name()]["clat_ns"];
     if let Some(bins) = clat["bins"].as_object().filter(|bins| !bins.is_empty()) {
@@ -36,6 +33,35 @@ pub(super) fn pieces(text: &str, job: Option<&str>, direction: Direction) -> Res
             "run fio 3.0 or newer with --output-format=json+, and check `direction` and `job`",
         )),
     }
+}
+
+/// The one JSON document in a text whose other lines are notes.
+fn document(text: &str) -> Result<Value, Mistake> {
+    let wrong = |error: serde_json::Error| {
+        mistake(format!("it is not fio's JSON: {error}"), "run fio with --output-format=json+ --output=FILE")
+    };
+    let mut values = Deserializer::from_str(from_brace(text)).into_iter::<Value>();
+    let first = values.next().unwrap_or_else(|| serde_json::from_str("")).map_err(wrong)?;
+    let behind = &from_brace(text)[values.byte_offset()..];
+    if !from_brace(behind).is_empty() {
+        return Err(mistake(
+            "it holds several JSON documents, of several runs or from status-interval",
+            "give a file with the output of one run",
+        ));
+    }
+    Ok(first)
+}
+
+/// The text from the first line on that begins with a brace.
+fn from_brace(text: &str) -> &str {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with('{') {
+            return &text[start..];
+        }
+        start += line.len();
+    }
+    ""
 }
 
 fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, Mistake> {

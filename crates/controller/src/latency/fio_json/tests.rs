@@ -27,6 +27,19 @@ fn bins_are_taken_before_percentiles() {
 }
 
 #[test]
+fn notes_around_the_document_are_skipped_and_a_second_document_is_refused() {
+    let expected = pieces(BINS, None, Direction::Read);
+    let noted =
+        format!("fio: job {{randread}} uses ${{BS}}\n{BINS}\n\nfio: terminating on signal 2\nfio: {{x}}\n");
+    assert_eq!(pieces(&noted, None, Direction::Read), expected);
+    let twice = format!("{BINS}\n{BINS}");
+    let mistake = pieces(&twice, None, Direction::Read).expect_err("which of them?");
+    assert!(mistake.problem.starts_with("it holds several JSON documents"), "{mistake:?}");
+    let cut = &BINS[..BINS.len() - 3];
+    assert!(pieces(cut, None, Direction::Read).is_err(), "a document that is cut off is none");
+}
+
+#[test]
 fn percentiles_become_lines_between_minimum_and_maximum() {
     let line = |share, from, to| Piece { share, from: ns(from), to: ns(to) };
     let expected = vec![line(50.0, 1000, 2000), line(49.0, 2000, 5000), line(1.0, 5000, 9000)];

@@ -8,7 +8,8 @@
 //! # Leaves out
 //! The order of the latencies: draws are independent. Latencies measured at queue depth above 1 already
 //! contain queueing and would be queued again; measure at `iodepth=1`. A log averaged with
-//! `log_avg_msec` has lost its spread.
+//! `log_avg_msec` holds one line per window, with block size 0: neither its mean nor its spread are those of
+//! requests, and it is refused. So are the logs of bandwidth, IOPS and submission latency, by their names.
 //!
 //! # Sources
 //! fio documentation, "Log File Formats".
@@ -55,6 +56,10 @@ pub const ROOM: Room<LatencyFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let path = format!("{}.file", slot.path());
+        if let Some(holds) = parse::other_log(&config.file) {
+            let problem = Problem::new(&path, None, format!("its name is that of a log of {holds}"));
+            return Err(problem.given(&config.file).remedy("use the *_clat or *_lat log").into());
+        }
         let text = builder.text_file(&path, &config.file)?;
         let latencies = parse::latencies(&text, &config).map_err(|mistake| {
             let mut problem =

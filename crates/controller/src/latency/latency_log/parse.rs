@@ -32,6 +32,16 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistak
         {
             continue;
         }
+        if entry.block == 0 {
+            return Err(Mistake {
+                line: Some(index + 1),
+                problem:
+                    "a line with block size 0 is the mean or the maximum of a window (log_avg_msec), not a \
+                          request"
+                        .into(),
+                remedy: "log again without log_avg_msec, or use fio's json+ output (fio_json)".into(),
+            });
+        }
         let ps = entry.latency.checked_mul(config.count.as_ps()).filter(|_| latencies.len() < LATENCIES_MAX);
         latencies.push(Time::from_ps(ps.ok_or_else(|| Mistake {
             line: Some(index + 1),
@@ -47,6 +57,21 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistak
         });
     }
     Ok(latencies)
+}
+
+/// What a log holds that is no latency of requests, by the names that fio gives its logs (`NAME_bw.1.log`).
+pub(super) fn other_log(file: &str) -> Option<&'static str> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let stem =
+        name.strip_suffix(".log")?.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('.');
+    [
+        ("_bw", "bandwidths"),
+        ("_iops", "IOPS"),
+        ("_slat", "submission latencies"),
+        ("_clat_hist", "histograms"),
+    ]
+    .into_iter()
+    .find_map(|(ending, holds)| stem.ends_with(ending).then_some(holds))
 }
 
 /// One line of a log.

@@ -42,3 +42,37 @@ fn a_wrong_log_is_refused_with_its_line() {
          expected: time in ms, latency, direction (0 read, 1 write, 2 trim), block size"
     );
 }
+
+#[test]
+fn means_of_windows_are_not_latencies_of_requests() {
+    // What fio 3.33 writes with log_avg_msec=1000: block size 0, and an offset of 0.
+    let averaged = "1000, 100000, 0, 0, 0, 0\n2000, 100000, 0, 0, 0, 0\n3000, 10000000, 0, 0, 0, 0\n";
+    let refused = |direction: &str| {
+        let mut bench = workbench(5).file("x_clat.1.log", averaged);
+        let value =
+            format!("{{ kind = \"latency_log\", file = \"x_clat.1.log\", direction = \"{direction}\" }}");
+        latency(&mut bench, &value).err().expect("it is refused").to_string()
+    };
+    assert_eq!(
+        refused("read"),
+        "latency.file (x_clat.1.log:1): a line with block size 0 is the mean or the maximum of a window \
+         (log_avg_msec), not a request, given x_clat.1.log; log again without log_avg_msec, or use fio's json+ \
+         output (fio_json)"
+    );
+    assert!(refused("write").contains("it holds no latency of a write"), "no line of it is asked for");
+}
+
+#[test]
+fn logs_of_other_quantities_are_refused_by_their_names() {
+    for (file, holds) in [
+        ("job_bw.1.log", "bandwidths"),
+        ("job_iops.12.log", "IOPS"),
+        ("job_slat.log", "submission latencies"),
+        ("job_clat_hist.1.log", "histograms"),
+    ] {
+        let mut bench = workbench(5).file(file, LOG);
+        let value = format!("{{ kind = \"latency_log\", file = \"{file}\", direction = \"read\" }}");
+        let problem = latency(&mut bench, &value).err().expect("it is refused").to_string();
+        assert!(problem.contains(&format!("its name is that of a log of {holds}")), "{problem}");
+    }
+}
