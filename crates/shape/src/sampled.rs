@@ -10,9 +10,13 @@
 //! the blocks above leave, and what was counted keeps the weight it had. The same happens where requests are so
 //! long that following them would take for ever: on average, [`PER_REQUEST`] blocks of a request are followed.
 //!
-//! **Uncertainty.** Further bits of the same hash cut the sample into sixteen that share no block. Each gives a
-//! curve of its own at a sixteenth of the rate. Their standard error, times Student's t for 15 degrees of
-//! freedom, is the 95 % half-width of their mean, and so about that of the whole sample.
+//! **Uncertainty.** Each of eight further bits of the same hash cuts the sample into two halves, and each half gives a
+//! curve at half the rate. A half of a sample is as far from the whole as the whole is from the truth: the variance of an
+//! estimate from n blocks is v / n, that of its half 2 v / n, and the covariance of the two v / n, so that the difference
+//! has v / n too (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of the sixteen
+//! differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller parts would not do: where
+//! the curve is steep, an error of the distance moves the estimate along the step, and the distances of a sixteenth of the
+//! blocks are four times as far off, beyond the step, whose height then bounds what they show.
 
 use crate::curve::{Curve, Hits};
 use crate::distances::{Distances, Touched};
@@ -20,10 +24,10 @@ use crate::index::hash;
 use nacre_kernel::{Op, Request};
 use std::collections::BinaryHeap;
 
-/// Parts of the sample that the uncertainty is measured with.
-const PARTS: usize = 16;
-/// Student's t: 95 % on both sides, 15 degrees of freedom.
-const STUDENT_T: f64 = 2.131;
+/// Ways to cut the sample into two halves.
+const CUTS: usize = 8;
+/// Student's t: 95 % on both sides, as many degrees of freedom as there are cuts.
+const STUDENT_T: f64 = 2.306;
 /// A sample of fewer blocks says nothing.
 const BLOCKS_MIN: usize = 64;
 /// Sizes of fewer sampled blocks than this are not told apart.
@@ -54,7 +58,8 @@ pub struct SampledCurve {
     credit: u64,
     accesses: [u64; 2],
     whole: Sample,
-    parts: Vec<Sample>,
+    /// Both halves of each cut, side by side.
+    halves: Vec<Sample>,
     /// Blocks followed, the largest hash first; only where their number is bounded.
     held: BinaryHeap<Held>,
 }
@@ -71,20 +76,29 @@ pub struct Estimate {
     pub rate: f64,
     /// Blocks followed at the end.
     pub blocks: u64,
-    parts: Vec<Curve>,
+    halves: Vec<Curve>,
 }
 
 impl Estimate {
     /// The 95 % half-width of a miss ratio of [`Curve::miss_ratio`]; `None` where that is.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
-        if self.parts.is_empty() {
+        if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
         }
-        let ratios: Option<Vec<f64>> = self.parts.iter().map(|part| part.miss_ratio(blocks, op)).collect();
-        let ratios = ratios?;
-        let mean = ratios.iter().sum::<f64>() / PARTS as f64;
-        let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
-        Some(STUDENT_T * (squares / ((PARTS - 1) * PARTS) as f64).sqrt())
+        // Distances are counts of sampled blocks: binomial, with this standard error. Where the curve has a step that
+        // near, the halves may all lie on one side of it; so the widest of the bars within one error holds.
+        let error = (blocks as f64 * (1.0 - self.rate) / self.rate).sqrt() as u64;
+        let around = [blocks.saturating_sub(error).max(self.curve.smallest()), blocks, blocks + error];
+        let widths: Option<Vec<f64>> = around.iter().map(|&blocks| self.half_width_at(blocks, op)).collect();
+        widths?.into_iter().reduce(f64::max)
+    }
+
+    /// The half-width at one size, as if its distance were exact.
+    fn half_width_at(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
+        let whole = self.curve.miss_ratio(blocks, op)?;
+        let apart = |half: &Curve| half.miss_ratio(blocks, op).map(|ratio| (ratio - whole) * (ratio - whole));
+        let squares: Option<f64> = self.halves.iter().map(apart).sum();
+        Some(STUDENT_T * (squares? / self.halves.len() as f64).sqrt())
     }
 }
 
@@ -110,14 +124,14 @@ impl SampledCurve {
             credit: most.map_or(u64::MAX, u64::from),
             accesses: [0; 2],
             whole: Sample::new(),
-            parts: vec![Sample::new(); PARTS],
+            halves: vec![Sample::new(); 2 * CUTS],
             held: BinaryHeap::new(),
         }
     }
 
-    /// The same without the parts that say how uncertain it is: half the work.
+    /// The same without the halves that say how uncertain it is: a ninth of the work.
     pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
-        SampledCurve { parts: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
+        SampledCurve { halves: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
     }
 
     /// Takes `batch` in.
@@ -158,12 +172,12 @@ impl SampledCurve {
         let smallest = if rate == 1.0 { 1 } else { libm::ceil(SMALLEST / rate) as u64 };
         let [reads, writes] = self.accesses.map(|count| count as f64);
         let accesses = Hits { reads, writes };
-        let parts: &[Sample] = if rate == 1.0 { &[] } else { &self.parts };
+        let halves: &[Sample] = if rate == 1.0 { &[] } else { &self.halves };
         Estimate {
             curve: self.whole.curve(accesses, smallest),
             rate,
             blocks: self.whole.distances.blocks(),
-            parts: parts.iter().map(|part| part.curve(accesses, smallest)).collect(),
+            halves: halves.iter().map(|half| half.curve(accesses, smallest)).collect(),
         }
     }
 
@@ -180,11 +194,9 @@ impl SampledCurve {
     #[inline(never)]
     fn follow(&mut self, volume: u32, block: u64, hashed: u64, is_write: bool) -> Touched {
         let rate = self.rate();
-        // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
-        let part = (hashed >> 8) as usize % PARTS;
         let whole = self.whole.follow(volume, block, rate, is_write);
-        if let Some(part) = self.parts.get_mut(part) {
-            part.follow(volume, block, rate / PARTS as f64, is_write);
+        for half in halves_of(&mut self.halves, hashed) {
+            half.follow(volume, block, rate / 2.0, is_write);
         }
         if let Some(most) = self.most {
             if whole.distance == 0 {
@@ -209,8 +221,8 @@ impl SampledCurve {
         {
             self.held.pop();
             self.whole.distances.remove(volume, block);
-            if let Some(part) = self.parts.get_mut((hashed >> 8) as usize % PARTS) {
-                part.distances.remove(volume, block);
+            for half in halves_of(&mut self.halves, hashed) {
+                half.distances.remove(volume, block);
             }
         }
         self.threshold = largest - 1;
@@ -225,6 +237,13 @@ impl SampledCurve {
         }
         self.credit += u64::from(most / 4);
     }
+}
+
+/// The halves that the block with this hash lies in, one of each cut.
+fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sample> {
+    // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
+    let sides = hashed >> 8;
+    halves.chunks_exact_mut(2).enumerate().map(move |(cut, pair)| &mut pair[(sides >> cut) as usize & 1])
 }
 
 /// A stack with weighted counts by distance.

@@ -162,6 +162,52 @@ fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     (within, all)
 }
 
+/// Rounds over blocks in an order that wanders: reuse lies close to a few distances, and the curve has steps there.
+fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
+    let mut random = Streams::new(11).stream("rounds");
+    let wander = |(_, block): (u64, u64), random: &mut Random| (block + random.below(blocks / 8)) % blocks;
+    (0..rounds)
+        .flat_map(|round| (0..blocks).map(move |block| (round, block)))
+        .map(|place| {
+            let block = wander(place, &mut random);
+            let op = if block % 3 == 0 { Op::Write } else { Op::Read };
+            Request { arrival: Time::ZERO, address: block * 4096, bytes: 4096, volume: 0, op }
+        })
+        .collect()
+}
+
+/// On the steps an error of the distance moves the estimate up or down all of a step.
+#[test]
+fn the_bars_hold_where_the_curve_is_steep() {
+    let requests = rounds(30_000, 8);
+    let curve = exact(&requests);
+    // Halfway down the three steps of this curve.
+    let sizes: Vec<u64> = [0.6, 0.45, 0.2].map(|ratio| first_below(&curve, ratio)).to_vec();
+    let (mut within, mut all) = (0, 0);
+    for seed in 0..150 {
+        let mut sampled = SampledCurve::new(4096, Rate::Share(0.03), seed);
+        sampled.add(&requests);
+        let estimate = sampled.estimate();
+        for &size in &sizes {
+            let off = estimate.curve.miss_ratio(size, None).unwrap() - curve.miss_ratio(size, None).unwrap();
+            within += u32::from(off.abs() <= estimate.half_width(size, None).unwrap());
+            all += 1;
+        }
+    }
+    let share = f64::from(within) / f64::from(all);
+    assert!(share >= 0.9, "{within} of {all} at {sizes:?}, {share}");
+}
+
+/// The smallest size at which less than `ratio` of the accesses miss.
+fn first_below(curve: &Curve, ratio: f64) -> u64 {
+    let (mut low, mut high) = (1, curve.largest());
+    while low < high {
+        let middle = u64::midpoint(low, high);
+        if curve.miss_ratio(middle, None).unwrap() < ratio { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
 #[test]
 fn a_sample_lies_within_the_bars_it_states() {
     let requests = zipf(100_000, 0.9, 500_000, 7);
