@@ -331,7 +331,7 @@ class Caution(View):
     """What keeps a figure of a record from being taken at its face."""
 
     kind: str
-    """`saturated`, `not_steady`, `few_writes`, `dependent`, `not_narrow`, `longer_than_measured`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
+    """`saturated`, `not_steady`, `few_writes`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
     text: str
     """What it is, in words."""
     paths: tuple[str, ...]

@@ -129,7 +129,7 @@ pub struct Record {
 /// What keeps a figure of a record from being taken at its face.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caution {
-    /// `saturated`, `not_steady`, `few_writes`, `dependent`, `not_narrow`, `longer_than_measured`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
+    /// `saturated`, `not_steady`, `few_writes`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
     pub kind: &'static str,
     /// What it is, in words.
     pub text: String,

@@ -5,7 +5,7 @@
 //! waits for another part, and what is measured adds up.
 
 use crate::progress::{Progress, Watch};
-use crate::record::{Findings, Outcome, Split, SplitCopy, outcome};
+use crate::record::{Caution, Findings, Outcome, Split, SplitCopy, outcome};
 use crate::run::{Span, findings};
 use crate::scenario::Checked;
 use crate::stack::{Files, shares};
@@ -134,8 +134,24 @@ pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, 
         copies: read.iter().map(of_part).collect(),
     };
     let mut outcome = outcome(checked, &Findings::together(read));
+    outcome.record.findings.extend(other_system(&split));
     outcome.record.split = Some(split);
     Ok(outcome)
+}
+
+/// Copies that share nothing are another system than one stack, and a record of them reads like one of it.
+fn other_system(split: &Split) -> Option<Caution> {
+    let copies = split.copies.len();
+    let each = match split.by {
+        "hash" => format!("a part of the addresses and 1/{copies} of every capacity"),
+        _ => "the requests of some volumes".into(),
+    };
+    let text = format!(
+        "split: these are {copies} copies of the stack, each with {each}; hit ratios, latencies, and throughput of one \
+         stack under the whole trace differ, the more the more parts; run it without a split, or with fewer parts, to \
+         see by how much"
+    );
+    (copies > 1).then(|| Caution { kind: "split", text, paths: Vec::new() })
 }
 
 fn of_part(findings: &Findings) -> SplitCopy {

@@ -203,6 +203,10 @@ fn a_hash_gives_every_byte_to_one_part_and_every_part_a_share_of_the_cache() {
     assert!(found.cost.zip(expected.cost).is_some_and(|(a, b)| (a / b - 1.0).abs() < 1e-9));
     let split = found.split.expect("it was split");
     assert_eq!(split.shared, ["stack.level[0].device.capacity", "stack.backing.capacity"]);
+    let cautions: Vec<_> = found.findings.iter().filter(|caution| caution.kind == "split").collect();
+    assert_eq!(cautions.len(), 1, "{:?}", found.findings);
+    assert!(cautions[0].text.contains("of every capacity"), "{}", cautions[0].text);
+    assert!(expected.findings.iter().all(|caution| caution.kind != "split"), "one stack is one");
     assert_eq!(split.copies.iter().map(|part| part.requests).sum::<u64>(), found.requests.issued);
     assert!(found.steadiness.is_none() && found.latency.read.is_some_and(|read| read.mean_ci95_ns.is_none()));
 }
