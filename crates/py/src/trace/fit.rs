@@ -1,13 +1,15 @@
 //! Workloads fitted to trace files.
 
-use super::input::{each_batch, open};
+use super::input::{each_reported, open};
 use super::wishes::{Wishes, option_error};
 use crate::bugs::detached;
 use crate::errors::{config_error, trace_error};
+use crate::progress::Reporter;
 use nacre_machine::{Document, Files, Problems, check};
-use nacre_shape::fit::{Fit, Fitted};
+use nacre_shape::fit::{Fit, Fitted, generated_max};
 use nacre_shape::profile::BLOCKS_FOLLOWED;
 use nacre_shape::{Description, Profile};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use serde_json::json;
@@ -31,22 +33,41 @@ pub(crate) fn trace_fit(
     let wishes = Wishes::read(py, options)?;
     let mut input = open(py, &paths, &wishes.options)?;
     let mut fit = Fit::new(block_bytes);
-    each_batch(py, &mut input, wishes.limit, progress, |batch| {
-        fit.add(batch);
-        Ok(true)
-    })?;
+    let mut reporter = Reporter::new(progress);
+    let complete = each_reported(
+        py,
+        &mut input,
+        wishes.limit,
+        &mut |done, total| {
+            let all = total.map(|total| total + generated_max(total));
+            reporter.report((done, all))
+        },
+        |batch| {
+            fit.add(batch);
+            Ok(true)
+        },
+    )?;
     let tally = input.reader.tally();
-    let (has_times, warnings) = (tally.time_unit.is_some(), tally.notes.clone());
-    let mut interrupted = None;
-    let fitted = detached(py, || {
-        fit.fit(has_times, |text, limit| {
-            let mut go_on =
-                || Python::attach(|py| py.check_signals()).map_err(|error| interrupted = Some(error));
-            describe(text, block_bytes, seed, has_times, limit, &mut go_on)
-        })
-    })?;
-    if let Some(error) = interrupted {
-        return Err(error);
+    let (has_times, warnings, read) = (tally.time_unit.is_some(), tally.notes.clone(), tally.records);
+    // What the trials generate counts like what was read.
+    let (mut done, all) = (read, read + generated_max(read));
+    let fitted = if complete {
+        detached(py, || {
+            fit.fit(has_times, |text, limit| {
+                let mut go_on = |generated: u64| {
+                    done += generated;
+                    reporter.report((done, Some(all.max(done)))).is_continue()
+                };
+                describe(text, block_bytes, seed, has_times, limit, &mut go_on)
+            })
+        })?
+    } else {
+        Ok(None)
+    };
+    let is_stopped = !complete || fitted.as_ref().is_err_and(|problems| problems.0.is_empty());
+    reporter.outcome()?;
+    if is_stopped {
+        return Err(PyKeyboardInterrupt::new_err("the fit was stopped"));
     }
     let fitted = fitted.map_err(|problems| config_error(py, &problems))?;
     let Some(Fitted { text, trace, workload, closeness }) = fitted else {
@@ -63,14 +84,15 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// What a workload is like, run for at most `limit` requests. `go_on` is asked between batches and may end it.
+/// What a workload is like, run for at most `limit` requests. `go_on` is told between batches how many requests came
+/// since, and may end it: then the problems are none.
 fn describe(
     text: &str,
     block_bytes: u64,
     seed: u64,
     has_times: bool,
     limit: u64,
-    go_on: &mut dyn FnMut() -> Result<(), ()>,
+    go_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Description, Problems> {
     let text = format!("{text}\n{STACK}");
     let checked =
@@ -79,7 +101,9 @@ fn describe(
     let mut profile = Profile::new(block_bytes, BLOCKS_FOLLOWED);
     let (mut batch, mut left) = (Vec::with_capacity(BATCH), limit);
     loop {
-        go_on().map_err(|()| Problems::default())?;
+        if !go_on(batch.len() as u64) {
+            return Err(Problems::default());
+        }
         batch.clear();
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
         workload.fill(&mut batch, want).expect("a fitted workload lasts as long as its trace");

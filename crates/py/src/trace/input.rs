@@ -38,9 +38,22 @@ pub(super) fn each_batch(
     input: &mut Input,
     limit: u64,
     progress: Option<Py<PyAny>>,
-    mut act: impl FnMut(&[Request]) -> Result<bool, TraceError> + Send,
+    act: impl FnMut(&[Request]) -> Result<bool, TraceError> + Send,
 ) -> PyResult<bool> {
     let mut reporter = Reporter::new(progress);
+    let complete = each_reported(py, input, limit, &mut |done, total| reporter.report((done, total)), act)?;
+    reporter.outcome()?;
+    Ok(complete)
+}
+
+/// As [`each_batch`]; `report` is told after every batch how many requests were read, and of how many.
+pub(super) fn each_reported(
+    py: Python<'_>,
+    input: &mut Input,
+    limit: u64,
+    report: &mut (dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + Send),
+    mut act: impl FnMut(&[Request]) -> Result<bool, TraceError> + Send,
+) -> PyResult<bool> {
     let complete = detached(py, || -> Result<bool, TraceError> {
         let mut batch = Vec::with_capacity(BATCH);
         let mut done = 0u64;
@@ -55,11 +68,10 @@ pub(super) fn each_batch(
                 return Ok(true);
             }
             let total = (limit != u64::MAX).then_some(limit).or_else(|| input.share.estimate(done));
-            if reporter.report((done, total)) == ControlFlow::Break(()) {
+            if report(done, total) == ControlFlow::Break(()) {
                 return Ok(false);
             }
         }
     })?;
-    reporter.outcome()?;
     complete.map_err(|error| trace_error(py, error))
 }

@@ -27,6 +27,13 @@ const GAP_UNIT: f64 = 1e6;
 const TRIAL: u64 = 150_000;
 /// Trials for `follow`, with the growth of the footprint and without.
 const TRIALS: usize = 3;
+/// Rhythms that are tried.
+const RHYTHMS: usize = 3;
+
+/// Requests that [`Fit::fit`] generates at most for a trace of so many reads and writes.
+pub fn generated_max(requests: u64) -> u64 {
+    requests + requests.min(TRIAL) * (2 * TRIALS + RHYTHMS) as u64
+}
 
 /// Takes a trace in, batch by batch.
 pub struct Fit {
