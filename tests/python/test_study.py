@@ -314,3 +314,25 @@ def test_what_one_point_makes_illegal_is_told_before_any_runs(
     with pytest.raises(ConfigError, match=told):
         nacre.study(study, workers=1, out=tmp_path / "out")
     assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("method", ["nsga2", "tpe", "random"])
+def test_a_search_runs_each_design_once_and_ends_where_none_is_left(method: str) -> None:
+    axes = [
+        {"name": "read", "path": "stack.read", "values": ["1 us", "2 us", "3 us"]},
+        {"name": "depth", "path": "workload.arrival.queue_depth", "values": [1, 2, 4, 8]},
+    ]
+    study = SEARCH | {
+        "axis": axes, "constraint": [], "budget": {"points": 40},
+        "search": {"method": method, "batch": 4},
+    }  # fmt: skip
+    result = nacre.study(study, workers=1)
+    chosen = result.table.select("read", "depth")
+    assert 8 <= chosen.height == chosen.unique().height <= 12
+    assert result.complete
+
+
+def test_a_search_spends_its_budget_on_different_designs() -> None:
+    study = SEARCH | {"search": {"method": "nsga2", "batch": 8}, "budget": {"points": 64}}
+    table = nacre.study(study, workers=1).table
+    assert table.height == table.select("read", "depth", "write", "channels").unique().height == 64

@@ -3,6 +3,9 @@
 Batches have the size that the study says, whatever runs them, and are told in the order in which
 they were asked for. So the points do not depend on how many run side by side, nor on which ends
 first; and a search that goes on asks for the same points again, which are then found in the store.
+
+A sampler may choose a design twice. The second time costs nothing and is no design of its own: the
+sampler is told what the first gave, and asked again.
 """
 
 from __future__ import annotations
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     import optuna
 
 Row = Mapping[str, Value]
+Key = tuple[tuple[str, "Label | None"], ...]
+
+REPEATS_MAX = 100
+"""Repeats in a row after which a search ends: there is hardly a design left that it has not run."""
 
 
 class Searching:
@@ -35,41 +42,68 @@ class Searching:
         self.total = self._trials * len(self._seeds)
         self._study = _study(self._search, design.objectives)
         self._asked: list[tuple[optuna.Trial, list[Point]]] = []
+        self._ran: dict[Key, list[Row]] = {}
         self._count = 0
 
     def ask(self) -> Sequence[Point]:
         """The points of the next batch of trials."""
         number = min(self._search.batch, self._trials - self._count)
         # All are asked for before any is looked at: the choice of one must not see the others.
-        self._asked = [self._next(self._study.ask()) for _ in range(number)]
-        return [point for _, points in self._asked for point in points]
+        batch: dict[Key, list[Point]] = {}
+        repeats = 0
+        while len(batch) < number and repeats < REPEATS_MAX:
+            trial = self._study.ask()
+            chosen = self._choose(trial)
+            key: Key = tuple(_labels(chosen).items())
+            if key in self._ran:
+                self._told(trial, self._ran[key])
+                repeats += 1
+                continue
+            if key in batch:
+                repeats += 1
+            else:
+                batch[key], repeats = self._points_of(chosen), 0
+            self._asked.append((trial, batch[key]))
+        if len(batch) < number:
+            self._trials = self._count
+            self.total = self._trials * len(self._seeds)
+        return [point for points in batch.values() for point in points]
 
     def tell(self, rows: Mapping[str, Row]) -> None:
         """What the trials asked for last gave, in their order."""
-        import optuna
-
         for trial, points in self._asked:
             found = [rows[point.key] for point in points]
-            values = [_mean(found, objective.column) for objective in self._design.objectives]
-            self._constrain(trial, found)
-            if any(value is None for value in values):
-                self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            else:
-                self._study.tell(trial, [float(value) for value in values if value is not None])
+            self._ran[tuple(points[0].labels.items())] = found
+            self._told(trial, found)
         self._asked = []
 
-    def _next(self, trial: optuna.Trial) -> tuple[optuna.Trial, list[Point]]:
+    def _told(self, trial: optuna.Trial, found: Sequence[Row]) -> None:
+        """Tells the sampler what a trial gave."""
+        import optuna
+
+        values = [_mean(found, objective.column) for objective in self._design.objectives]
+        self._constrain(trial, found)
+        if any(value is None for value in values):
+            self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            self._study.tell(trial, [float(value) for value in values if value is not None])
+
+    def _choose(self, trial: optuna.Trial) -> dict[str, Choice | None]:
         chosen: dict[str, Choice | None] = {}
         for axis in self._design.axes:
-            labels = {name: choice.label if choice else None for name, choice in chosen.items()}
-            chosen[axis.name] = _suggest(trial, axis) if axis.applies(labels) else None
-        labels = {name: choice.label if choice else None for name, choice in chosen.items()}
+            applies = axis.applies(_labels(chosen))
+            chosen[axis.name] = _suggest(trial, axis) if applies else None
+        return chosen
+
+    def _points_of(self, chosen: Mapping[str, Choice | None]) -> list[Point]:
+        """The points of a new design: one for each seed."""
+        labels = _labels(chosen)
         points = [
             self._point(self._count * len(self._seeds) + place, labels, chosen, seed)
             for place, seed in enumerate(self._seeds)
         ]
         self._count += 1
-        return trial, points
+        return points
 
     def _point(
         self,
@@ -88,6 +122,10 @@ class Searching:
         for number, constraint in enumerate(self._design.constraints):
             value = _mean(rows, constraint.column)
             trial.set_constraint(_name(number, constraint), _excess(constraint, value))
+
+
+def _labels(chosen: Mapping[str, Choice | None]) -> dict[str, Label | None]:
+    return {name: choice.label if choice else None for name, choice in chosen.items()}
 
 
 def importances(
