@@ -57,7 +57,8 @@ pub const ROOM: Room<LatencyFamily> = Room {
         let config: Config = slot.config(builder.families());
         let path = format!("{}.file", slot.path());
         if let Some(holds) = parse::other_log(&config.file) {
-            let problem = Problem::new(&path, None, format!("its name is that of a log of {holds}"));
+            let problem = format!("its name is that of a log of {holds}");
+            let problem = Problem::new(ErrorCode::InvalidContent, &path, None, problem);
             return Err(problem.given(&config.file).remedy("use the *_clat or *_lat log").into());
         }
         let text = builder.text_file(&path, &config.file)?;
