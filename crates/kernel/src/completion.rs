@@ -1,11 +1,13 @@
 //! What a host is answered.
 
+use crate::state::Value;
 use crate::time::Time;
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub enum Status {
     /// The device did what was asked.
+    #[default]
     Done,
     /// The device could not return the data. Misbehaviour of a device is data, not an error.
     MediaError,

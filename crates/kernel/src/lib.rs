@@ -42,6 +42,7 @@ pub mod completion;
 pub mod data;
 pub mod device;
 pub mod error_code;
+pub mod event;
 pub mod histogram;
 pub mod host_counts;
 pub mod identity;

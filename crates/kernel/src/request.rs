@@ -4,10 +4,11 @@ use crate::state::Value;
 use crate::time::Time;
 
 /// What a request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
 #[repr(u8)]
 pub enum Op {
     /// Return the bytes last written.
+    #[default]
     Read,
     /// Replace the bytes.
     Write,
@@ -34,7 +35,7 @@ impl Op {
 /// Addresses are bytes within a volume, and volumes never alias. A stack has one address space: a workload places
 /// the addresses of several volumes apart (the `placement` of a trace, the parts of `tenants`) before they come to
 /// it. The volume then only says whose data it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Request {
     /// When the host issues it, since the start of the workload.
     pub arrival: Time,

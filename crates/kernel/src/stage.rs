@@ -1,7 +1,9 @@
 //! Stages of one request on its way through a device, finer than activities.
 
+use crate::state::Value;
+
 /// What a request is at within a device that tells its stages; see `docs/glossary.md`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Stage {
     /// The device tells no stages.

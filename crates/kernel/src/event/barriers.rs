@@ -1,0 +1,110 @@
+//! Flushes: whoever waits until everything that began before has ended.
+
+use crate::state::{State, Value};
+
+/// When a piece of work began, relative to the barriers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub struct Ticket(u64);
+
+/// Barriers over pieces of work, such as flushes over writes: a barrier is over when all that began before it has ended.
+/// What begins later does not hold it up.
+#[derive(Clone, Debug, State)]
+#[state(bound = "W: Value")]
+pub struct Barriers<W> {
+    /// Pieces that have begun and not ended.
+    open: u32,
+    /// Barriers so far.
+    number: u64,
+    #[state(varies)]
+    waiting: Vec<Barrier<W>>,
+}
+
+#[derive(Clone, Debug, Value)]
+#[state(bound = "W: Value")]
+struct Barrier<W> {
+    who: W,
+    left: u32,
+    number: u64,
+}
+
+impl<W> Default for Barriers<W> {
+    fn default() -> Barriers<W> {
+        Barriers { open: 0, number: 0, waiting: Vec::new() }
+    }
+}
+
+impl<W> Barriers<W> {
+    /// No work and no barriers.
+    pub fn new() -> Barriers<W> {
+        Barriers::default()
+    }
+
+    /// A piece of work begins.
+    #[inline]
+    pub fn begin(&mut self) -> Ticket {
+        self.open += 1;
+        Ticket(self.number)
+    }
+
+    /// The piece of work with this ticket has ended; calls `over` for each barrier that waited for it alone, the oldest
+    /// first.
+    #[inline]
+    pub fn end(&mut self, ticket: Ticket, over: impl FnMut(W)) {
+        self.open -= 1;
+        if !self.waiting.is_empty() {
+            self.release(ticket, over);
+        }
+    }
+
+    #[cold]
+    fn release(&mut self, Ticket(before): Ticket, mut over: impl FnMut(W)) {
+        for barrier in self.waiting.iter_mut().filter(|barrier| barrier.number > before) {
+            barrier.left -= 1;
+        }
+        self.waiting.extract_if(.., |barrier| barrier.left == 0).for_each(|barrier| over(barrier.who));
+    }
+
+    /// `who` waits until all work that is open now has ended. Gives it back if there is none.
+    pub fn wait(&mut self, who: W) -> Option<W> {
+        self.number += 1;
+        if self.open == 0 {
+            return Some(who);
+        }
+        self.waiting.push(Barrier { who, left: self.open, number: self.number });
+        None
+    }
+
+    /// Pieces of work that have begun and not ended.
+    pub fn open(&self) -> u32 {
+        self.open
+    }
+
+    /// Nothing is open and nobody waits.
+    pub fn clear(&mut self) {
+        self.open = 0;
+        self.waiting.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_barrier_waits_for_what_began_before_it_and_nothing_else() {
+        let mut barriers = Barriers::new();
+        assert_eq!(barriers.wait("first"), Some("first"), "nothing is open");
+        let (one, two) = (barriers.begin(), barriers.begin());
+        assert_eq!(barriers.wait("second"), None);
+        let three = barriers.begin();
+        assert_eq!(barriers.wait("third"), None);
+        let mut over = Vec::new();
+        barriers.end(two, |who| over.push(who));
+        assert!(over.is_empty());
+        barriers.end(three, |who| over.push(who));
+        assert!(over.is_empty(), "the third waits for the first piece, too");
+        barriers.end(one, |who| over.push(who));
+        assert_eq!(over, ["second", "third"]);
+        assert_eq!(barriers.open(), 0);
+    }
+}

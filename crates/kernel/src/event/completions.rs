@@ -1,0 +1,119 @@
+//! Requests that completed, each with its breakdown.
+
+use super::outstanding::RequestId;
+use super::payload::Payload;
+use crate::activity::Activity;
+use crate::breakdown::{ComponentId, Span};
+use crate::completion::Status;
+use crate::stage::Stage;
+use crate::time::Time;
+
+/// One request that completed.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    /// Which.
+    pub id: RequestId,
+    /// When.
+    pub at: Time,
+    /// How it ended.
+    pub status: Status,
+    /// Its spans begin here among those of all.
+    first: u32,
+    /// And end here.
+    end: u32,
+    /// What a read returned; none for other requests and where no bytes are carried.
+    pub data: Payload,
+}
+
+/// Requests that completed, in time order, with the spans in which their time went. The spans of a request sum to its
+/// latency; of parts served in parallel only the last one to finish is among them.
+#[derive(Clone, Debug, Default)]
+pub struct Completions {
+    list: Vec<Completed>,
+    spans: Vec<Span>,
+}
+
+impl Completions {
+    /// None.
+    pub fn new() -> Completions {
+        Completions::default()
+    }
+
+    /// Request `id` completed at `at`; its time went into `spans` of `component`. Empty spans are left out.
+    #[inline(always)]
+    pub fn push<const SPANS: usize>(
+        &mut self,
+        id: RequestId,
+        at: Time,
+        status: Status,
+        component: ComponentId,
+        spans: [(Activity, Time); SPANS],
+    ) -> &mut Completed {
+        let first = self.spans.len() as u32;
+        for (activity, time) in spans {
+            if !time.is_zero() {
+                self.spans.push(Span { component, activity, stage: Stage::Untold, time });
+            }
+        }
+        self.add(id, at, status, first)
+    }
+
+    /// Request `id` completed at `at`, with these spans.
+    #[inline]
+    pub fn push_spans(&mut self, id: RequestId, at: Time, status: Status, spans: &[Span]) -> &mut Completed {
+        let first = self.spans.len() as u32;
+        self.spans.extend_from_slice(spans);
+        self.add(id, at, status, first)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, id: RequestId, at: Time, status: Status, first: u32) -> &mut Completed {
+        let end = self.spans.len() as u32;
+        self.list.push(Completed { id, at, status, first, end, data: Payload::NONE });
+        self.list.last_mut().expect("one was just added")
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// All of them, in time order.
+    #[inline]
+    pub fn iter(&self) -> std::slice::Iter<'_, Completed> {
+        self.list.iter()
+    }
+
+    /// The one at `index`, and its spans.
+    #[inline]
+    pub fn get(&self, index: usize) -> (&Completed, &[Span]) {
+        let completed = &self.list[index];
+        (completed, self.spans(completed))
+    }
+
+    /// Takes what the read at `index` returned.
+    #[inline]
+    pub fn take_data(&mut self, index: usize) -> Payload {
+        std::mem::take(&mut self.list[index].data)
+    }
+
+    /// The spans of one of them.
+    #[inline]
+    pub fn spans(&self, completed: &Completed) -> &[Span] {
+        &self.spans[completed.first as usize..completed.end as usize]
+    }
+
+    /// Removes all.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.spans.clear();
+    }
+}

@@ -1,0 +1,24 @@
+//! Optional interfaces of a device.
+
+use crate::device::{Burst, Endured};
+use crate::request::Request;
+use crate::zone::Zone;
+
+/// A device that is written in zones. A write that does not begin at the write pointer of its zone is refused.
+pub trait Zones {
+    /// The zone that holds `address`, as it is now.
+    fn zone(&self, address: u64) -> Zone;
+}
+
+/// A device whose behavior depends on what was written before.
+pub trait Preconditioning {
+    /// Brings the device into the state that the writes among `requests` leave behind. No time passes.
+    fn precondition(&mut self, requests: &[Request]);
+}
+
+/// A device whose medium can be worn out without simulating time.
+pub trait Endurance {
+    /// Performs these writes, each as often as it says and in order, until the first block or row exceeds its endurance.
+    /// Only wear and mapping change; no time passes.
+    fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
+}

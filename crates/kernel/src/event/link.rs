@@ -1,0 +1,61 @@
+//! A link: bytes cross it, one transfer after the other, in the order in which they are ready.
+
+use crate::activity::Activity;
+use crate::ledger::{Ledger, Resource};
+use crate::state::State;
+use crate::time::Time;
+use crate::units::Bandwidth;
+
+/// A link of constant bandwidth that carries one transfer at a time, both directions together. Transfers are first come,
+/// first served, so the end of one is known when it is ready to begin.
+#[derive(Clone, Debug, State)]
+pub struct Link {
+    #[state(skip = "from the configuration")]
+    bandwidth: Bandwidth,
+    /// The size asked for last and how long it takes: most sizes are asked for again, and division is slow.
+    #[state(skip = "asked for again, it is computed again")]
+    asked: (u64, Time),
+    /// When the last transfer so far ends.
+    free_at: Time,
+    ledger: Ledger,
+}
+
+impl Link {
+    /// A link that has carried nothing.
+    pub fn new(bandwidth: Bandwidth) -> Link {
+        Link { bandwidth, asked: (0, Time::ZERO), free_at: Time::ZERO, ledger: Ledger::default() }
+    }
+
+    /// How long `bytes` take.
+    #[inline]
+    pub fn time_for(&mut self, bytes: u64) -> Time {
+        if bytes != self.asked.0 {
+            self.asked = (bytes, self.bandwidth.time_for(bytes));
+        }
+        self.asked.1
+    }
+
+    /// A transfer that takes `time` is ready at `now`; returns when its last byte is across. Calls come in time order.
+    #[inline]
+    pub fn cross(&mut self, now: Time, time: Time) -> Time {
+        self.ledger.charge(Activity::Link, time);
+        self.free_at = self.free_at.max(now) + time;
+        self.free_at
+    }
+
+    /// Power is lost at `at`: what has not crossed does not cross, and takes no time.
+    pub fn power_fail(&mut self, at: Time) {
+        self.ledger.give_back(Activity::Link, self.free_at.saturating_sub(at));
+        self.free_at = self.free_at.min(at);
+    }
+
+    /// The link as a resource called `name`, with its busy time since it was built or the ledger restarted.
+    pub fn resource(&self, name: &'static str) -> Resource {
+        Resource { name, servers: 1, ledger: self.ledger.clone() }
+    }
+
+    /// Forgets its busy time.
+    pub fn restart_ledger(&mut self) {
+        self.ledger = Ledger::default();
+    }
+}

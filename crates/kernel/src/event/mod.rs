@@ -1,0 +1,40 @@
+//! Discrete events: a device decides when a decision is due, not when a request arrives.
+//!
+//! A [`Device`] accepts requests, says when its next event is due, and processes events in time order. Time only moves
+//! forward. Whoever drives a device - a driver, or the device above it - merges its own events with those of the device
+//! and never lets the device run past an instant at which it may submit a request.
+//!
+//! | part | holds |
+//! |---|---|
+//! | [`Device`] | the contract |
+//! | [`Completions`] | requests that completed, each with its breakdown and, for a read, its bytes |
+//! | [`Agenda`] | pending events in time order; simultaneous events keep the order in which they were scheduled |
+//! | [`Barriers`] | flushes, which wait for earlier writes |
+//! | [`Link`] | transfers over a link, one after the other |
+//! | [`Servers`] | equal servers behind one first-come, first-served queue |
+//! | [`Slab`] | requests in progress, by number |
+//! | [`Adapted`] | a device of the older contract behind this one, until every device is converted |
+
+pub mod adapted;
+mod agenda;
+mod barriers;
+mod completions;
+mod device;
+mod facets;
+mod link;
+mod outstanding;
+mod payload;
+mod servers;
+mod slab;
+
+pub use adapted::Adapted;
+pub use agenda::Agenda;
+pub use barriers::{Barriers, Ticket};
+pub use completions::{Completed, Completions};
+pub use device::Device;
+pub use facets::{Endurance, Preconditioning, Zones};
+pub use link::Link;
+pub use outstanding::{Cancelled, RequestId};
+pub use payload::Payload;
+pub use servers::Servers;
+pub use slab::Slab;

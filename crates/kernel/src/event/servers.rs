@@ -1,0 +1,94 @@
+//! Equal servers behind one first-come, first-served queue.
+
+use super::agenda::Agenda;
+use crate::state::{State, Value};
+use crate::time::Time;
+use std::collections::VecDeque;
+
+/// Equal servers behind one queue in order of arrival. A free server takes a job at once, so nothing that arrives later
+/// could change when it begins.
+///
+/// `J` is the job. The caller says how long it takes when it begins.
+#[derive(Clone, Debug, State)]
+#[state(bound = "J: Value")]
+pub struct Servers<J> {
+    #[state(skip = "from the configuration")]
+    count: u32,
+    busy: Agenda<J>,
+    #[state(varies)]
+    waiting: VecDeque<J>,
+}
+
+impl<J> Servers<J> {
+    /// `count` free servers; at least one.
+    pub fn new(count: u32) -> Servers<J> {
+        assert!(count > 0, "there is at least one server");
+        Servers { count, busy: Agenda::new(), waiting: VecDeque::new() }
+    }
+
+    /// `job` arrives at `now`. If a server is free it begins, and `service` says how long it takes.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, mut job: J, service: impl FnOnce(&mut J, Time) -> Time) {
+        if self.busy.len() < self.count as usize {
+            let time = service(&mut job, now);
+            self.busy.schedule(now + time, job);
+        } else {
+            self.waiting.push_back(job);
+        }
+    }
+
+    /// When the next job ends; [`Time::MAX`] if no server is busy.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.busy.next()
+    }
+
+    /// Takes the job that ends next, if that is before `until`. Its server takes the next one that waits.
+    #[inline]
+    pub fn end_before(
+        &mut self,
+        until: Time,
+        service: impl FnOnce(&mut J, Time) -> Time,
+    ) -> Option<(Time, J)> {
+        let (at, ended) = self.busy.pop_before(until)?;
+        if let Some(mut job) = self.waiting.pop_front() {
+            let time = service(&mut job, at);
+            self.busy.schedule(at + time, job);
+        }
+        Some((at, ended))
+    }
+
+    /// Withdraws the first waiting job that `is_it`. A job that has begun cannot be withdrawn.
+    pub fn withdraw(&mut self, is_it: impl Fn(&J) -> bool) -> Option<J> {
+        let index = self.waiting.iter().position(is_it)?;
+        self.waiting.remove(index)
+    }
+
+    /// How many servers there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Jobs being served, with the times at which they end, in no order.
+    pub fn serving(&self) -> impl Iterator<Item = (Time, &J)> {
+        self.busy.iter()
+    }
+
+    /// Jobs that wait, the oldest first.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &J> {
+        self.waiting.iter()
+    }
+
+    /// Drops every job.
+    pub fn clear(&mut self) {
+        self.busy.clear();
+        self.waiting.clear();
+    }
+
+    /// Panics if a job waits while a server is free.
+    pub fn check_invariants(&self) {
+        let (busy, count) = (self.busy.len(), self.count as usize);
+        assert!(busy <= count, "{busy} jobs on {count} servers");
+        assert!(self.waiting.is_empty() || busy == count, "a job waits while a server is free");
+    }
+}
