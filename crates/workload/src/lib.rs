@@ -20,6 +20,7 @@ pub mod arrival;
 mod clock;
 pub mod dbt2;
 pub mod error;
+mod interactive;
 pub mod kv;
 pub mod replay;
 pub mod server;
@@ -28,6 +29,7 @@ pub mod synthetic;
 pub mod tenants;
 pub mod tpca;
 pub mod trace;
+mod turns;
 
 #[cfg(test)]
 mod testing;
@@ -35,6 +37,7 @@ mod testing;
 pub use arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing};
 pub use clock::Clock;
 pub use error::WorkloadError;
+pub use interactive::{Interactive, Issued};
 pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
@@ -47,7 +50,8 @@ pub trait Workload: State + Send {
     /// Appends up to `limit` next requests to `batch`, their arrivals stamped and never decreasing.
     /// Appending none, with a `limit` above zero, means the end.
     ///
-    /// How a sequence is cut into batches never changes it. Errors are the user's: a bad trace, times
+    /// Each request of an interactive workload completes at once here. How a sequence is cut into batches never changes
+    /// it. Errors are the user's: a bad trace, times
     /// past what can be simulated.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError>;
 
@@ -66,7 +70,8 @@ pub trait Workload: State + Send {
         single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
 
-    /// How many whole units of work, where it has any, ended within the first `requests` requests it gave.
+    /// How many whole units of work, if it has any, ended within the first `requests` requests it gave; of an interactive
+    /// workload, those that have ended by now.
     ///
     /// Asked for counts that never decrease and lie within the latest batch, its ends included.
     fn units(&self, _requests: u64) -> Option<Units> {
@@ -78,18 +83,13 @@ pub trait Workload: State + Send {
         Vec::new()
     }
 
-    /// The request it gave last is done at `done`. Where its [`Workload::pacing`] is [`Pacing::CompletionDriven`] the driver
-    /// says so of every request before it asks for the next; a request it does not hear of is done at once.
-    fn complete(&mut self, _done: Time) {}
-
-    /// How long the request it gave last waited for its turn among those of other askers, before its arrival: part of its
-    /// latency.
-    fn waited(&self) -> Time {
-        Time::ZERO
-    }
-
     /// Who decides when a request is issued.
     fn pacing(&self) -> Pacing;
+
+    /// What it does as its requests complete, where its [`Workload::pacing`] is [`Pacing::CompletionDriven`].
+    fn interactive(&mut self) -> Option<&mut dyn Interactive> {
+        None
+    }
 
     /// How many requests there will be in all, if known; `u64::MAX` where it never ends by itself.
     fn expected(&self) -> Option<u64>;

@@ -1,5 +1,9 @@
 //! What the tests of all rooms share: building from a document, draining, and statistics.
 
+mod host;
+
+pub(crate) use host::{Host, serve};
+
 use crate::trace::{self, Source, TraceReader};
 use crate::{
     ARRIVALS, Arrival, ArrivalFamily, PATTERNS, Pattern, PatternFamily, WORKLOADS, Workload, WorkloadBuilder,

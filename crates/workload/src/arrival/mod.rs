@@ -28,8 +28,8 @@ pub enum Pacing {
         /// Time between a completion and the next request of the same asker.
         think: Time,
     },
-    /// The workload: it gives one request at a time, with the time at which it is issued, and is told when that
-    /// one is done before it is asked for the next. So what it does may depend on how fast the device is.
+    /// The workload, as its requests complete: it is [`Interactive`](crate::Interactive), so what it does may depend on
+    /// how fast the device is.
     CompletionDriven,
 }
 

@@ -107,7 +107,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         "dbt2",
         "DBT-2: the transactions of TPC-C as page requests of a database",
         &["tpc-c", "roberts-2009"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

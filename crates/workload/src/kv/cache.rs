@@ -1,7 +1,6 @@
 //! The page cache: which pages are in memory, in what order they leave, and which must be written first.
 
 use super::pages::NONE;
-use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 
 /// The mark of a page that is not in memory; the ends of the list are `NONE`.
@@ -25,8 +24,8 @@ struct Slot {
     older: u32,
     /// The end of its latest record in the log, zero if nothing changed since it was written.
     lsn: u64,
-    /// When its latest read or write is done; before that nobody else may use it.
-    ready: Time,
+    /// Whether it is being read or written; nobody else may use it meanwhile.
+    busy: bool,
     /// Whether the client that read it has yet to use it.
     pinned: bool,
 }
@@ -36,20 +35,20 @@ impl Cache {
     pub(super) fn new(pages: u32, capacity: u64) -> Cache {
         assert!(pages < ABSENT && capacity > 0, "no room for a page, or more pages than numbers");
         let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
-        let slot = Slot { newer: ABSENT, older: ABSENT, lsn: 0, ready: Time::ZERO, pinned: false };
+        let slot = Slot { newer: ABSENT, older: ABSENT, lsn: 0, busy: false, pinned: false };
         Cache { slots: vec![slot; pages as usize], capacity, held: 0, newest: NONE, oldest: NONE }
     }
 
-    /// When `page`, in memory or not, may be used.
+    /// Whether `page`, in memory or not, is being read or written.
     #[inline]
-    pub(super) fn ready(&self, page: u32) -> Time {
-        self.slots[page as usize].ready
+    pub(super) fn is_busy(&self, page: u32) -> bool {
+        self.slots[page as usize].busy
     }
 
-    /// A read or write of `page` is done at `done`.
+    /// A read or write of `page` begins or ends.
     #[inline]
-    pub(super) fn set_ready(&mut self, page: u32, done: Time) {
-        self.slots[page as usize].ready = done;
+    pub(super) fn set_busy(&mut self, page: u32, busy: bool) {
+        self.slots[page as usize].busy = busy;
     }
 
     /// Whether `page` is in memory; if so, it becomes the one used last.
@@ -72,11 +71,11 @@ impl Cache {
         (self.held == self.capacity).then_some(self.oldest)
     }
 
-    /// Until when `page`, which is in memory, cannot leave; it may have to be asked again then.
+    /// Whether `page`, which is in memory, cannot leave now.
     #[inline]
-    pub(super) fn stays(&self, page: u32, now: Time) -> Option<Time> {
+    pub(super) fn stays(&self, page: u32) -> bool {
         let slot = &self.slots[page as usize];
-        (slot.pinned || slot.ready > now).then_some(slot.ready.max(now))
+        slot.pinned || slot.busy
     }
 
     /// Takes in a page that is not there; there is room for it. It stays until [`Cache::unpin`].

@@ -1,6 +1,5 @@
 //! Checkpoints: which pages are still to be written, by whom, and who waits for the end.
 
-use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
 /// Writing what is dirty, so that recovery needs less of the log.
@@ -16,8 +15,12 @@ pub(super) struct Checkpoint {
     /// Pages still to look at, the next one last.
     #[state(varies)]
     pub(super) pages: Vec<u32>,
-    /// When pages that were being written at its beginning are.
-    pub(super) settled: Time,
+    /// Clients whose writes of pages were outstanding at its beginning and still are.
+    #[state(varies)]
+    pub(super) unsettled: Vec<u32>,
+    /// The client that waits for them.
+    #[state(varies)]
+    pub(super) settler: Option<u32>,
     /// When it is over, recovery needs nothing before this place of the log.
     pub(super) start: u64,
     /// Threads that wait for room in the log.
@@ -32,7 +35,8 @@ impl Checkpoint {
             ended: 0,
             busy: 0,
             pages: Vec::new(),
-            settled: Time::ZERO,
+            unsettled: Vec::new(),
+            settler: None,
             start: 0,
             stalled: Vec::new(),
         }
@@ -44,5 +48,12 @@ impl Checkpoint {
 
     pub(super) fn is_due(&self) -> bool {
         self.every > 0 && self.ended >= self.every && !self.is_under_way()
+    }
+
+    /// The page write of `client` completed: returns who waited for it, if it was the last one.
+    #[inline]
+    pub(super) fn settle(&mut self, client: u32) -> Option<u32> {
+        self.unsettled.retain(|&other| other != client);
+        if self.unsettled.is_empty() { self.settler.take() } else { None }
     }
 }

@@ -1,11 +1,7 @@
-//! Clients and when each of them goes on: the threads that run transactions, and those that write pages for
-//! checkpoints.
+//! Clients: the threads that run transactions, and those that write pages for checkpoints.
 
 use super::searches::Way;
-use nacre_kernel::Time;
-use nacre_kernel::state::{State, Value};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use nacre_kernel::state::Value;
 
 /// A thread.
 #[derive(Clone, Debug, Value)]
@@ -18,6 +14,8 @@ pub(super) struct Client {
     pub(super) has_read: bool,
     /// The log's end when its transaction began, while it has one.
     pub(super) began: Option<u64>,
+    /// What its outstanding request is for.
+    pub(super) asked: Option<Purpose>,
 }
 
 /// What a client does next.
@@ -45,26 +43,19 @@ impl Client {
     /// A client that begins with `stage`.
     pub(super) fn new(stage: Stage) -> Client {
         let (ways, values) = (Default::default(), [0; 2]);
-        Client { stage, keys: [u32::MAX; 2], ways, values, has_read: false, began: None }
+        Client { stage, keys: [u32::MAX; 2], ways, values, has_read: false, began: None, asked: None }
     }
 }
 
-/// When clients go on; of those at one time, the one that was put in first.
-#[derive(Clone, Debug, Default, State)]
-pub(super) struct Queue {
-    events: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    count: u64,
-}
-
-impl Queue {
-    #[inline]
-    pub(super) fn push(&mut self, at: Time, client: u32) {
-        self.events.push(Reverse((at, self.count, client)));
-        self.count += 1;
-    }
-
-    #[inline]
-    pub(super) fn pop(&mut self) -> Option<(Time, u32)> {
-        self.events.pop().map(|Reverse((at, _, client))| (at, client))
-    }
+/// What a request is for.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) enum Purpose {
+    /// Reading this page.
+    Read(u32),
+    /// Writing this page.
+    Write(u32),
+    /// Writing or flushing the log.
+    Log,
+    /// Making a checkpoint's pages durable.
+    Settle,
 }

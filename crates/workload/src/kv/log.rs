@@ -21,10 +21,9 @@ pub(super) struct Log {
     durable: u64,
     /// What recovery needs: nothing before it.
     start: u64,
-    /// The write or flush under way and when it is done.
+    /// The write or flush under way.
     #[state(varies)]
     work: Option<Work>,
-    until: Time,
     /// The ends of commits that are not durable, in their order.
     commits: VecDeque<u64>,
 }
@@ -45,8 +44,8 @@ struct Work {
 pub(super) enum Force {
     /// Nothing.
     Durable,
-    /// Look again at that time, when a write or flush of another client is done.
-    Wait(Time),
+    /// Look again when the leader of the write or flush under way has continued.
+    Wait,
     /// Make this request.
     Ask(Request),
 }
@@ -62,7 +61,6 @@ impl Log {
             durable: 0,
             start: 0,
             work: None,
-            until: Time::ZERO,
             commits: VecDeque::new(),
         }
     }
@@ -104,16 +102,15 @@ impl Log {
         self.start = start;
     }
 
-    /// What `client` has to do at `now` so that the log becomes durable up to `lsn`.
+    /// What `client` has to do so that the log becomes durable up to `lsn`.
     #[inline]
-    pub(super) fn force(&mut self, lsn: u64, client: u32, now: Time) -> Force {
+    pub(super) fn force(&mut self, lsn: u64, client: u32) -> Force {
         if lsn <= self.durable {
             return Force::Durable;
         }
-        if self.work.is_some() {
-            // A leader goes on before anybody else looks, so what is under way ends later.
-            debug_assert!(self.until > now || self.work.is_some_and(|work| work.leader != client));
-            return Force::Wait(self.until.max(now));
+        if let Some(work) = self.work {
+            debug_assert!(work.leader != client, "a leader waits for itself");
+            return Force::Wait;
         }
         Force::Ask(self.step(Work { leader: client, goal: lsn, to: self.written, flushes: false }))
     }
@@ -124,7 +121,7 @@ impl Log {
         self.work.is_some_and(|work| work.leader == client)
     }
 
-    /// The leader's write or flush is done: its next request, if there is one.
+    /// The leader's write or flush completed: its next request, if there is one.
     #[inline]
     pub(super) fn go_on(&mut self) -> Option<Request> {
         let work = self.work.take().expect("somebody leads");
@@ -136,10 +133,9 @@ impl Log {
         Some(self.step(work))
     }
 
-    /// The request under way will be done at `done`; returns how many transactions end then.
+    /// The request under way completed; returns how many transactions end with it.
     #[inline]
-    pub(super) fn complete(&mut self, done: Time) -> u64 {
-        self.until = done;
+    pub(super) fn complete(&mut self) -> u64 {
         let work = self.work.expect("it is the leader's");
         let waiting = self.commits.len();
         while work.flushes && self.commits.front().is_some_and(|&end| end <= work.to) {

@@ -72,6 +72,7 @@ mod pages;
 mod searches;
 mod store;
 mod transactions;
+mod waiting;
 
 use crate::{Workload, WorkloadFamily};
 use layout::{bucket_pairs, fill, leaf_pairs, log_reserve, pointers};
@@ -260,7 +261,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         "kv",
         "a transactional key-value store on a hash table or a B+tree: threads swap the values of two keys",
         &["akel-2011", "berkeley-db", "litwin-1980", "seltzer-1991", "comer-1979", "mohan-1992", "yao-1978"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -1,20 +1,23 @@
 //! The store at work: clients go on as simulated time lets them, and what they need from the device becomes
 //! requests.
 //!
-//! The store is told when each request is done before it makes the next one. So it knows at every moment which
-//! of its clients goes on next, and a request is made when what it depends on is there.
+//! A client that needs what has no known end waits in a list, and what completes wakes those who wait for it.
 
 use super::Config;
 use super::cache::Cache;
 use super::checkpoint::Checkpoint;
-use super::clients::{Client, Queue, Stage};
+use super::clients::{Client, Purpose, Stage};
 use super::layout::{log_reserve, pages_start, update_bytes};
 use super::locks::Locks;
 use super::log::{Force, Log, request};
 use super::method::Method;
 use super::searches::{Searches, Way};
-use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Op, Random, Request, Time};
+use super::waiting::Waiting;
+use crate::WorkloadError;
+use crate::interactive::{Interactive, Issued};
+use crate::turns::Turns;
+use nacre_kernel::state::State;
+use nacre_kernel::{Op, Random, Request, Status, Time};
 
 /// A store under transactions that swap values.
 #[derive(State)]
@@ -29,17 +32,13 @@ pub(super) struct Store<M> {
     clients: Vec<Client>,
     #[state(skip = "from the configuration")]
     threads: u32,
-    queue: Queue,
+    turns: Turns,
+    waiting: Waiting,
     checkpoint: Checkpoint,
     #[state(skip = "from the configuration")]
     sizes: Sizes,
     /// Where simulated time has come to.
     now: Time,
-    /// Who made the latest request, until it is told when that is done.
-    #[state(varies)]
-    asker: Option<(u32, Purpose)>,
-    /// When the last of all pages written so far is written.
-    written: Time,
     /// Transactions begun and ended, and how many there may be.
     begun: u64,
     ended: u64,
@@ -65,25 +64,29 @@ struct Sizes {
     commit: Time,
 }
 
-/// What a request is for.
-#[derive(Clone, Copy, Debug, Value)]
-enum Purpose {
-    Read(u32),
-    Write(u32),
-    Log,
-    Settle,
-}
-
 /// How a client goes on.
 enum Turn {
     /// At once.
     On,
-    /// At that time.
-    At(Time),
-    /// When somebody wakes it.
-    Asleep,
+    /// Later.
+    Wait(Until),
     /// When this request is done.
     Ask(Purpose, Request),
+}
+
+/// How long a client waits.
+#[derive(Clone, Copy)]
+enum Until {
+    /// To this time.
+    Time(Time),
+    /// The page is neither read, nor written, nor pinned.
+    Page(u32),
+    /// The leader of the log has continued.
+    Log,
+    /// The pages that were being written when the checkpoint began are.
+    Settled,
+    /// Another client wakes it.
+    Woken,
 }
 
 impl<M: Method> Store<M> {
@@ -92,8 +95,8 @@ impl<M: Method> Store<M> {
         let (page, update, pages) = (config.page.0, update_bytes(config), method.pages().count());
         let mut clients = vec![Client::new(Stage::Begin); config.threads as usize];
         clients.resize((config.threads + config.writers) as usize, Client::new(Stage::Sweep { page: None }));
-        let mut queue = Queue::default();
-        (0..config.threads).for_each(|thread| queue.push(Time::ZERO, thread));
+        let mut turns = Turns::new(clients.len() as u32);
+        (0..config.threads).for_each(|thread| turns.wait_until(Time::ZERO, thread));
         Store {
             cache: Cache::new(pages, config.cache.0 / page),
             log: Log::new(config.log.0, config.log_block.0),
@@ -102,7 +105,8 @@ impl<M: Method> Store<M> {
             searches: Searches::new(config.keys, keys),
             clients,
             threads: config.threads,
-            queue,
+            turns,
+            waiting: Waiting::default(),
             checkpoint: Checkpoint::new(config.checkpoint.unwrap_or(0)),
             sizes: Sizes {
                 page: page as u32,
@@ -114,8 +118,6 @@ impl<M: Method> Store<M> {
                 commit: config.commit,
             },
             now: Time::ZERO,
-            asker: None,
-            written: Time::ZERO,
             begun: 0,
             ended: 0,
             limit: config.transactions.unwrap_or(u64::MAX),
@@ -124,42 +126,22 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// The next request, stamped with its time; none if every transaction has ended. The one before is done.
+    /// The next of the requests that are issued at `now`; none if all that is due has been done.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Request> {
-        assert!(self.asker.is_none(), "the store was not told when its request is done");
+    pub(super) fn next(&mut self, now: Time) -> Option<Issued> {
+        self.now = now;
         loop {
-            let (now, client) = self.queue.pop()?;
-            self.now = now;
-            if let Some((asked, request)) = self.run(client) {
-                self.asker = Some((client, asked));
-                return Some(Request { arrival: now, ..request });
+            let client = self.turns.take(now)?;
+            if let Some((purpose, request)) = self.run(client) {
+                self.turns.wait(client);
+                self.clients[client as usize].asked = Some(purpose);
+                let request = Request { arrival: now, ..request };
+                return Some(Issued { request, tag: client, waited: Time::ZERO });
             }
         }
     }
 
-    /// The request made last is done at `done`.
-    #[inline]
-    pub(super) fn complete(&mut self, done: Time) {
-        let (client, asked) = self.asker.take().expect("a request was made");
-        match asked {
-            Purpose::Read(page) => self.cache.set_ready(page, done),
-            Purpose::Write(page) => {
-                self.cache.set_ready(page, done);
-                self.written = self.written.max(done);
-            }
-            Purpose::Log => self.ended += self.log.complete(done),
-            Purpose::Settle => {}
-        }
-        self.queue.push(done, client);
-    }
-
-    /// When the request was made that is not known to be done, if there is one.
-    pub(super) fn asked_at(&self) -> Option<Time> {
-        self.asker.map(|_| self.now)
-    }
-
-    /// Transactions whose commits are durable when the latest request is done.
+    /// Transactions whose commits are durable.
     pub(super) fn ended(&self) -> u64 {
         self.ended
     }
@@ -172,10 +154,12 @@ impl<M: Method> Store<M> {
     /// Lets `client` go on until it makes a request, waits or sleeps.
     #[inline]
     fn run(&mut self, client: u32) -> Option<(Purpose, Request)> {
-        if self.log.is_led_by(client)
-            && let Some(request) = self.log.go_on()
-        {
-            return Some((Purpose::Log, request));
+        if self.log.is_led_by(client) {
+            let (waiting, turns, now) = (&mut self.waiting, &mut self.turns, self.now);
+            waiting.wake_for_log(|other| turns.wake(other, now));
+            if let Some(request) = self.log.go_on() {
+                return Some((Purpose::Log, request));
+            }
         }
         loop {
             let turn = match self.clients[client as usize].stage {
@@ -188,7 +172,7 @@ impl<M: Method> Store<M> {
                 },
                 Stage::Sweep { page } => self.sweep(client, page),
                 // Pages that left while the checkpoint began are written too.
-                Stage::Settle if self.checkpoint.settled > self.now => Turn::At(self.checkpoint.settled),
+                Stage::Settle if !self.checkpoint.unsettled.is_empty() => Turn::Wait(Until::Settled),
                 Stage::Settle => {
                     self.clients[client as usize].stage = Stage::Mark;
                     Turn::Ask(Purpose::Settle, request(Op::Flush, 0, 0))
@@ -201,28 +185,47 @@ impl<M: Method> Store<M> {
             };
             match turn {
                 Turn::On => {}
-                Turn::At(time) => {
-                    self.queue.push(time, client);
+                Turn::Ask(purpose, request) => return Some((purpose, request)),
+                Turn::Wait(until) => {
+                    self.wait(client, until);
                     return None;
                 }
-                Turn::Asleep => return None,
-                Turn::Ask(asked, request) => return Some((asked, request)),
             }
         }
+    }
+
+    #[inline]
+    fn wait(&mut self, client: u32, until: Until) {
+        match until {
+            // Its wait is counted from when it is woken.
+            Until::Woken => return,
+            Until::Time(time) => return self.turns.wait_until(time, client),
+            Until::Page(page) => self.waiting.for_page(page, client),
+            Until::Log => self.waiting.for_log(client),
+            Until::Settled => self.checkpoint.settler = Some(client),
+        }
+        self.turns.wait(client);
+    }
+
+    /// Those who wait for `page` look at it again.
+    #[inline]
+    fn wake_for_page(&mut self, page: u32) {
+        let (turns, now) = (&mut self.turns, self.now);
+        self.waiting.wake_for_page(page, |client| turns.wake(client, now));
     }
 
     /// Begins a transaction where the log has room for it. Keys come in the order of the pages that are locked
     /// for them, so no two transactions wait for each other.
     fn begin(&mut self, client: u32) -> Turn {
         if self.begun == self.limit {
-            return Turn::Asleep;
+            return Turn::Wait(Until::Woken);
         }
         if self.log.is_half_full() && !self.checkpoint.is_under_way() {
             self.begin_checkpoint();
         }
         if !self.log.has_room(self.sizes.reserve) {
             self.checkpoint.stalled.push(client);
-            return Turn::Asleep;
+            return Turn::Wait(Until::Woken);
         }
         self.begun += 1;
         let thread = &mut self.clients[client as usize];
@@ -245,13 +248,14 @@ impl<M: Method> Store<M> {
         let way = &self.clients[client as usize].ways[operation % 2];
         let page = way.pages[step];
         if operation < 2 && step == self.method.lock_step(&way.pages) && !self.locks.take(page, client) {
-            return Turn::Asleep;
+            return Turn::Wait(Until::Woken);
         }
-        if self.cache.ready(page) > self.now {
-            return Turn::At(self.cache.ready(page));
+        if self.cache.is_busy(page) {
+            return Turn::Wait(Until::Page(page));
         }
         if std::mem::take(&mut self.clients[client as usize].has_read) {
             self.cache.unpin(page);
+            self.wake_for_page(page);
         }
         if self.cache.touch(page) {
             return self.visit(client, operation, step);
@@ -259,12 +263,13 @@ impl<M: Method> Store<M> {
         match self.cache.victim() {
             None => {
                 self.cache.admit(page);
+                self.cache.set_busy(page, true);
                 self.clients[client as usize].has_read = true;
                 Turn::Ask(Purpose::Read(page), self.page_request(Op::Read, page))
             }
             Some(victim) => {
-                if let Some(until) = self.cache.stays(victim, self.now) {
-                    return Turn::At(until);
+                if self.cache.stays(victim) {
+                    return Turn::Wait(Until::Page(victim));
                 }
                 let turn = self.write_back(victim, client);
                 if self.cache.dirty(victim).is_none() {
@@ -320,7 +325,7 @@ impl<M: Method> Store<M> {
         for way in &thread.ways {
             let page = locked(&self.method, way);
             if let Some(next) = self.locks.release(page, client) {
-                self.queue.push(self.now, next);
+                self.turns.wait_until(self.now, next);
             }
         }
         self.checkpoint.ended += 1;
@@ -338,9 +343,11 @@ impl<M: Method> Store<M> {
         self.checkpoint.ended = 0;
         self.checkpoint.busy = writers.len() as u32;
         self.checkpoint.pages = self.cache.all_dirty();
-        self.checkpoint.settled = self.written;
+        let is_writing =
+            |client: &u32| matches!(self.clients[*client as usize].asked, Some(Purpose::Write(_)));
+        self.checkpoint.unsettled = (0..self.clients.len() as u32).filter(is_writing).collect();
         self.checkpoint.start = began.unwrap_or(self.log.end());
-        writers.for_each(|writer| self.queue.push(self.now, writer));
+        writers.for_each(|writer| self.turns.wait_until(self.now, writer));
     }
 
     /// Writes `page`, or the next one; behind the last one, the last client goes on and the others sleep.
@@ -348,7 +355,7 @@ impl<M: Method> Store<M> {
         let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
             self.checkpoint.busy -= 1;
             if self.checkpoint.busy > 0 {
-                return Turn::Asleep;
+                return Turn::Wait(Until::Woken);
             }
             // Still under way, as long as this one is at it.
             self.checkpoint.busy = 1;
@@ -356,8 +363,8 @@ impl<M: Method> Store<M> {
             return Turn::On;
         };
         self.clients[client as usize].stage = Stage::Sweep { page: Some(page) };
-        if self.cache.ready(page) > self.now {
-            return Turn::At(self.cache.ready(page));
+        if self.cache.is_busy(page) {
+            return Turn::Wait(Until::Page(page));
         }
         let turn = self.write_back(page, client);
         if self.cache.dirty(page).is_none() {
@@ -379,9 +386,9 @@ impl<M: Method> Store<M> {
         self.checkpoint.busy = 0;
         self.log.drop_before(self.checkpoint.start);
         for thread in self.checkpoint.stalled.drain(..) {
-            self.queue.push(self.now, thread);
+            self.turns.wait_until(self.now, thread);
         }
-        Turn::Asleep
+        Turn::Wait(Until::Woken)
     }
 
     /// Makes `page` clean; its records must be durable before it is written. Nobody else uses it meanwhile.
@@ -392,15 +399,16 @@ impl<M: Method> Store<M> {
             return turn;
         }
         self.cache.written(page);
+        self.cache.set_busy(page, true);
         Turn::Ask(Purpose::Write(page), self.page_request(Op::Write, page))
     }
 
     /// How `client` goes on to make the log durable up to `lsn`; none if it is.
     #[inline]
     fn force(&mut self, lsn: u64, client: u32) -> Option<Turn> {
-        match self.log.force(lsn, client, self.now) {
+        match self.log.force(lsn, client) {
             Force::Durable => None,
-            Force::Wait(until) => Some(Turn::At(until)),
+            Force::Wait => Some(Turn::Wait(Until::Log)),
             Force::Ask(request) => Some(Turn::Ask(Purpose::Log, request)),
         }
     }
@@ -408,12 +416,45 @@ impl<M: Method> Store<M> {
     /// The processor is at work for `time`.
     #[inline]
     fn after(&self, time: Time) -> Turn {
-        if time.is_zero() { Turn::On } else { Turn::At(self.now + time) }
+        if time.is_zero() { Turn::On } else { Turn::Wait(Until::Time(self.now + time)) }
     }
 
     #[inline]
     fn page_request(&self, op: Op, page: u32) -> Request {
         request(op, self.sizes.start + u64::from(page) * u64::from(self.sizes.page), self.sizes.page)
+    }
+}
+
+/// The tag of a request is its client.
+impl<M: Method> Interactive for Store<M> {
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.turns.next()
+    }
+
+    fn step(&mut self, now: Time, issued: &mut Vec<Issued>) -> Result<(), WorkloadError> {
+        issued.extend(std::iter::from_fn(|| self.next(now)));
+        Ok(())
+    }
+
+    fn complete(&mut self, now: Time, tag: u32, _status: Status) {
+        self.now = now;
+        self.turns.wake(tag, now);
+        match self.clients[tag as usize].asked.take().expect("it has a request outstanding") {
+            Purpose::Read(page) => {
+                self.cache.set_busy(page, false);
+                self.wake_for_page(page);
+            }
+            Purpose::Write(page) => {
+                self.cache.set_busy(page, false);
+                self.wake_for_page(page);
+                if let Some(settler) = self.checkpoint.settle(tag) {
+                    self.turns.wake(settler, now);
+                }
+            }
+            Purpose::Log => self.ended += self.log.complete(),
+            Purpose::Settle => {}
+        }
     }
 }
 

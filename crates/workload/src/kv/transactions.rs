@@ -6,61 +6,70 @@ use super::method::Method;
 use super::store::Store;
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
-use crate::{Notes, Units, Workload, keep_writes};
+use crate::interactive::{Interactive, Issued, Unheard};
+use crate::{Notes, Units, Workload};
 use nacre_kernel::state::State;
-use nacre_kernel::{Bytes, Random, Request, Time};
+use nacre_kernel::{Bytes, Random, Request, Status, Time};
+use std::mem;
 
-/// A store that is asked for one request after the other.
+/// A store and its settings.
 #[derive(State)]
 #[state(bound = "M: Method")]
 pub(super) struct Transactions<M> {
     store: Store<M>,
     #[state(skip = "from the configuration")]
     config: Config,
-    given: u64,
-    /// Transactions that had ended before the latest request was made.
-    ended: u64,
+    issued: u64,
+    unheard: Unheard,
 }
 
 impl<M: Method> Transactions<M> {
     /// Transactions on a loaded `method`; `keys` says which keys they swap.
     pub(super) fn new(method: M, config: &Config, keys: Random) -> Transactions<M> {
         let store = Store::new(method, config, keys);
-        Transactions { store, config: config.clone(), given: 0, ended: 0 }
+        Transactions { store, config: config.clone(), issued: 0, unheard: Unheard::default() }
+    }
+}
+
+impl<M: Method> Interactive for Transactions<M> {
+    fn next_event(&self) -> Time {
+        self.store.next_event()
+    }
+
+    fn step(&mut self, now: Time, issued: &mut Vec<Issued>) -> Result<(), WorkloadError> {
+        let before = issued.len();
+        self.store.step(now, issued)?;
+        self.issued += (issued.len() - before) as u64;
+        Ok(())
+    }
+
+    fn complete(&mut self, now: Time, tag: u32, status: Status) {
+        self.store.complete(now, tag, status);
     }
 }
 
 impl<M: Method> Workload for Transactions<M> {
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
-        if limit == 0 {
-            return Ok(());
-        }
-        if let Some(at) = self.store.asked_at() {
-            self.store.complete(at);
-        }
-        self.ended = self.store.ended();
-        if let Some(request) = self.store.next() {
-            batch.push(request);
-            self.given += 1;
-        }
-        Ok(())
+        let mut unheard = mem::take(&mut self.unheard);
+        let filled = unheard.fill(self, batch, limit);
+        self.unheard = unheard;
+        filled
     }
 
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         self.store.never_end();
-        let full = batch.len() + limit;
-        while batch.len() < full {
-            keep_writes(batch, 1, |batch| self.fill(batch, 1))?;
-        }
-        Ok(())
-    }
-
-    fn complete(&mut self, done: Time) {
-        self.store.complete(done);
+        let mut unheard = mem::take(&mut self.unheard);
+        let filled = unheard.fill_writes(self, batch, limit);
+        self.unheard = unheard;
+        filled
     }
 
     fn pacing(&self) -> Pacing {
         Pacing::CompletionDriven
+    }
+
+    fn interactive(&mut self) -> Option<&mut dyn Interactive> {
+        Some(self)
     }
 
     fn expected(&self) -> Option<u64> {
@@ -73,9 +82,8 @@ impl<M: Method> Workload for Transactions<M> {
         Some(pages_start(&self.config) + pages * self.config.page.0)
     }
 
-    fn units(&self, requests: u64) -> Option<Units> {
-        let done = if requests < self.given { self.ended } else { self.store.ended() };
-        Some(Units { name: "transactions", done })
+    fn units(&self, _requests: u64) -> Option<Units> {
+        Some(Units { name: "transactions", done: self.store.ended() })
     }
 
     fn notes(&self) -> Notes {
@@ -88,6 +96,6 @@ impl<M: Method> Workload for Transactions<M> {
             Bytes(pages * self.config.page.0),
             pages.min(self.config.cache.0 / self.config.page.0),
         );
-        Notes { kind: "kv", records: self.given, bad_records: 0, notes: vec![note] }
+        Notes { kind: "kv", records: self.issued, bad_records: 0, notes: vec![note] }
     }
 }

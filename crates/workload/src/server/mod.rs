@@ -3,12 +3,14 @@
 
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
-use crate::{Notes, Units, Workload, keep_writes};
+use crate::interactive::{Interactive, Issued, Unheard};
+use crate::turns::Turns;
+use crate::{Notes, Units, Workload};
 use nacre_config::Configuration;
+use nacre_kernel::event::Servers;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Op, Pool, Request, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use nacre_kernel::{Op, Request, Status, Time};
+use std::mem;
 
 #[cfg(test)]
 mod tests;
@@ -67,19 +69,13 @@ pub(crate) struct Clients<S> {
     /// What each client still has to do, the next step last.
     #[state(varies)]
     left: Vec<Vec<Step>>,
-    processors: Pool,
-    /// When clients go on; of those at one time, the one that was put in first.
-    #[state(varies)]
-    queue: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    queued: u64,
-    /// Who waits for the latest request, and since when.
-    #[state(varies)]
-    asker: Option<(u32, Time)>,
+    /// Clients that a processor works for or that wait for one, and for how long each needs it.
+    processors: Servers<(u32, Time)>,
+    turns: Turns,
     begun: u64,
     ended: u64,
-    /// Those ended before the latest request was made.
-    ended_before: u64,
-    given: u64,
+    issued: u64,
+    unheard: Unheard,
 }
 
 impl<S: Script> Clients<S> {
@@ -88,27 +84,20 @@ impl<S: Script> Clients<S> {
             script,
             limit,
             left: vec![Vec::new(); server.clients as usize],
-            processors: Pool::new(server.processors),
-            queue: BinaryHeap::new(),
-            queued: 0,
-            asker: None,
+            processors: Servers::new(server.processors),
+            turns: Turns::new(server.clients),
             begun: 0,
             ended: 0,
-            ended_before: 0,
-            given: 0,
+            issued: 0,
+            unheard: Unheard::default(),
             server,
         };
         for client in 0..clients.server.clients {
             if clients.begin(client) {
-                clients.push(Time::ZERO, client);
+                clients.turns.wait_until(Time::ZERO, client);
             }
         }
         clients
-    }
-
-    fn push(&mut self, at: Time, client: u32) {
-        self.queue.push(Reverse((at, self.queued, client)));
-        self.queued += 1;
     }
 
     /// Gives `client` its next question; whether there is one.
@@ -123,67 +112,77 @@ impl<S: Script> Clients<S> {
         true
     }
 
-    /// The next request, when its time has come.
-    fn ask(&mut self) -> Option<Request> {
-        while let Some(Reverse((now, _, client))) = self.queue.pop() {
-            let request = |op, address, bytes| Request { arrival: now, address, bytes, volume: 0, op };
-            let asked = match self.left[client as usize].pop() {
-                None => {
-                    self.ended += 1;
-                    if self.begin(client) {
-                        self.push(now + self.server.think, client);
-                    }
-                    continue;
+    /// `client` takes its next step at `now`, which may issue a request.
+    fn advance(&mut self, client: u32, now: Time) -> Option<Request> {
+        let request = |op, address, bytes| Some(Request { arrival: now, address, bytes, volume: 0, op });
+        match self.left[client as usize].pop() {
+            None => {
+                self.ended += 1;
+                if self.begin(client) {
+                    self.turns.wait_until(now + self.server.think, client);
                 }
-                Some(Step::Work(time)) => {
-                    let start = self.processors.reserve(now, time);
-                    self.push(start + time, client);
-                    continue;
-                }
-                Some(Step::Read(address, bytes)) => request(Op::Read, address, bytes),
-                Some(Step::Write(address, bytes)) => request(Op::Write, address, bytes),
-            };
-            self.processors.forget_before(now);
-            self.asker = Some((client, now));
-            return Some(asked);
+                None
+            }
+            Some(Step::Work(time)) => {
+                self.turns.wait(client);
+                self.processors.arrive(now, (client, time), |job, _| job.1);
+                None
+            }
+            Some(Step::Read(address, bytes)) => request(Op::Read, address, bytes),
+            Some(Step::Write(address, bytes)) => request(Op::Write, address, bytes),
         }
-        None
+    }
+}
+
+/// The tag of a request is its client.
+impl<S: Script> Interactive for Clients<S> {
+    fn next_event(&self) -> Time {
+        self.turns.next().min(self.processors.next())
+    }
+
+    fn step(&mut self, now: Time, issued: &mut Vec<Issued>) -> Result<(), WorkloadError> {
+        loop {
+            while let Some((_, (client, _))) =
+                self.processors.end_before(now + Time::from_ps(1), |job, _| job.1)
+            {
+                self.turns.wake(client, now);
+            }
+            let Some(client) = self.turns.take(now) else { return Ok(()) };
+            if let Some(request) = self.advance(client, now) {
+                self.turns.wait(client);
+                self.issued += 1;
+                issued.push(Issued { request, tag: client, waited: Time::ZERO });
+            }
+        }
+    }
+
+    fn complete(&mut self, now: Time, tag: u32, _status: Status) {
+        self.turns.wake(tag, now);
     }
 }
 
 impl<S: Script> Workload for Clients<S> {
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
-        if limit == 0 {
-            return Ok(());
-        }
-        if let Some((_, since)) = self.asker {
-            self.complete(since);
-        }
-        self.ended_before = self.ended;
-        if let Some(request) = self.ask() {
-            batch.push(request);
-            self.given += 1;
-        }
-        Ok(())
+        let mut unheard = mem::take(&mut self.unheard);
+        let filled = unheard.fill(self, batch, limit);
+        self.unheard = unheard;
+        filled
     }
 
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         self.limit = None;
-        let full = batch.len() + limit;
-        while batch.len() < full {
-            keep_writes(batch, 1, |batch| self.fill(batch, 1))?;
-        }
-        Ok(())
-    }
-
-    fn complete(&mut self, done: Time) {
-        if let Some((client, _)) = self.asker.take() {
-            self.push(done, client);
-        }
+        let mut unheard = mem::take(&mut self.unheard);
+        let filled = unheard.fill_writes(self, batch, limit);
+        self.unheard = unheard;
+        filled
     }
 
     fn pacing(&self) -> Pacing {
         Pacing::CompletionDriven
+    }
+
+    fn interactive(&mut self) -> Option<&mut dyn Interactive> {
+        Some(self)
     }
 
     fn expected(&self) -> Option<u64> {
@@ -195,13 +194,12 @@ impl<S: Script> Workload for Clients<S> {
         Some(self.script.reach())
     }
 
-    fn units(&self, requests: u64) -> Option<Units> {
-        let done = if requests < self.given { self.ended_before } else { self.ended };
-        Some(Units { name: self.script.describe().1, done })
+    fn units(&self, _requests: u64) -> Option<Units> {
+        Some(Units { name: self.script.describe().1, done: self.ended })
     }
 
     fn notes(&self) -> Notes {
         let (kind, _, note) = self.script.describe();
-        Notes { kind, records: self.given, bad_records: 0, notes: vec![note] }
+        Notes { kind, records: self.issued, bad_records: 0, notes: vec![note] }
     }
 }

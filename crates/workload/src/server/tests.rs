@@ -1,7 +1,8 @@
 use super::{Clients, Script, Server, Step};
-use crate::Workload;
-use nacre_kernel::Time;
-use nacre_kernel::state::State;
+use crate::testing::{Host, serve};
+use crate::{Interactive, Issued, Workload};
+use nacre_kernel::state::{self, State};
+use nacre_kernel::{Op, Status, Time};
 
 /// Every question is some work and one read.
 #[derive(State)]
@@ -30,16 +31,12 @@ impl Script for Simple {
 fn rate(clients: u32, processors: u32, work: Time, storage: Time) -> f64 {
     let server = Server { clients, think: Time::ZERO, processors };
     let mut server = Clients::new(Simple { asked: 0, work }, server, None);
-    let (mut batch, mut now, mut count) = (Vec::new(), Time::ZERO, 0);
-    while now < Time::from_s(2) {
-        batch.clear();
-        server.fill(&mut batch, 1).expect("it never ends");
-        assert!(batch[0].arrival >= now, "arrivals never decrease");
-        (now, count) = (batch[0].arrival, count + 1);
-        server.complete(now + storage);
+    let mut host = Host::default();
+    while host.now < Time::from_s(2) {
+        assert!(host.advance(&mut server, |_| storage), "it never ends");
     }
-    let units = server.units(count).expect("it has units").done;
-    units as f64 / now.as_secs_f64()
+    let units = server.units(host.issued.len() as u64).expect("it has units").done;
+    units as f64 / host.now.as_secs_f64()
 }
 
 /// A closed loop: clients over the time of a round, or what the processors take on.
@@ -53,4 +50,74 @@ fn throughput_is_that_of_the_closed_loop() {
             "{clients} {processors}: {found}, expected {expected}"
         );
     }
+}
+
+/// By hand: one processor, 10 us of work before each read. The first client's reads take 5 us. The second client's first
+/// read takes 101 us, and meanwhile the first one has the processor for itself.
+#[test]
+fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
+    let server = Server { clients: 2, think: Time::ZERO, processors: 1 };
+    let mut server = Clients::new(Simple { asked: 0, work: Time::from_us(10) }, server, Some(12));
+    let mut number = 0;
+    let requests = serve(&mut server, |_| {
+        number += 1;
+        Time::from_us(if number == 2 { 101 } else { 5 })
+    });
+    let times: Vec<u64> = requests.iter().map(|request| request.arrival.as_ps() / 1_000_000).collect();
+    // At 121 the second client takes the processor before the first, whose read of 120 completes at 125.
+    assert_eq!(times, [10, 20, 30, 45, 60, 75, 90, 105, 120, 131, 141, 151]);
+    assert_eq!(server.units(12).map(|units| units.done), Some(12));
+}
+
+/// Four clients on two processors: whoever asks first is served first, for exactly its own work.
+#[test]
+fn a_step_issues_all_requests_of_its_instant() {
+    let server = Server { clients: 4, think: Time::from_us(7), processors: 2 };
+    let mut server = Clients::new(Simple { asked: 0, work: Time::from_us(10) }, server, None);
+    let mut issued: Vec<Issued> = Vec::new();
+    let steps: Vec<(u64, usize)> = (0..3)
+        .map(|_| {
+            let due = server.next_event();
+            server.step(due, &mut issued).expect("it never fails");
+            (due.as_ps() / 1_000_000, issued.len())
+        })
+        .collect();
+    assert_eq!(steps, [(0, 0), (10, 2), (20, 4)]);
+    assert_eq!(server.next_event(), Time::MAX, "all clients wait for storage");
+    assert_eq!(issued.iter().map(|issued| issued.tag).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(issued.iter().all(|issued| issued.request.op == Op::Read && issued.waited.is_zero()));
+    server.complete(Time::from_us(33), 2, Status::Done);
+    assert_eq!(server.next_event(), Time::from_us(33));
+    server.step(Time::from_us(33), &mut issued).expect("it never fails");
+    assert_eq!(server.next_event(), Time::from_us(40), "its client thinks");
+}
+
+#[test]
+fn a_server_that_is_saved_at_any_event_continues_the_same() {
+    let new = || {
+        let server = Server { clients: 5, think: Time::from_us(3), processors: 2 };
+        Clients::new(Simple { asked: 0, work: Time::from_us(10) }, server, Some(200))
+    };
+    let latency = |request: &nacre_kernel::Request| Time::from_us(7 + request.arrival.as_ps() % 5);
+    let all = serve(&mut new(), latency);
+    let (mut server, mut host) = (new(), Host::default());
+    for _ in 0..150 {
+        host.advance(&mut server, latency);
+        let mut other = new();
+        let bytes = state::saved(&server).expect("it has a state");
+        state::restored(&mut other, &bytes).expect("its own state");
+        assert_eq!(state::saved(&other).as_ref(), Ok(&bytes));
+        server = other;
+    }
+    while host.advance(&mut server, latency) {}
+    assert_eq!(host.issued.iter().map(|issued| issued.request).collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn a_server_that_only_reads_has_no_writes_to_precondition_with() {
+    let server = Server { clients: 2, think: Time::ZERO, processors: 1 };
+    let mut server = Clients::new(Simple { asked: 0, work: Time::from_us(10) }, server, Some(12));
+    let mut batch = Vec::new();
+    server.fill_writes(&mut batch, 5).expect("it never fails");
+    assert_eq!(batch, []);
 }

@@ -87,7 +87,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         "specweb",
         "SPECweb99: the files of a web server, directories by Zipf's law",
         &["specweb99", "roberts-2009"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

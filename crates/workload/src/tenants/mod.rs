@@ -30,13 +30,16 @@
 mod arbitration;
 mod tenant;
 
+use crate::interactive::{Interactive, Issued, Unheard};
 use crate::{Asker, Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
 use arbitration::Arbitration;
 use nacre_config::{
     Choice, Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot, both,
 };
-use nacre_kernel::state::State;
-use nacre_kernel::{Bytes, Request, Time};
+use nacre_kernel::event::Slab;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Bytes, Request, Status, Time};
+use std::mem;
 use tenant::Tenant;
 
 /// Several hosts on one stack.
@@ -118,7 +121,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         "tenants",
         "several hosts on one stack, each with its own addresses, workload and times",
         &["tavakkol-2018", "nvme-1.1", "cobham-1954"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
@@ -141,7 +144,15 @@ pub const ROOM: Room<WorkloadFamily> = Room {
             Arbitration::new(places, priorities.collect())
         });
         let tenants = tenants?;
-        Ok(Box::new(Tenants { tenants, arbitration, waited: Time::ZERO, waits: None, turn: 0, turn_left: 0 }))
+        Ok(Box::new(Tenants {
+            tenants,
+            arbitration,
+            outstanding: Slab::new(),
+            now: Time::ZERO,
+            unheard: Unheard::default(),
+            turn: 0,
+            turn_left: 0,
+        }))
     },
 };
 
@@ -182,56 +193,81 @@ struct Tenants {
     tenants: Vec<Tenant>,
     /// Who goes first, where requests wait for places.
     arbitration: Option<Arbitration>,
-    /// How long the request given last waited for its place.
-    waited: Time,
-    /// The tenant whose request was given last, and when, until it is said when that was done.
-    #[state(varies)]
-    waits: Option<(usize, Time)>,
+    /// Requests under way; the tag of each is its number here.
+    outstanding: Slab<Outstanding>,
+    /// The time of the last call.
+    now: Time,
+    unheard: Unheard,
     /// Whose turn it is to give writes for preconditioning, and how many more.
     turn: usize,
     turn_left: u32,
 }
 
+/// A request under way: whose it is, and what its tenant calls it.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Outstanding {
+    tenant: u32,
+    tag: u32,
+}
+
 impl Tenants {
-    /// The place of the request given last falls free at `done`.
-    fn free_at(&mut self, done: Time) {
+    fn has_place(&self) -> bool {
+        self.arbitration.as_ref().is_none_or(Arbitration::has_place)
+    }
+
+    /// The tenant that issues its next request now, if one can.
+    fn choose(&mut self) -> Option<usize> {
+        let (now, tenants) = (self.now, &self.tenants);
+        let mut waiting = (0..tenants.len()).filter(|&tenant| tenants[tenant].due() <= now);
+        match &mut self.arbitration {
+            None => waiting.next(),
+            Some(arbitration) if arbitration.has_place() => arbitration.choose(waiting),
+            Some(_) => None,
+        }
+    }
+}
+
+impl Interactive for Tenants {
+    fn next_event(&self) -> Time {
+        let has_place = self.has_place();
+        let next = |tenant: &Tenant| match has_place {
+            true => tenant.next_event().min(tenant.due()),
+            // A request that comes without a place to take only waits.
+            false => tenant.next_event(),
+        };
+        self.tenants.iter().map(next).min().map_or(Time::MAX, |next| next.max(self.now))
+    }
+
+    fn step(&mut self, now: Time, issued: &mut Vec<Issued>) -> Result<(), WorkloadError> {
+        self.now = now;
+        self.tenants.iter_mut().try_for_each(|tenant| tenant.advance(now))?;
+        while let Some(tenant) = self.choose() {
+            let Issued { request, tag, waited } = self.tenants[tenant].issue(now)?;
+            let tenant = tenant as u32;
+            let (number, outstanding) = self.outstanding.take();
+            *outstanding = Outstanding { tenant, tag };
+            issued.push(Issued { request: Request { volume: tenant, ..request }, tag: number, waited });
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, now: Time, tag: u32, status: Status) {
+        self.now = now;
+        let Outstanding { tenant, tag: inner } = self.outstanding[tag];
+        self.outstanding.give_back(tag);
+        self.tenants[tenant as usize].complete(now, inner, status);
         if let Some(arbitration) = &mut self.arbitration {
-            arbitration.hold(done);
+            arbitration.free();
         }
-    }
-
-    /// Whose request comes next, when, and how long it waited for that.
-    fn next(&mut self) -> Result<Option<(usize, Time, Time)>, WorkloadError> {
-        let Some(arbitration) = &mut self.arbitration else { return self.first() };
-        let dues: Result<Vec<_>, _> = self.tenants.iter_mut().map(Tenant::due).collect();
-        Ok(arbitration.choose(&dues?))
-    }
-
-    /// The same where nothing waits for a place.
-    fn first(&mut self) -> Result<Option<(usize, Time, Time)>, WorkloadError> {
-        let mut next: Option<(usize, Time)> = None;
-        for (place, tenant) in self.tenants.iter_mut().enumerate() {
-            let due = tenant.due()?;
-            if let Some(due) = due.filter(|&due| next.is_none_or(|(_, first)| due < first)) {
-                next = Some((place, due));
-            }
-        }
-        Ok(next.map(|(place, due)| (place, due, Time::ZERO)))
     }
 }
 
 impl Workload for Tenants {
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
-        for _ in 0..limit {
-            if let Some((place, at)) = self.waits.take() {
-                self.tenants[place].done_unheard(at);
-                self.free_at(at);
-            }
-            let Some((place, at, waited)) = self.next()? else { return Ok(()) };
-            batch.push(Request { volume: place as u32, arrival: at, ..self.tenants[place].issue()? });
-            (self.waits, self.waited) = (Some((place, at)), waited);
-        }
-        Ok(())
+        let mut unheard = mem::take(&mut self.unheard);
+        let filled = unheard.fill(self, batch, limit);
+        self.unheard = unheard;
+        filled
     }
 
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
@@ -261,19 +297,12 @@ impl Workload for Tenants {
         self.tenants.iter().map(asker).collect()
     }
 
-    fn complete(&mut self, done: Time) {
-        if let Some((place, _)) = self.waits.take() {
-            self.tenants[place].complete(done);
-            self.free_at(done);
-        }
-    }
-
-    fn waited(&self) -> Time {
-        self.waited
-    }
-
     fn pacing(&self) -> Pacing {
         Pacing::CompletionDriven
+    }
+
+    fn interactive(&mut self) -> Option<&mut dyn Interactive> {
+        Some(self)
     }
 
     fn expected(&self) -> Option<u64> {

@@ -1,12 +1,35 @@
 //! One tenant: its workload, when its next request comes, and where its addresses lie.
 
 use super::TenantConfig;
-use crate::{Clock, Pacing, Workload, WorkloadError};
+use crate::{Clock, Issued, Workload, WorkloadError};
 use nacre_kernel::state::State;
-use nacre_kernel::{Request, Time};
+use nacre_kernel::{Request, Status, Time};
+use std::collections::VecDeque;
 
-/// Requests that are asked for at a time, where a workload is not told of completions.
+/// Requests that are read at a time from a workload that is not told of completions.
 const AHEAD: usize = 256;
+
+/// Where the requests of a tenant come from, and which of them were not issued yet.
+#[derive(State)]
+enum Source {
+    /// A workload that is not told of completions.
+    Paced {
+        clock: Clock,
+        /// Requests read, the next one last.
+        #[state(varies)]
+        read: Vec<Request>,
+        /// Whether the workload has no more.
+        has_ended: bool,
+    },
+    /// A workload that is told.
+    Interactive {
+        /// When it does something next.
+        next: Time,
+        /// Requests that wait for their turn; they came at their arrival.
+        #[state(varies)]
+        waiting: VecDeque<Issued>,
+    },
+}
 
 /// A host with a workload of its own.
 #[derive(State)]
@@ -24,16 +47,27 @@ pub(super) struct Tenant {
     #[state(skip = "from the configuration")]
     capacity: u64,
     pub(super) workload: Box<dyn Workload>,
-    clock: Clock,
-    /// Requests of the workload that were not given yet, the next one last.
-    #[state(varies)]
-    ready: Vec<Request>,
-    /// Whether the workload has no more.
-    has_ended: bool,
+    source: Source,
     /// Whether the workload has no more writes for preconditioning. It may draw millions of reads to find out.
     is_writeless: bool,
     /// Requests given.
     pub(super) given: u64,
+}
+
+impl Source {
+    /// Of a workload that has not begun.
+    fn of(workload: &mut dyn Workload) -> Source {
+        let pacing = workload.pacing();
+        match workload.interactive() {
+            Some(interactive) => {
+                Source::Interactive { next: interactive.next_event(), waiting: VecDeque::new() }
+            }
+            None => {
+                let clock = Clock::new(pacing, Time::ZERO);
+                Source::Paced { clock, read: Vec::new(), has_ended: false }
+            }
+        }
+    }
 }
 
 impl Tenant {
@@ -41,7 +75,7 @@ impl Tenant {
     pub(super) fn new(
         config: &TenantConfig,
         path: &str,
-        workload: Box<dyn Workload>,
+        mut workload: Box<dyn Workload>,
         [start, capacity]: [u64; 2],
     ) -> Tenant {
         Tenant {
@@ -50,45 +84,87 @@ impl Tenant {
             path: format!("{path}.capacity"),
             start,
             capacity,
-            clock: Clock::new(workload.pacing(), Time::ZERO),
+            source: Source::of(&mut *workload),
             workload,
-            ready: Vec::new(),
-            has_ended: false,
             is_writeless: false,
             given: 0,
         }
     }
 
-    /// When its next request comes; none where there are no more.
-    pub(super) fn due(&mut self) -> Result<Option<Time>, WorkloadError> {
-        if self.ready.is_empty() && !self.has_ended {
-            let is_told = self.workload.pacing() == Pacing::CompletionDriven;
-            self.workload.fill(&mut self.ready, if is_told { 1 } else { AHEAD })?;
-            self.ready.reverse();
-            self.has_ended = self.ready.is_empty();
+    /// When its workload does something next that needs no turn.
+    pub(super) fn next_event(&self) -> Time {
+        match &self.source {
+            Source::Paced { .. } => Time::MAX,
+            Source::Interactive { next, .. } => *next,
         }
-        Ok(self.ready.last().map(|request| self.clock.due(request)))
     }
 
-    /// Its next request, which is due, where it lies in the address space of all.
-    pub(super) fn issue(&mut self) -> Result<Request, WorkloadError> {
-        let request = self.ready.pop().expect("it was said when it comes");
+    /// When its next request comes or came, if nothing completes before; [`Time::MAX`] if there is none.
+    pub(super) fn due(&self) -> Time {
+        match &self.source {
+            Source::Paced { clock, read, has_ended } => match read.last() {
+                Some(request) => clock.due(request),
+                // Not read yet: the first step does.
+                None if !has_ended => Time::ZERO,
+                None => Time::MAX,
+            },
+            Source::Interactive { waiting, .. } => {
+                waiting.front().map_or(Time::MAX, |issued| issued.request.arrival)
+            }
+        }
+    }
+
+    /// Lets its workload do what is due at `now`, and reads its next requests.
+    pub(super) fn advance(&mut self, now: Time) -> Result<(), WorkloadError> {
+        match &mut self.source {
+            Source::Paced { read, has_ended, .. } => {
+                if read.is_empty() && !*has_ended {
+                    self.workload.fill(read, AHEAD)?;
+                    read.reverse();
+                    *has_ended = read.is_empty();
+                }
+            }
+            Source::Interactive { next, waiting } => {
+                if *next <= now {
+                    let workload = self.workload.interactive().expect("it is told of completions");
+                    let mut issued = Vec::new();
+                    workload.step(now, &mut issued)?;
+                    *next = workload.next_event();
+                    waiting.extend(issued);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues its next request at `now`: where it lies in the address space of all, its tag, and how long it waited.
+    pub(super) fn issue(&mut self, now: Time) -> Result<Issued, WorkloadError> {
+        let issued = match &mut self.source {
+            Source::Paced { clock, read, .. } => {
+                let request = read.pop().expect("its next request is due");
+                Issued { request, tag: 0, waited: now - clock.issue(&request) }
+            }
+            Source::Interactive { waiting, .. } => {
+                let Issued { request, tag, waited } = waiting.pop_front().expect("its next request is due");
+                Issued { request, tag, waited: waited + (now - request.arrival) }
+            }
+        };
         self.given += 1;
-        let arrival = self.clock.issue(&request);
-        self.place(Request { arrival, ..request })
+        let request = self.place(Request { arrival: now, ..issued.request })?;
+        self.advance(now)?;
+        Ok(Issued { request, ..issued })
     }
 
-    /// The request given last is done at `done`.
-    pub(super) fn complete(&mut self, done: Time) {
-        self.clock.complete(done);
-        if self.workload.pacing() == Pacing::CompletionDriven {
-            self.workload.complete(done);
+    /// Its request `tag` completed at `now`.
+    pub(super) fn complete(&mut self, now: Time, tag: u32, status: Status) {
+        match &mut self.source {
+            Source::Paced { clock, .. } => clock.complete(now),
+            Source::Interactive { next, .. } => {
+                let workload = self.workload.interactive().expect("it is told of completions");
+                workload.complete(now, tag, status);
+                *next = workload.next_event();
+            }
         }
-    }
-
-    /// Nobody says when the request given last was done: it was at once.
-    pub(super) fn done_unheard(&mut self, at: Time) {
-        self.clock.complete(at);
     }
 
     /// Appends up to `limit` of its writes.

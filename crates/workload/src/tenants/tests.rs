@@ -1,6 +1,6 @@
 mod priority;
 
-use crate::testing::{drain, problems, requests, workload, workload_over};
+use crate::testing::{Host, drain, problems, requests, serve, workload, workload_over};
 use nacre_kernel::state;
 use nacre_kernel::{Request, Time};
 
@@ -14,15 +14,8 @@ const TWO: &str = "kind = \"tenants\"\n\
 
 /// The requests of `settings` on a device that takes `latency` for each.
 fn served(settings: &str, latency: Time) -> Vec<Request> {
-    let (mut asked, mut all) = (workload(settings, 1).unwrap(), Vec::new());
-    let mut batch = Vec::new();
-    loop {
-        batch.clear();
-        asked.fill(&mut batch, 1).unwrap();
-        let [request] = batch[..] else { return all };
-        asked.complete(request.arrival + latency);
-        all.push(request);
-    }
+    let mut asked = workload(settings, 1).unwrap();
+    serve(asked.interactive().unwrap(), |_| latency)
 }
 
 #[test]
@@ -95,10 +88,9 @@ fn writes_of_preconditioning_come_by_weight() {
 #[test]
 fn it_goes_on_from_its_state() {
     let mut asked = workload(TWO, 1).unwrap();
-    let mut begun = Vec::new();
-    for _ in 0..37 {
-        asked.fill(&mut begun, 1).unwrap();
-        asked.complete(begun.last().unwrap().arrival + Time::from_us(3));
+    let mut host = Host::default();
+    while host.issued.len() < 37 || host.outstanding() > 0 {
+        host.advance(asked.interactive().unwrap(), |_| Time::from_ns(300));
     }
     let bytes = state::saved(&*asked).unwrap();
     let mut restored = workload(TWO, 1).unwrap();
@@ -139,4 +131,50 @@ fn tenants_that_cannot_be_are_refused() {
     assert!(problems(&small)[0].contains("give at least 1 MiB"), "{:?}", problems(&small));
     let none = TWO.replace("weight = 3", "weight = 0").replace("\"log\"\n", "\"log\"\nweight = 0\n");
     assert!(problems(&none)[0].contains("no tenant gives any write"), "{:?}", problems(&none));
+}
+
+const STORE: &str = "kind = \"kv\", keys = 2000, transactions = 300, cache = \"64 KiB\", threads = 5";
+
+/// On a device where nobody waits for others.
+#[test]
+fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it() {
+    let store =
+        format!("kind = \"tenants\"\n[[workload.tenant]]\nname = \"store\"\nworkload = {{ {STORE} }}\n");
+    let both = format!(
+        "{store}[[workload.tenant]]\nname = \"other\"\nworkload = {{ {STORE} }}\n\
+         [[workload.tenant]]\nname = \"log\"\nworkload = {{ kind = \"sequential\", requests = 5000, \
+         footprint = \"3 MiB\", arrival = {{ kind = \"closed\", queue_depth = 3 }} }}\n"
+    );
+    let of_store = |requests: Vec<Request>| -> Vec<Request> {
+        requests.into_iter().filter(|request| request.volume == 0).collect()
+    };
+    for latency in [Time::from_us(30), Time::from_ps(97_003_001)] {
+        let alone = served(&store, latency);
+        assert!(alone.len() > 1_000);
+        assert!(alone == of_store(served(&both, latency)), "at {latency}");
+    }
+    assert!(requests(&store) == of_store(requests(&both)));
+}
+
+/// A store beside an open loop, in two places, saved and restored at every event.
+#[test]
+fn it_goes_on_from_its_state_at_every_event() {
+    let store = STORE.replace("300", "60");
+    let log = "kind = \"sequential\", requests = 300, footprint = \"3 MiB\", arrival = { kind = \"poisson\", rate = \"20 kHz\" }";
+    let settings = format!(
+        "kind = \"tenants\"\nplaces = 2\n[[workload.tenant]]\nname = \"log\"\nworkload = {{ {log} }}\n\
+         [[workload.tenant]]\nname = \"store\"\nworkload = {{ {store} }}\n"
+    );
+    let latency = |request: &Request| Time::from_ns(1_000 + request.arrival.as_ps() % 70_001);
+    let mut asked = workload(&settings, 1).unwrap();
+    let all = serve(asked.interactive().unwrap(), latency);
+    assert_eq!(all.iter().filter(|request| request.volume == 0).count(), 300);
+    let (mut asked, mut host) = (workload(&settings, 1).unwrap(), Host::default());
+    while host.advance(asked.interactive().unwrap(), latency) {
+        assert!(host.outstanding() <= 2);
+        let bytes = state::saved(&*asked).unwrap();
+        asked = workload(&settings, 1).unwrap();
+        state::restored(&mut *asked, &bytes).unwrap();
+    }
+    assert_eq!(host.issued.iter().map(|issued| issued.request).collect::<Vec<_>>(), all);
 }

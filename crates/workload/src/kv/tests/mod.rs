@@ -7,6 +7,7 @@ mod threads;
 use super::method::Method;
 use super::store::Store;
 use super::{AccessMethod, Config, Load, btree_of, hash_of};
+use crate::testing::serve;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Random, Request, Streams, Time};
 use std::collections::BTreeMap;
@@ -92,12 +93,7 @@ fn btree(config: &Config) -> Store<super::btree::Btree> {
 
 /// All requests on a device that takes `latency` for each.
 fn run<M: Method>(store: &mut Store<M>, latency: impl Fn(&Request) -> Time) -> Vec<Request> {
-    std::iter::from_fn(|| {
-        let request = store.next()?;
-        store.complete(request.arrival + latency(&request));
-        Some(request)
-    })
-    .collect()
+    serve(store, latency)
 }
 
 /// All requests on a device that takes no time.

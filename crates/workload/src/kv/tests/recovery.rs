@@ -4,7 +4,9 @@ use super::{Journal, Record, Says, btree, hash, small};
 use crate::kv::method::Method;
 use crate::kv::store::Store;
 use crate::kv::{AccessMethod, Config};
-use nacre_kernel::{Bytes, Op, Random, Request, Streams, Time};
+use crate::{Interactive, Issued};
+use nacre_kernel::event::Agenda;
+use nacre_kernel::{Bytes, Op, Random, Request, Status, Streams, Time};
 use std::collections::BTreeSet;
 
 type Contents = Vec<Vec<(u32, u32)>>;
@@ -36,20 +38,31 @@ fn contents(method: &impl Method) -> Contents {
 
 /// Runs everything on a device whose latencies are drawn.
 fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random) -> Vec<Event> {
-    let mut events = Vec::new();
-    while let Some(request) = store.next() {
-        let done = request.arrival + Time::from_ns(1 + random.below(1_000));
-        let page = (request.op == Op::Write && request.address >= config.log.0).then(|| {
-            let page = ((request.address - config.log.0) / config.page.0) as u32;
-            let pairs = store.method.pages().entries(page).iter().map(|entry| (entry.key, entry.value));
-            (page as usize, pairs.collect())
-        });
-        let (appended, before) = (store.log.end(), store.ended());
-        store.complete(done);
-        let ended = (store.ended() > before).then_some(store.ended());
-        events.push(Event { request, done, page, appended, ended });
+    let mut events: Vec<Event> = Vec::new();
+    let mut outstanding: Agenda<(u32, usize)> = Agenda::new();
+    loop {
+        let due = store.next_event();
+        if let Some((done, (tag, event))) = outstanding.pop_before(due) {
+            let before = store.ended();
+            store.complete(done, tag, Status::Done);
+            events[event].ended = (store.ended() > before).then_some(store.ended());
+            continue;
+        }
+        if due == Time::MAX {
+            return events;
+        }
+        // One by one: what each carries is what is there when it is issued.
+        while let Some(Issued { request, tag, .. }) = store.next(due) {
+            let done = due + Time::from_ns(1 + random.below(1_000));
+            let page = (request.op == Op::Write && request.address >= config.log.0).then(|| {
+                let page = ((request.address - config.log.0) / config.page.0) as u32;
+                let pairs = store.method.pages().entries(page).iter().map(|entry| (entry.key, entry.value));
+                (page as usize, pairs.collect())
+            });
+            outstanding.schedule(done, (tag, events.len()));
+            events.push(Event { request, done, page, appended: store.log.end(), ended: None });
+        }
     }
-    events
 }
 
 impl Device {

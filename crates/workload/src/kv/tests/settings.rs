@@ -1,6 +1,6 @@
 //! The room as users meet it.
 
-use crate::testing::{check_repeatable, problems, requests, workload};
+use crate::testing::{Host, check_repeatable, problems, requests, serve, workload};
 use crate::{Pacing, Units, Workload};
 use nacre_kernel::{Op, Request, Time};
 
@@ -20,16 +20,7 @@ fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
 
 /// All requests on a device that takes `latency` for each.
 fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
-    let (mut workload, mut all) = (build(settings), Vec::new());
-    loop {
-        let before = all.len();
-        workload.fill(&mut all, 1_000).expect("no error while running");
-        match all.get(before) {
-            Some(request) => workload.complete(request.arrival + latency),
-            None => return all,
-        }
-        assert_eq!(all.len(), before + 1, "one at a time");
-    }
+    serve(build(settings).interactive().expect("it is told of completions"), |_| latency)
 }
 
 #[test]
@@ -49,27 +40,18 @@ fn what_it_asks_for_depends_on_when_it_is_told_that_a_request_is_done() {
 fn transactions_are_counted_at_the_flush_that_ends_them() {
     // Everything stays in memory, so with one thread every flush ends a transaction.
     let settings = HASH.replace("64 KiB", "64 MiB") + "threads = 1\n";
-    let (mut workload, mut batch, mut flushes) = (build(&settings), Vec::new(), 0);
-    let done =
-        |workload: &dyn Workload, given: usize| workload.units(given as u64).expect("it has units").done;
-    loop {
-        workload.fill(&mut batch, 1).expect("no error while running");
-        let given = batch.len();
-        assert_eq!(done(&*workload, given.saturating_sub(1)), flushes, "before {given}");
-        match batch[given - 1] {
-            Request { op: Op::Flush, arrival, .. } => {
-                flushes += 1;
-                workload.complete(arrival);
-            }
-            request => workload.complete(request.arrival),
-        }
-        assert_eq!(done(&*workload, given), flushes, "after {given}");
-        if flushes == 1_000 {
-            break;
-        }
+    let (mut workload, mut host, mut flushes) = (build(&settings), Host::default(), 0);
+    while flushes < 1_000 {
+        let outstanding = host.outstanding();
+        let asked = workload.interactive().expect("it is told of completions");
+        assert!(host.advance(asked, |_| Time::from_us(50)), "it ends with the last flush");
+        let completed = host.outstanding() < outstanding;
+        flushes +=
+            u64::from(completed && host.issued.last().is_some_and(|last| last.request.op == Op::Flush));
+        let units = workload.units(host.issued.len() as u64);
+        assert_eq!(units, Some(Units { name: "transactions", done: flushes }), "at {}", host.now);
     }
-    workload.fill(&mut batch, 1).expect("no error while running");
-    assert_eq!(workload.units(batch.len() as u64), Some(Units { name: "transactions", done: 1_000 }));
+    assert_eq!(host.outstanding(), 0);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Several threads in simulated time: what waits for what, and how many transactions that makes.
 
 use super::{btree, hash, run, small};
+use crate::Interactive;
 use crate::kv::method::Method;
 use crate::kv::store::Store;
 use crate::kv::{AccessMethod, Config};
-use nacre_kernel::{Bytes, Op, Request, Time};
+use crate::testing::Host;
+use nacre_kernel::{Bytes, Op, Request, Status, Streams, Time};
 
 const WRITE: Time = Time::from_us(100);
 
@@ -141,4 +143,56 @@ fn a_thread_waits_for_the_page_that_another_one_changes() {
     let (one, eight) = (time(1), time(8));
     assert!((one / (2_000.0 * 101e-6) - 1.0).abs() < 0.01, "{one} s");
     assert!(eight > 0.75 * one && eight < one, "{eight} s with eight threads, {one} s with one");
+}
+
+/// Three threads need the root: one reads it and two wait, for as long as that takes. Then each goes on, in the order in
+/// which they came, and nobody reads the root again.
+#[test]
+fn threads_wait_for_a_page_that_another_one_reads() {
+    for latency in [1, 10, 5_000].map(Time::from_us) {
+        let config = Config { keys: 6, threads: 3, ..small(AccessMethod::Btree) };
+        let mut store = btree(&config);
+        let (root, mut issued) = (store.method.first(), Vec::new());
+        let address = config.log.0 + u64::from(root) * config.page.0;
+        store.step(Time::ZERO, &mut issued).expect("it never fails");
+        let [read] = issued[..] else { panic!("only one reads: {issued:?}") };
+        assert_eq!((read.tag, read.request.op, read.request.address), (0, Op::Read, address));
+        assert_eq!(store.next_event(), Time::MAX, "all wait for the root");
+        store.complete(latency, read.tag, Status::Done);
+        assert_eq!(store.next_event(), latency);
+        store.step(latency, &mut issued).expect("it never fails");
+        let leaves = &issued[1..];
+        assert!(leaves[0].tag == 0 && leaves.is_sorted_by_key(|leaf| leaf.tag), "{leaves:?}");
+        assert!(leaves.iter().all(|leaf| leaf.request.arrival == latency && leaf.request.address != address));
+        // Two leaves: the third thread finds the one it needs being read, or locked.
+        assert!(leaves.len() <= 2);
+        leaves.iter().for_each(|leaf| store.complete(latency + latency, leaf.tag, Status::Done));
+        let rest = run(&mut store, |_| latency);
+        assert!(rest.iter().all(|request| request.address != address || request.op != Op::Read));
+        assert_eq!(store.ended(), 100);
+    }
+}
+
+/// The cache has one page, so a page leaves only when the thread that read it has used it. All come to an end, whatever
+/// the order in which reads and writes complete, and whichever side goes first at an instant.
+#[test]
+fn threads_share_a_cache_of_one_page() {
+    for (threads, completions_first) in [(2, false), (2, true), (3, true), (8, false), (8, true)] {
+        let config = Config {
+            threads,
+            cache: Bytes(512),
+            operation: Time::from_us(3),
+            checkpoint: Some(9),
+            writers: 2,
+            ..small(AccessMethod::Btree)
+        };
+        let mut random = Streams::new(u64::from(threads)).stream("latencies");
+        let (mut store, mut host) = (btree(&config), Host::default());
+        host.completions_first = completions_first;
+        // Whole microseconds, so that much happens at one instant; some latencies are zero.
+        while host.advance(&mut store, |_| Time::from_us(random.below(12))) {}
+        assert_eq!((store.ended(), host.outstanding()), (100, 0));
+        // A search of three pages reads two at least.
+        assert!(host.issued.iter().filter(|issued| issued.request.op == Op::Read).count() >= 400);
+    }
 }
