@@ -20,8 +20,11 @@ pub mod wear_levelling;
 #[cfg(test)]
 mod workbench;
 
-use nacre_device::DeviceFamily;
+use nacre_device::{DeviceFamily, EventRoom};
 
 /// The devices of this crate, in the order users see them.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> =
     &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM, nvram_card::ROOM];
+
+/// Of these, the devices that have been converted to discrete events.
+pub static EVENTS: &[EventRoom] = &[measured::EVENTS, hdd::EVENTS];

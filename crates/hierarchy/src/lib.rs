@@ -6,6 +6,8 @@ mod crashes;
 pub mod dram_disk_cache;
 #[cfg(test)]
 mod energies;
+#[cfg(test)]
+mod event_conformance;
 pub mod flash_disk_cache;
 mod frames;
 pub mod network;
@@ -31,3 +33,6 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
     pcm_disk_cache::ROOM,
     tiers::ROOM,
 ];
+
+/// Of these, the devices that have been converted to discrete events.
+pub static EVENTS: &[nacre_device::EventRoom] = &[network::EVENTS];

@@ -13,7 +13,8 @@ use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
 /// The rooms of this crate and of those below it.
-pub(crate) static ROOMS: Rooms = Rooms { devices: &TABLES, others };
+pub(crate) static ROOMS: Rooms =
+    Rooms { devices: &TABLES, events: &[crate::EVENTS, nacre_controller::EVENTS], others };
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 2] =
     [nacre_controller::DEVICES, crate::DEVICES];

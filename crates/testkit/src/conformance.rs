@@ -77,7 +77,7 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, (pause, advances): (Time,
             breakdown.clear();
         }
         let request = any_request(&mut random, size, now);
-        let request = in_zone(&mut random, request, device);
+        let request = in_zone(&mut random, request, device.zone(request.address));
         let done = device.submit(now, &request, Data::None, &mut breakdown).done;
         assert!(done >= now, "{request:?} is done at {done}, before {now}");
         assert_eq!(breakdown.total_from(mark), done - now, "the breakdown of {request:?} does not add up");
@@ -98,12 +98,12 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, (pause, advances): (Time,
     Run { completions, report, drained }
 }
 
-fn components(report: &ComponentReport) -> Vec<ComponentId> {
+pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
 }
 
 /// No resource is busy for longer than its servers were there, and only a model of energy gives any.
-fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
+pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     let path = &report.path;
     for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {
         let others = &report.resources[..index];
@@ -155,7 +155,7 @@ fn the_ledger_starts_over(device: &mut dyn Device) {
     run(device, 8, drained, (PAUSE, Advances::Often));
 }
 
-fn assert_forgotten(report: &ComponentReport) {
+pub(crate) fn assert_forgotten(report: &ComponentReport) {
     for Resource { name, ledger, .. } in &report.resources {
         assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);
     }

@@ -1,6 +1,6 @@
 //! Requests that a test draws.
 
-use nacre_kernel::{Device, Op, Random, Request, Time};
+use nacre_kernel::{Op, Random, Request, Time, Zone};
 
 /// Addresses used of a device without a limit.
 pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
@@ -22,10 +22,10 @@ pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Requ
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
 }
 
-/// `request`, but one that a device with zones takes, most of the time: writes go to write pointers, and zones are reset and
-/// finished.
-pub(crate) fn in_zone(random: &mut Random, request: Request, device: &dyn Device) -> Request {
-    let Some(zone) = device.zone(request.address) else { return request };
+/// `request`, but one that a device whose `zone` is there takes, most of the time: writes go to write pointers, and zones
+/// are reset and finished.
+pub(crate) fn in_zone(random: &mut Random, request: Request, zone: Option<Zone>) -> Request {
+    let Some(zone) = zone else { return request };
     let to = |op, address, end: u64| Request { op, address, bytes: (end - address) as u32, ..request };
     match request.op {
         _ if random.below(10) == 0 => request,

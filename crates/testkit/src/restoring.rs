@@ -69,7 +69,7 @@ fn step(devices: &mut [&mut dyn Device], random: &mut Random, now: &mut Time) {
     *now += Time::from_ns(random.below(100_000));
     let advances = random.chance(0.3);
     let request = any_request(random, size, *now);
-    let request = in_zone(random, request, devices[0]);
+    let request = in_zone(random, request, devices[0].zone(request.address));
     let mut serve = |device: &mut &mut dyn Device| {
         if advances {
             device.advance(*now);

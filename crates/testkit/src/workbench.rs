@@ -4,8 +4,8 @@ use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
 };
 use nacre_crash::Media;
-use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
-use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
+use nacre_device::{Builder, DeviceFamily, EventRoom, Idle, SizedAccesses};
+use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams, event};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
@@ -16,6 +16,8 @@ pub struct Rooms {
     pub devices: &'static [&'static Table<DeviceFamily>],
     /// The rooms of every other family, by its name.
     pub others: fn(&str) -> Vec<&'static Descriptor>,
+    /// Those that have been converted to discrete events.
+    pub events: &'static [&'static [EventRoom]],
 }
 
 impl std::fmt::Debug for Rooms {
@@ -114,6 +116,12 @@ impl Workbench {
         Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
     }
 
+    /// The same in the event contract.
+    pub fn build_events(&mut self, toml: &str) -> Result<Box<dyn event::Device>, Problems> {
+        let slot = self.slot(toml)?;
+        self.event_device(&slot)
+    }
+
     /// The device that the inside of a TOML table describes.
     pub fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
         let slot = self.slot(toml)?;
@@ -135,6 +143,14 @@ impl Builder for Workbench {
         let mut rooms = self.rooms.devices.iter().flat_map(|table| table.iter());
         let room = rooms.find(|room| room.descriptor.kind == slot.kind()).expect("the slot was checked");
         (room.build)(slot, self)
+    }
+
+    fn event_device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
+        let mut rooms = self.rooms.events.iter().flat_map(|table| table.iter());
+        match rooms.find(|room| room.kind == slot.kind()) {
+            Some(room) => (room.build)(slot, self),
+            None => self.device(slot).map(event::Adapted::boxed),
+        }
     }
 
     fn store(&mut self, _path: &str, layout: Layout) -> Option<Box<dyn Pages>> {

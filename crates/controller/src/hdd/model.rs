@@ -67,8 +67,8 @@ impl<S: Store> Hdd<S> {
             disk: Disk::of(&config.mechanics),
             arm: Timeline::new(),
             queue: Queue::new(match config.scheduling {
-                Scheduling::Arrival => 0,
-                Scheduling::Nearest => config.queue as usize,
+                Scheduling::FirstCome => 0,
+                Scheduling::ShortestSeek | Scheduling::ShortestAccess => config.queue as usize,
             }),
             interface: Link::new(config.interface_rate),
             read_ahead: None,

@@ -26,17 +26,18 @@
 //! M/D/1, M/M/1, M/G/1 and M/M/c mean waits, the closed-loop law, Little's law, each within 2 %;
 //! the read fractions at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
 
+mod events;
 mod model;
 #[cfg(test)]
 mod tests;
 
 use crate::latency::{self, LatencyFamily};
 use model::Measured;
-use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
-use nacre_device::DeviceFamily;
+use nacre_config::{Configuration, Descriptor, Reader, Room, Slot, both};
+use nacre_device::{DeviceFamily, EventRoom};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::charge::{Energies, check_energies};
-use nacre_media::persistence::Linear;
+use nacre_media::persistence::{Landed, Linear};
 use nacre_media::store::Nothing;
 
 /// A device known only by its measured latencies.
@@ -100,6 +101,23 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     let energies = [("read_energy", config.read_energy), ("write_energy", config.write_energy)];
     check_energies(reader, &energies, config.idle_power);
 }
+
+/// This room in the event contract.
+pub const EVENTS: EventRoom = EventRoom {
+    kind: "measured",
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let read = latency::build(&config.read, builder);
+        let write = latency::build(&config.write, builder);
+        let (read, write) = both(read, write)?;
+        let path = slot.path().to_string();
+        Ok(match builder.store(&path, Landed::layout(config.capacity)) {
+            Some(store) => Box::new(events::Measured::new(id, path, config, read, write, store)),
+            None => Box::new(events::Measured::new(id, path, config, read, write, Nothing)),
+        })
+    },
+};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {

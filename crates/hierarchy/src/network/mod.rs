@@ -22,17 +22,17 @@
 //! Unloaded latencies to the picosecond; closed loop: min(Q / latency, parallelism / latency); a saturated
 //! link carries exactly its bandwidth; the breakdown sums to the latency.
 
+mod events;
 mod model;
 #[cfg(test)]
 mod tests;
 
 use model::Network;
-use nacre_config::Slot;
-use nacre_config::{Configuration, Descriptor, Problems, Room};
+use nacre_config::{Configuration, Descriptor, Problems, Room, Slot, both};
 use nacre_controller::latency::{self, LatencyFamily};
-use nacre_device::DeviceFamily;
+use nacre_device::{DeviceFamily, EventRoom};
 use nacre_kernel::{Bandwidth, Bytes, Price};
-use nacre_media::persistence::Linear;
+use nacre_media::persistence::{Landed, Linear};
 use nacre_media::store::Nothing;
 
 /// A store behind a network.
@@ -69,6 +69,23 @@ pub struct Config {
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
     pub price_basis: Option<String>,
 }
+
+/// This room in the event contract.
+pub const EVENTS: EventRoom = EventRoom {
+    kind: "network",
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let read = latency::build(&config.read, builder);
+        let write = latency::build(&config.write, builder);
+        let (read, write) = both(read, write)?;
+        let path = slot.path().to_string();
+        Ok(match builder.store(&path, Landed::layout(config.capacity)) {
+            Some(store) => Box::new(events::Network::new(id, path, &config, read, write, store)),
+            None => Box::new(events::Network::new(id, path, &config, read, write, Nothing)),
+        })
+    },
+};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {

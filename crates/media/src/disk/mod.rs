@@ -30,7 +30,7 @@ pub use layout::Layout;
 pub use mechanics::Mechanics;
 pub use seek::{SeekCurve, SeekTimes, Unfit};
 
-use nacre_kernel::state::State;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Power, Time};
 
 /// What seeking and turning with data draw beyond idling.
@@ -43,7 +43,7 @@ pub struct Draw {
 }
 
 /// The parts of one access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Access {
     /// Arm movement and settling.
     pub seek: Time,
@@ -61,7 +61,7 @@ impl Access {
 }
 
 /// Where the arm stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Arm {
     /// The address that passes under the head next.
     address: u64,
@@ -69,7 +69,7 @@ pub struct Arm {
 }
 
 /// Where an access goes: what is the same from wherever the arm comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Target {
     address: u64,
     cylinder: u64,

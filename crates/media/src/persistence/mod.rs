@@ -21,12 +21,14 @@
 //! Random writes with losses of power at random moments, against an oracle that keeps every version of every
 //! unit; energy program by program in the tests of `onyx`; drives and caches in the crash simulator.
 
+mod landed;
 mod linear;
 mod pending;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use landed::Landed;
 pub use linear::{Landing, Linear};
 pub use pending::{Change, Lost, Pending};
 pub use write::{Loss, Program, Torn, Write, drawn_units};

@@ -16,7 +16,7 @@ fn no_others(_family: &str) -> Vec<&'static Descriptor> {
 }
 
 fn workbench() -> Workbench {
-    Workbench::new(Rooms { devices: &TABLES, others: no_others }, 1)
+    Workbench::new(Rooms { devices: &TABLES, events: &[], others: no_others }, 1)
 }
 
 const SETTINGS: &str = "kind = \"battery_ram\"\ncapacity = \"4 MiB\"\naccess = \"2 us\"";

@@ -1,3 +1,5 @@
+mod events;
+
 use crate::workbench::{Workbench, workbench};
 use nacre_kernel::{Activity, Breakdown, Data, Device, Energy, Op, Request, Streams, Time};
 use nacre_testkit::drive::poisson;
@@ -238,8 +240,8 @@ fn crossing(at_zero: f64, at_one: f64) -> f64 {
 
 #[test]
 fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
-    let pcm = include_str!("../../../../catalog/devices/pcm_ssd.toml");
-    let emlc = include_str!("../../../../catalog/devices/emlc_ssd.toml");
+    let pcm = include_str!("../../../../../catalog/devices/pcm_ssd.toml");
+    let emlc = include_str!("../../../../../catalog/devices/emlc_ssd.toml");
     let difference = |weight_pcm: f64, weight_emlc: f64, share| {
         weight_pcm * mean_us(pcm, share) - weight_emlc * mean_us(emlc, share)
     };

@@ -1,3 +1,5 @@
+mod scheduling;
+
 use crate::workbench::{Workbench, workbench};
 use nacre_kernel::{Activity, Breakdown, Data, Device, Energy, Op, Request, Streams, Time};
 use nacre_testkit::{assert_close, closed_loop, conformance};
@@ -213,7 +215,7 @@ fn every_drive_keeps_the_contract() {
         "",
         "write_settle = \"0.5 ms\"\nidle_power = \"10 W\"\nseek_power = \"16 W\"\nactive_power = \"13 W\"",
         "read_ahead = \"1 MiB\"\nwrite_cache = \"8 MiB\"",
-        "scheduling = \"nearest\"\nwrite_cache = \"8 MiB\"",
+        "scheduling = \"shortest_access\"\nwrite_cache = \"8 MiB\"",
     ] {
         conformance(|| drive(options));
         // So small that reads often go on where the last one ended.
@@ -224,7 +226,7 @@ fn every_drive_keeps_the_contract() {
 
 #[test]
 fn a_catalogued_drive_meets_its_datasheet() {
-    let toml = Workbench::catalogued(include_str!("../../../../catalog/devices/disk_15k.toml"));
+    let toml = Workbench::catalogued(include_str!("../../../../../catalog/devices/disk_15k.toml"));
     let mean = |op| {
         let mut disk = workbench(1).build(&toml).expect("the catalogue is legal");
         let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
@@ -309,7 +311,7 @@ fn the_nearest_first_serves_as_many_as_a_drive_that_knows_its_queue() {
         let next = |_| request(Op::Read, random.below(BLOCKS) * 4096, BLOCK);
         closed_loop(&mut *disk, depth, 20_000, next).per_second()
     };
-    let nearest = "scheduling = \"nearest\"\nqueue = 256";
+    let nearest = "scheduling = \"shortest_access\"\nqueue = 256";
     for depth in [1, 2, 4, 8, 16, 32, 64] {
         let (found, known) = (per_second(nearest, depth), served_nearest_first(depth));
         assert_close(&format!("requests per second at depth {depth}"), found, known, 0.04);
@@ -318,7 +320,7 @@ fn the_nearest_first_serves_as_many_as_a_drive_that_knows_its_queue() {
     assert_close("one alone is served as without", per_second(nearest, 1), alone, 1e-9);
     assert!(per_second(nearest, 32) > 2.0 * alone);
     // With a queue of 8 it chooses among the eight that came last, however many wait.
-    let few = per_second("scheduling = \"nearest\"\nqueue = 8", 64);
+    let few = per_second("scheduling = \"shortest_access\"\nqueue = 8", 64);
     assert_close("a short queue", few, served_nearest_first(9), 0.06);
 }
 
@@ -379,7 +381,7 @@ fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
     let powers = "idle_power = \"8 W\"\nseek_power = \"14 W\"\nactive_power = \"10 W\"\n";
     for (op, options) in [
         (Op::Read, ""),
-        (Op::Read, "scheduling = \"nearest\"\nread_ahead = \"64 KiB\""),
+        (Op::Read, "scheduling = \"shortest_access\"\nread_ahead = \"64 KiB\""),
         (Op::Write, ""),
         (Op::Write, "write_cache = \"16 MiB\""),
     ] {

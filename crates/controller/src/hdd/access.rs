@@ -1,0 +1,146 @@
+//! Accesses: what the arm does for a request, what it reads ahead, and what that takes.
+
+use super::arm::{Busy, Waiting};
+use super::buffer::ReadAhead;
+use super::drive::Hdd;
+use super::request::{Event, Spans};
+use nacre_kernel::event::Completions;
+use nacre_kernel::{Activity, Energy, Ledger, Time};
+use nacre_media::disk::Access;
+use nacre_media::store::Store;
+
+impl<S: Store> Hdd<S> {
+    /// The arm is free at `now` and chooses a request.
+    pub(super) fn begin_access(&mut self, now: Time) {
+        let chosen = self.arm.choose(now, &self.disk);
+        let end = chosen.address + u64::from(chosen.bytes);
+        if !chosen.is_write
+            && let Some(ready) =
+                self.read_ahead.and_then(|ahead| ahead.ready(self.disk.layout(), chosen.address, end))
+        {
+            return self.read_buffered(now, &chosen, ready);
+        }
+        let spin_up = self.spin_up(now);
+        let start = now + spin_up;
+        let access = self.disk.plan_from(&self.disk.arm(), start, &chosen.target);
+        let until = start + access.total();
+        self.disk.perform(access, end);
+        self.charged_to = until;
+        self.read_ahead = None;
+        self.active[chosen.number].spans =
+            Spans { link: self.active[chosen.number].spans.link, ..Spans::of(&access, spin_up) };
+        let (number, is_write) = (Some(chosen.number), chosen.is_write);
+        self.arm.begin(Busy { until, number, is_write, begun: now, spin_up, access });
+    }
+
+    /// The access ends that the arm performs.
+    pub(super) fn end_access(&mut self, at: Time, completions: &mut Completions) {
+        let busy = self.arm.busy().expect("an access ends");
+        self.arm.free(at);
+        let Some(number) = busy.number else { return };
+        let request = self.active[number].request;
+        if busy.is_write {
+            if !self.cached.holds(number) {
+                self.complete(at, number, completions);
+            }
+            return self.land(at, number);
+        }
+        self.complete(at, number, completions);
+        self.active.give_back(number);
+        let depth = self.config.read_ahead.0;
+        let end = request.address + u64::from(request.bytes);
+        self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, at, depth));
+    }
+
+    /// Serves a read whose bytes are in the buffer at `ready`; the last ones cross the interface then. The arm is not free
+    /// before the platter has given them.
+    fn read_buffered(&mut self, now: Time, chosen: &Waiting, ready: Time) {
+        let (address, end) = (chosen.address, chosen.address + u64::from(chosen.bytes));
+        let link = self.interface.time_for(end - address);
+        let available = ready.saturating_sub(link).max(now);
+        let spans = &mut self.active[chosen.number].spans;
+        (spans.transfer, spans.link) = (available - now, link);
+        self.agenda.schedule(available, Event::Buffered(chosen.number));
+        let layout = self.disk.layout();
+        let transfer = layout.turns_at(end) - layout.turns_at(address);
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.take(layout, now, end);
+        }
+        self.charge_read_ahead(ready.max(now), transfer, end);
+        self.counts.read_ahead_hits += 1;
+        if ready > now {
+            let access = Access { seek: Time::ZERO, rotate: Time::ZERO, transfer: ready - now };
+            let (number, is_write, spin_up) = (None, false, Time::ZERO);
+            self.arm.begin(Busy { until: ready, number, is_write, begun: now, spin_up, access });
+        } else {
+            self.arm.free(now);
+        }
+    }
+
+    /// Charges a transfer that the drive made by itself at some time up to `until`: what of it fits in between then and the
+    /// arm's last access. The rest was before measuring began.
+    fn charge_read_ahead(&mut self, until: Time, transfer: Time, end: u64) {
+        let from = self.charged_to.max(self.counts.since.unwrap_or_default());
+        let transfer = transfer.min(until.saturating_sub(from));
+        self.charged_to = from + transfer;
+        self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
+    }
+
+    /// How long the platters take to come up to speed for an access at `start`, if they stand then.
+    fn spin_up(&mut self, start: Time) -> Time {
+        let Some(standby) = &self.config.standby else { return Time::ZERO };
+        let stood_from = self.arm.free_since() + standby.after;
+        if start <= stood_from {
+            return Time::ZERO;
+        }
+        let since = stood_from.max(self.counts.since.unwrap_or_default());
+        self.counts.standing += start.saturating_sub(since);
+        self.counts.spin_ups += 1;
+        standby.spin_up
+    }
+
+    /// Power is lost at `at`: what the arm has not done it does not do, and nothing waits for it.
+    pub(super) fn cut_access(&mut self, at: Time) {
+        if let Some(Busy { number, begun, spin_up, access, .. }) = self.arm.busy() {
+            let spun = begun + spin_up;
+            if at < spun {
+                self.counts.spin_ups_cut += spun - begun.max(at);
+            }
+            // Reading ahead was charged for itself.
+            let parts = [
+                (Activity::Seek, access.seek),
+                (Activity::Rotate, access.rotate),
+                (Activity::Transfer, access.transfer),
+            ];
+            let mut begin = spun;
+            for (activity, time) in parts.into_iter().filter(|_| number.is_some()) {
+                let end = begin + time;
+                self.disk.give_back(activity, end.saturating_sub(begin.max(at)));
+                begin = end;
+            }
+        }
+        self.arm.forget_waiting();
+        self.arm.free(at);
+    }
+
+    /// The ledger of the arm, with what the platters took to come up to speed.
+    pub(super) fn arm_ledger(&self) -> Ledger {
+        let mut ledger = self.disk.ledger().clone();
+        let ups = self.counts.spin_ups;
+        if let Some(standby) = &self.config.standby {
+            let busy = u128::from(standby.spin_up.as_ps()) * u128::from(ups);
+            let busy = busy.saturating_sub(u128::from(self.counts.spin_ups_cut.as_ps()));
+            let each = standby.spin_up_energy.unwrap_or_default();
+            ledger.charge_sum(Activity::SpinUp, busy, Energy(each.0 * ups as f64));
+        }
+        ledger
+    }
+
+    /// What flows whether or not it works.
+    pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
+        let idle = self.config.mechanics.idle_power?;
+        let standing = self.counts.standing.min(elapsed);
+        let standby = self.config.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
+        Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
+    }
+}

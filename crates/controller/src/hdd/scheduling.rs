@@ -1,0 +1,91 @@
+//! Which waiting request the arm serves next.
+
+use super::Scheduling;
+use nacre_kernel::Time;
+use nacre_media::disk::{Arm, Disk, Target};
+
+/// A request that waits for the arm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) target: &'a Target,
+    /// When it came.
+    pub(super) since: Time,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    pub(super) is_write: bool,
+}
+
+impl Candidate<'_> {
+    /// Whether this one has to stay behind `earlier`: they touch the same bytes, and one of them writes.
+    fn depends_on(&self, earlier: &Candidate<'_>) -> bool {
+        (self.is_write || earlier.is_write)
+            && self.address < earlier.address + earlier.bytes
+            && earlier.address < self.address + self.bytes
+    }
+}
+
+/// How a drive chooses: the policy, how many of the oldest requests its firmware looks at, and the age at which a
+/// request goes first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scheduler {
+    pub(super) policy: Scheduling,
+    pub(super) depth: usize,
+    pub(super) age_limit: Option<Time>,
+}
+
+impl Scheduler {
+    /// The place of the request to serve at `now` among those that `wait`, the oldest first; there is one at least.
+    ///
+    /// Of equal candidates the oldest is taken. A request that touches bytes which an older waiting one writes, or writes
+    /// bytes which an older one touches, never overtakes it.
+    pub(super) fn choose<'a>(
+        &self,
+        now: Time,
+        disk: &Disk,
+        mut wait: impl ExactSizeIterator<Item = Candidate<'a>> + Clone,
+    ) -> usize {
+        if self.policy == Scheduling::FirstCome || wait.len() == 1 {
+            return 0;
+        }
+        let all = wait.clone();
+        let oldest = wait.next().expect("a request waits");
+        if self.age_limit.is_some_and(|limit| now.saturating_sub(oldest.since) > limit) {
+            return 0;
+        }
+        let arm = disk.arm();
+        let cost = |candidate: &Candidate<'_>| self.cost(now, disk, &arm, candidate.target);
+        let (mut best, mut least) = (0, cost(&oldest));
+        for (place, candidate) in (1..self.depth).zip(wait) {
+            let cost = cost(&candidate);
+            if cost < least {
+                (best, least) = (place, cost);
+            }
+        }
+        first_dependence(best, all)
+    }
+
+    /// What the policy minimizes: cylinders to move over, or picoseconds until the first sector is under the head.
+    #[inline(always)]
+    fn cost(&self, now: Time, disk: &Disk, arm: &Arm, target: &Target) -> u64 {
+        match self.policy {
+            Scheduling::FirstCome => 0,
+            Scheduling::ShortestSeek => arm.cylinder().abs_diff(target.cylinder()),
+            Scheduling::ShortestAccess => {
+                let access = disk.plan_from(arm, now, target);
+                (access.seek + access.rotate).as_ps()
+            }
+        }
+    }
+}
+
+/// The oldest request that the one at `place` has to stay behind, directly or by way of others; itself if there is none.
+fn first_dependence<'a>(place: usize, all: impl ExactSizeIterator<Item = Candidate<'a>> + Clone) -> usize {
+    let mut place = place;
+    loop {
+        let chosen = all.clone().nth(place).expect("it waits");
+        match all.clone().take(place).position(|earlier| chosen.depends_on(&earlier)) {
+            Some(earlier) => place = earlier,
+            None => return place,
+        }
+    }
+}

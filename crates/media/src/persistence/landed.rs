@@ -1,0 +1,70 @@
+//! Bytes in place, each write applied when it lands: nothing has to be taken back at a power loss.
+
+use super::write::drawn_units;
+use crate::store::{InPlace, Layout, Nothing, Store};
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Bytes, Random, Request};
+
+/// Bytes that are written in place. Over [`Nothing`](crate::store::Nothing) it costs nothing and does nothing.
+#[derive(Debug)]
+pub struct Landed<S> {
+    bytes: InPlace<S>,
+    /// Bytes that a power loss leaves old or new.
+    unit: u32,
+}
+
+impl Landed<Nothing> {
+    /// What a store has to hold for `capacity` bytes; if there is no limit, as much as any host reaches.
+    pub fn layout(capacity: Option<Bytes>) -> Layout {
+        super::Linear::<Nothing>::layout(capacity)
+    }
+}
+
+impl<S: Store> Landed<S> {
+    /// The bytes of `store`, of which a power loss leaves units of `unit` bytes old or new.
+    pub fn new(store: S, unit: u32) -> Landed<S> {
+        Landed { bytes: InPlace::new(store), unit }
+    }
+
+    /// The bytes of a read.
+    #[inline]
+    pub fn read(&self, request: &Request) -> Payload {
+        if !S::CARRIES_BYTES {
+            return Payload::NONE;
+        }
+        let mut into = vec![0; request.bytes as usize];
+        self.bytes.read(request.address, &mut into);
+        into.into()
+    }
+
+    /// A write lands at `address`.
+    #[inline]
+    pub fn write(&mut self, address: u64, data: &Payload) {
+        if S::CARRIES_BYTES
+            && let Some(bytes) = data.bytes()
+        {
+            self.bytes.write(address, bytes);
+        }
+    }
+
+    /// Trimmed bytes read as zero.
+    #[inline]
+    pub fn trim(&mut self, request: &Request) {
+        if S::CARRIES_BYTES {
+            self.bytes.clear(request.address, u64::from(request.bytes));
+        }
+    }
+
+    /// Power is lost while a write at `address` is in progress: `chance` decides for each unit whether it is new. Returns how
+    /// many bytes are.
+    pub fn tear(&mut self, address: u64, data: &Payload, chance: &mut Random) -> u64 {
+        let Some(bytes) = data.bytes().filter(|_| S::CARRIES_BYTES) else { return 0 };
+        let mut landed = 0;
+        for part in drawn_units(address..address + bytes.len() as u64, self.unit, chance) {
+            let range = (part.start - address) as usize..(part.end - address) as usize;
+            self.bytes.write(part.start, &bytes[range]);
+            landed += part.end - part.start;
+        }
+        landed
+    }
+}

@@ -1,0 +1,194 @@
+//! The suite that every device of the event contract passes, whatever it models.
+
+mod bytes;
+mod script;
+
+use crate::conformance::{assert_forgotten, components, the_ledger_fits};
+use nacre_kernel::event::{Device, RequestId};
+use nacre_kernel::state;
+use nacre_kernel::{Request, Streams, Time};
+use script::{Script, Seen};
+
+/// Requests of one run.
+const REQUESTS: u64 = 1_500;
+/// Runs of each kind.
+const SEEDS: u64 = 3;
+
+/// Panics unless the devices that `build` makes keep the contract of [`Device`]:
+///
+/// - every request completes once, in time order, not before it was submitted; a canceled request never does;
+/// - `next_event` is never in the past, nothing is due before the time a device was run to, and the device comes to rest;
+/// - the spans of a request sum to its latency and name components of the report;
+/// - it does not matter in which steps the device is run;
+/// - a device without bytes restored from a state saved between any two events continues as the saved one does;
+/// - a read returns bytes that the writes before it and around it allow, if the device carries bytes;
+/// - after a power loss and recovery it serves requests, and what was outstanding never completes;
+/// - resources are busy for at most the time there was, and a restarted ledger is empty.
+///
+/// `pause` is the longest time between two requests. Shorter pauses make longer queues.
+pub fn conformance(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
+    for seed in 0..SEEDS {
+        let whole = run(&mut *build(), seed, pause, 1);
+        let again = run(&mut *build(), seed, pause, 1);
+        assert_eq!(whole, again, "the same requests on two equal devices differ (seed {seed})");
+        let stepped = run(&mut *build(), seed, pause, 5);
+        assert_eq!(whole, stepped, "the steps in which a device is run matter (seed {seed})");
+        a_closed_loop_completes(&mut *build(), seed);
+        a_restored_device_continues(&mut build, seed, pause);
+        it_serves_after_power_losses(&mut *build(), seed, pause);
+    }
+    the_ledger_restarts(&mut *build(), pause);
+}
+
+/// An open loop on a new device, run in up to `steps` steps between two requests.
+fn run(device: &mut dyn Device, seed: u64, pause: Time, steps: u64) -> Seen {
+    let mut script = Script::new(device, seed);
+    let mut cuts = Streams::new(seed).stream("steps");
+    for number in 0..REQUESTS {
+        let at = script.next_arrival(pause);
+        for _ in 1..cuts.below(steps) + 1 {
+            let between = Time::from_ps(cuts.below((at - script.now).as_ps() + 1));
+            script.run(device, script.now + between);
+        }
+        script.run(device, at);
+        script.submit(device);
+        if number % 100 == 0 {
+            device.check_invariants();
+        }
+        script.cancel_one(device);
+    }
+    finish(script, device)
+}
+
+fn finish(mut script: Script, device: &mut dyn Device) -> Seen {
+    script.drain(device);
+    device.check_invariants();
+    let report = device.report(script.now);
+    let known = components(&report);
+    for span in script.spans() {
+        assert!(known.contains(&span.component), "{span:?} is of no component in the report");
+    }
+    the_ledger_fits(&report, script.now);
+    script.seen(report)
+}
+
+/// Sixteen requests are outstanding: each completion is followed by the next request at the same instant.
+fn a_closed_loop_completes(device: &mut dyn Device, seed: u64) {
+    let mut script = Script::new(device, seed);
+    (0..16).for_each(|_| script.submit(device));
+    let mut submitted = 16;
+    while submitted < REQUESTS {
+        let completed = script.run_once(device, Time::MAX);
+        assert!(completed > 0, "{} requests are outstanding, and nothing is due", script.outstanding());
+        for _ in 0..completed {
+            script.submit(device);
+            submitted += 1;
+        }
+    }
+    finish(script, device);
+}
+
+fn a_restored_device_continues(build: &mut dyn FnMut() -> Box<dyn Device>, seed: u64, pause: Time) {
+    let mut device = build();
+    if device.capabilities().carries_bytes {
+        // The bytes of a medium are not part of the state: another device has another medium.
+        return;
+    }
+    let mut script = Script::new(&*device, seed);
+    let mut random = Streams::new(seed).stream("saved");
+    for _ in 0..12 {
+        for _ in 0..random.below(80) {
+            let at = script.next_arrival(pause);
+            script.run(&mut *device, at);
+            script.submit(&mut *device);
+        }
+        // Between two events, with requests outstanding.
+        for _ in 0..random.below(4) {
+            let next = device.next_event();
+            if next < Time::MAX {
+                script.run_once(&mut *device, next + Time::from_ps(1));
+            }
+        }
+        let bytes = state::saved(&*device).expect("it can be saved");
+        let mut restored = build();
+        let taken = state::restored(&mut *restored, &bytes);
+        taken.unwrap_or_else(|error| panic!("its own state is refused: {error}"));
+        assert!(state::saved(&*restored).as_ref() == Ok(&bytes), "what was restored is not what was saved");
+        restored.check_invariants();
+        assert_eq!(device.next_event(), restored.next_event(), "the next event (seed {seed})");
+        let mut fork = script.clone();
+        let (mut saved, mut other) = (device, restored);
+        for _ in 0..100 {
+            let at = script.next_arrival(pause);
+            fork.next_arrival(pause);
+            script.run(&mut *saved, at);
+            fork.run(&mut *other, at);
+            script.submit(&mut *saved);
+            fork.submit(&mut *other);
+        }
+        assert_eq!(script.completed(), fork.completed(), "a restored device differs (seed {seed})");
+        let states = [state::saved(&*saved), state::saved(&*other)].map(|state| state.expect("as before"));
+        let differs = states[0].iter().zip(&states[1]).position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let before = String::from_utf8_lossy(&states[0][at.saturating_sub(60)..at + 20]);
+            panic!("the states differ at byte {at} at last (seed {seed}), behind {before:?}");
+        }
+        assert_eq!(states[0].len(), states[1].len(), "the lengths of the states at last (seed {seed})");
+        let reports = [saved.report(script.now), other.report(script.now)];
+        assert_eq!(format!("{:?}", reports[0]), format!("{:?}", reports[1]), "the reports (seed {seed})");
+        device = other;
+    }
+}
+
+fn it_serves_after_power_losses(device: &mut dyn Device, seed: u64, pause: Time) {
+    let mut script = Script::new(device, seed);
+    let mut random = Streams::new(seed).stream("power");
+    for _ in 0..20 {
+        for _ in 0..random.below(60) {
+            let at = script.next_arrival(pause);
+            script.run(device, at);
+            script.submit(device);
+        }
+        // At an event, or between two.
+        let next = device.next_event();
+        let at = if next < Time::MAX && random.chance(0.5) { next } else { script.next_arrival(pause) };
+        script.run(device, at);
+        device.power_fail(at, &mut random);
+        script.power_failed();
+        let mut recovery = device.recover(at);
+        if random.chance(0.3) {
+            // During the recovery.
+            let until = at + Time::from_ps(random.below((recovery.done - at).as_ps() + 1));
+            script.run(device, until);
+            device.power_fail(until, &mut random);
+            recovery = device.recover(until);
+        }
+        assert!(recovery.done >= at, "it is ready at {}, before the power loss at {at}", recovery.done);
+        device.check_invariants();
+    }
+    script.drain(device);
+    device.check_invariants();
+}
+
+fn the_ledger_restarts(device: &mut dyn Device, pause: Time) {
+    let mut script = Script::new(device, 7);
+    for _ in 0..REQUESTS / 4 {
+        let at = script.next_arrival(pause);
+        script.run(device, at);
+        script.submit(device);
+    }
+    script.drain(device);
+    device.restart_ledger(script.now);
+    device.check_invariants();
+    assert_forgotten(&device.report(Time::ZERO));
+}
+
+/// A request that the suite submitted.
+#[derive(Clone, Debug)]
+struct Outstanding {
+    id: RequestId,
+    at: Time,
+    request: Request,
+    /// Which request of the script it is.
+    number: u64,
+}

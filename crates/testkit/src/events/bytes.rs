@@ -1,0 +1,159 @@
+//! Which bytes a read may return.
+
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Op, Request, Status, Time};
+use std::collections::BTreeMap;
+
+/// The unit in which bytes are followed.
+const SECTOR: u64 = 4096;
+
+/// What was written to each sector, and what was read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contents {
+    sectors: BTreeMap<u64, Sector>,
+    requests: BTreeMap<u64, (Time, Request)>,
+    /// Whether sectors may hold anything until they are written.
+    pub(super) is_unknown: bool,
+    clock: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sector {
+    changes: Vec<Change>,
+    /// What the last read returned, and when it was submitted.
+    read: Option<(u64, u64)>,
+}
+
+/// A write or a trim. Moments are numbers of calls, since calls of one instant have an order.
+#[derive(Clone, Debug)]
+struct Change {
+    number: u64,
+    is_trim: bool,
+    from: u64,
+    /// [`u64::MAX`] while it is outstanding, or if it failed.
+    to: u64,
+    has_failed: bool,
+}
+
+fn sectors(request: &Request) -> std::ops::Range<u64> {
+    request.address / SECTOR..(request.address + u64::from(request.bytes)).div_ceil(SECTOR)
+}
+
+impl Contents {
+    /// Request `number` is submitted; its bytes.
+    pub(super) fn submitted(&mut self, number: u64, _now: Time, request: &Request) -> Payload {
+        self.clock += 1;
+        let at = Time::from_ps(self.clock);
+        self.requests.insert(number, (at, *request));
+        if matches!(request.op, Op::Write | Op::Trim) {
+            let is_trim = request.op == Op::Trim;
+            for sector in sectors(request) {
+                let change = Change { number, is_trim, from: self.clock, to: u64::MAX, has_failed: false };
+                self.sectors.entry(sector).or_default().changes.push(change);
+            }
+        }
+        if request.op != Op::Write {
+            return Payload::NONE;
+        }
+        let mut bytes = Vec::with_capacity(request.bytes as usize);
+        while bytes.len() < request.bytes as usize {
+            bytes.extend_from_slice(&(number + 1).to_le_bytes());
+        }
+        bytes.into()
+    }
+
+    pub(super) fn canceled(&mut self, number: u64) {
+        let Some((_, request)) = self.requests.remove(&number) else { return };
+        for sector in sectors(&request) {
+            if let Some(of) = self.sectors.get_mut(&sector) {
+                of.changes.retain(|change| change.number != number);
+            }
+        }
+    }
+
+    /// Request `number` completed with `data`. Panics if a read may not return it.
+    pub(super) fn completed(&mut self, number: u64, now: Time, status: Status, data: &Payload) {
+        self.clock += 1;
+        let clock = self.clock;
+        let (since, request) = self.requests.remove(&number).expect("it was submitted");
+        let since = since.as_ps();
+        if request.op != Op::Read {
+            for sector in sectors(&request) {
+                let of = self.sectors.entry(sector).or_default();
+                let change = of.changes.iter_mut().find(|change| change.number == number);
+                let Some(change) = change else { continue };
+                change.has_failed = status != Status::Done;
+                change.to = if change.has_failed { u64::MAX } else { clock };
+                of.forget_old();
+            }
+            return;
+        }
+        if status != Status::Done {
+            return;
+        }
+        let bytes = data.bytes().unwrap_or_else(|| panic!("{request:?} returns no bytes"));
+        assert_eq!(
+            bytes.len(),
+            request.bytes as usize,
+            "{request:?} returns other bytes than were asked for"
+        );
+        for (index, sector) in sectors(&request).enumerate() {
+            let bytes = &bytes[index * SECTOR as usize..(index + 1) * SECTOR as usize];
+            self.check_sector(sector, bytes, since, (&request, now));
+        }
+    }
+
+    fn check_sector(&mut self, sector: u64, bytes: &[u8], since: u64, (request, now): (&Request, Time)) {
+        let of = self.sectors.entry(sector).or_default();
+        let words: Vec<u64> =
+            bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect();
+        for &word in &words {
+            let is_right = of.may_hold(word, since, self.is_unknown);
+            assert!(
+                is_right,
+                "{request:?} done at {now} returns bytes of write {word} - 1 in sector {sector}: {of:?}"
+            );
+        }
+        if words.iter().any(|&word| word != words[0]) {
+            return;
+        }
+        if let Some((before, at)) = of.read {
+            // Nothing changed it since the earlier read was submitted: both return the same.
+            let is_quiet = of.changes.iter().all(|change| change.to < at && !change.has_failed);
+            let same = before == words[0] || !is_quiet;
+            assert!(
+                same,
+                "{request:?} returns {}, an earlier read {before}, sector {sector}: {of:?}",
+                words[0]
+            );
+        }
+        of.read = Some((words[0], since));
+    }
+}
+
+impl Sector {
+    /// Whether a read submitted at `since` may return `word`.
+    fn may_hold(&self, word: u64, since: u64, is_unknown: bool) -> bool {
+        let newest_settled = self.changes.iter().filter(|of| of.to < since && !of.is_trim && !of.has_failed);
+        let floor = newest_settled.map(|of| of.from).max().unwrap_or(0);
+        if word == 0 {
+            return floor == 0 || self.changes.iter().any(|of| of.is_trim && of.to > floor);
+        }
+        match self.changes.iter().find(|of| of.number + 1 == word) {
+            // A settled write that began after this one had ended is newer.
+            Some(change) => change.to >= floor || change.has_failed,
+            None => is_unknown && floor == 0,
+        }
+    }
+
+    /// Drops changes that a newer write has settled.
+    fn forget_old(&mut self) {
+        if self.changes.len() < 32 {
+            return;
+        }
+        let settled = self.changes.iter().filter(|of| of.to < u64::MAX && !of.is_trim && !of.has_failed);
+        let floor = settled.map(|of| of.from).max().unwrap_or(0);
+        // Reads that are outstanding may have been submitted before: a margin of time keeps what they may see.
+        self.changes.retain(|of| of.to >= floor.saturating_sub(2000));
+    }
+}
