@@ -335,7 +335,11 @@ def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
 
 
 def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: Path) -> None:
-    device = scenario(tmp_path)
+    device = tmp_path / "drive.toml"
+    device.write_text(
+        '[workload]\nkind = "uniform"\nrequests = 1\nfootprint = "1 MiB"\n'
+        '[stack]\npreset = "tlc_nvme"\nblocks = 192\npages = 4\nspare_blocks = 4\n'
+    )
     nacre.run(device, save_state=tmp_path / "state")
     told: list[str] = []
     nacre.serve(

@@ -5,7 +5,7 @@ use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Request, Time};
 use nacre_machine::Checked;
-use nacre_machine::stack::{build, build_with_bytes, store_layouts};
+use nacre_machine::stack::{build, build_immediate, build_with_bytes, store_layouts};
 use nacre_media::store::{Memory, Pages};
 
 /// Requests per repeat.
@@ -36,7 +36,7 @@ impl Caches {
     /// Time alone.
     pub(crate) fn without_bytes() -> Result<Caches> {
         let scenario = scenario();
-        Caches::filled(&scenario, build(&scenario, &NoFiles)?.device, false)
+        Caches::filled(&scenario, build_immediate(&scenario, &NoFiles)?, false)
     }
 
     /// Bytes in memory too, which are encoded and decoded.

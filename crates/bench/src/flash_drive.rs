@@ -4,7 +4,7 @@ use crate::Result;
 use crate::report::{Report, Times, processor_seconds, repeated};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
-use nacre_machine::stack::build;
+use nacre_machine::stack::build_immediate;
 use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
@@ -207,7 +207,7 @@ impl Steady {
 
     /// The drive of `scenario` after some turnovers and so many writes that take time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
-        let mut device = build(&checked(scenario), &NoFiles)?.device;
+        let mut device = build_immediate(&checked(scenario), &NoFiles)?;
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / PAGE);
         let mut host = Host {
             random: Streams::new(1).stream("bench.drive"),

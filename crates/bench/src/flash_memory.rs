@@ -4,7 +4,7 @@ use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
-use nacre_machine::stack::{Built, build};
+use nacre_machine::stack::{build, build_immediate};
 use nacre_workload::Workload;
 
 /// Page writes per repeat, and before the first: twice the pages of the array.
@@ -61,7 +61,8 @@ impl Pages {
         let scenario = checked(&format!(
             "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\nbranches = {branches}\n[stack]\npreset = \"envy_2gb\"\n{settings}"
         ));
-        let Built { device, workload, .. } = build(&scenario, &NoFiles)?;
+        let (device, workload) =
+            (build_immediate(&scenario, &NoFiles)?, build(&scenario, &NoFiles)?.workload);
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);
         let random = Streams::new(1).stream("bench.pages");
         let mut pages = Pages { device, workload, random, pages, batch: Vec::with_capacity(BATCH) };

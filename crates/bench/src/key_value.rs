@@ -3,9 +3,11 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::Time;
+use nacre_kernel::event::Agenda;
+use nacre_kernel::{Status, Time};
 use nacre_machine::run;
 use nacre_machine::stack::build;
+use nacre_workload::{Issued, Workload};
 use std::ops::ControlFlow;
 
 /// Requests per repeat.
@@ -20,17 +22,10 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
              [stack]\npreset = \"pcm_ssd\"\n[run]\nrequests = {REQUESTS}\n"
         ));
         let mut workload = build(&scenario, &NoFiles)?.workload;
-        let mut batch = Vec::with_capacity(1);
         let mut failed = None;
-        let seconds = best_of(|| {
-            for _ in 0..REQUESTS {
-                batch.clear();
-                failed = workload.fill(&mut batch, 1).err().or(failed.take());
-                workload.complete(batch[0].arrival + Time::from_us(100));
-            }
-        });
+        let seconds = best_of(|| failed = ask(&mut *workload).err().or(failed.take()));
         if let Some(error) = failed {
-            return Err(error.into());
+            return Err(error);
         }
         report.line(&format!("requests of kv, {method}"), REQUESTS, seconds, Some(1.0), &[]);
         let seconds = best_of(|| {
@@ -40,6 +35,30 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
                 .cost
         });
         report.line(&format!("whole run, kv, {method}, on a PCM SSD"), REQUESTS, seconds, None, &[]);
+    }
+    Ok(())
+}
+
+/// Has `workload` issue requests to a device that takes 100 us for each, however many are outstanding.
+fn ask(workload: &mut dyn Workload) -> Result<()> {
+    let workload = workload.interactive().ok_or("it reacts to completions")?;
+    let mut outstanding = Agenda::new();
+    let (mut asked, mut issued) = (0, Vec::with_capacity(1));
+    while asked < REQUESTS {
+        let due = workload.next_event();
+        if let Some((at, tag)) = outstanding.pop_before(due) {
+            workload.complete(at, tag, Status::Done);
+            continue;
+        }
+        workload.step(due, &mut issued)?;
+        for Issued { tag, .. } in issued.drain(..) {
+            outstanding.schedule(due + Time::from_us(100), tag);
+            asked += 1;
+        }
+    }
+    // The next repeat begins with nothing outstanding.
+    while let Some((at, tag)) = outstanding.pop_before(Time::MAX) {
+        workload.complete(at, tag, Status::Done);
     }
     Ok(())
 }

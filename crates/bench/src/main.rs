@@ -15,6 +15,7 @@
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
+//! | `queue-depths` | measures event-driven devices by queue depth alone |
 //! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
 //! | `accuracy` | compares disks and a flash channel with event simulations |
 //! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
@@ -38,6 +39,7 @@ mod flash_memory;
 mod key_value;
 mod memory_card;
 mod pcm_drive;
+mod queue_depths;
 mod report;
 mod rows;
 mod runs;
@@ -54,7 +56,7 @@ use std::process::ExitCode;
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | accuracy | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | whole-runs FOLDER | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | accuracy | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | queue-depths | whole-runs FOLDER | \
                      row NAME COUNT REPEATS FOLDER | counts FILE [--write] | \
                      train FILE FOLDER | memory FILE COUNT";
 
@@ -91,6 +93,10 @@ fn main() -> ExitCode {
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
+        ["queue-depths"] => {
+            queue_depths::measure(&Report::begin(Path::new(".")));
+            Ok(())
+        }
         ["row", name, count, repeats, folder] => rows::measure(name, count, repeats, Path::new(folder)),
         ["counts", file] => counts::compare(Path::new(file)),
         ["counts", file, "--write"] => counts::write(Path::new(file)),
@@ -121,6 +127,7 @@ fn run(folder: &Path) -> Result<()> {
     disk_caches::measure(&report)?;
     pcm_drive::measure(&report)?;
     memory_card::measure(&report)?;
+    queue_depths::measure(&report);
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);
     crash::measure(&report);

@@ -5,7 +5,7 @@ use crate::pcm_drive::Host;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::Op;
-use nacre_machine::stack::build;
+use nacre_machine::stack::build_immediate;
 
 /// Requests per repeat.
 const REQUESTS: u64 = 1_000_000;
@@ -30,7 +30,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
         let scenario = checked(&format!(
             "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\n[stack]\npreset = \"{preset}\"\n"
         ));
-        let mut device = build(&scenario, &NoFiles)?.device;
+        let mut device = build_immediate(&scenario, &NoFiles)?;
         let mut host = Host::new(&*device, op, 4096);
         host.ask(&mut *device, REQUESTS / 4);
         let seconds = best_of(|| host.ask(&mut *device, REQUESTS));

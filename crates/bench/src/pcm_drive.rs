@@ -4,7 +4,7 @@ use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
-use nacre_machine::stack::build;
+use nacre_machine::stack::build_immediate;
 
 /// Requests per repeat.
 const REQUESTS: u64 = 2_000_000;
@@ -36,7 +36,7 @@ pub(crate) fn device() -> Result<Box<dyn Device>> {
     let scenario = checked(
         "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"8 GiB\"\n[stack]\npreset = \"onyx\"\n",
     );
-    Ok(build(&scenario, &NoFiles)?.device)
+    Ok(build_immediate(&scenario, &NoFiles)?)
 }
 
 /// Threads that take turns: each issues its next request when the one before is done.

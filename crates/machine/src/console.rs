@@ -3,9 +3,8 @@
 use crate::scenario::Checked;
 use crate::stack::{Files, build};
 use nacre_config::{ErrorCode, Problem, Problems};
-use nacre_kernel::{
-    Breakdown, Completion, ComponentId, ComponentReport, Data, Device, Op, Request, Status, Time,
-};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Completion, ComponentId, ComponentReport, Op, Request, Span, Status, Time};
 use serde::Serialize;
 
 /// A request to be issued.
@@ -87,6 +86,7 @@ pub fn ask(
                 .into());
         }
     }
+    device.detail(true);
     let mut now = Time::ZERO;
     Ok(asked.iter().map(|asked| one(&mut *device, &mut now, asked)).collect())
 }
@@ -94,14 +94,16 @@ pub fn ask(
 fn one(device: &mut dyn Device, now: &mut Time, asked: &ConsoleRequest) -> ConsoleReply {
     let ConsoleRequest { op, address, bytes } = *asked;
     let request = Request { arrival: *now, address, bytes, volume: 0, op };
-    let mut breakdown = Breakdown::close();
-    device.restart_ledger();
-    device.advance(*now);
+    device.restart_ledger(*now);
     let (issued, before) = (*now, device.report(Time::ZERO));
-    let completion = device.submit(issued, &request, Data::None, &mut breakdown);
-    *now = completion.done;
-    let report = device.report(completion.done - issued);
-    answered(*asked, issued, completion, &breakdown, [&before, &report])
+    let mut completions = Completions::new();
+    device.submit(issued, RequestId(0), &request, Payload::NONE);
+    device.run(Time::MAX, &mut completions);
+    let (completed, spans) = completions.get(0);
+    *now = completed.at;
+    let report = device.report(completed.at - issued);
+    let completion = Completion { done: completed.at, status: completed.status };
+    answered(*asked, issued, completion, spans, [&before, &report])
 }
 
 /// What became of a request that was issued at `issued`, to a device that reported so before it and after it.
@@ -109,10 +111,10 @@ pub fn answered(
     asked: ConsoleRequest,
     issued: Time,
     completion: Completion,
-    breakdown: &Breakdown,
+    spans: &[Span],
     [before, after]: [&ComponentReport; 2],
 ) -> ConsoleReply {
-    let spent = breakdown.spans().iter().map(|span| Spent {
+    let spent = spans.iter().map(|span| Spent {
         component: path_of(after, span.component).unwrap_or_default(),
         activity: span.activity.name(),
         stage: span.stage.name(),

@@ -7,7 +7,7 @@ use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::memory_scheduling::MemorySchedulingFamily;
 use nacre_controller::wear_levelling::WearLevellingFamily;
-use nacre_device::DeviceFamily;
+use nacre_device::{DeviceFamily, EventRoom};
 use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
 use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
@@ -68,6 +68,11 @@ fn family<F: Family>(summary: &'static str, tables: [&'static [Room<F>]; 2]) -> 
 pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     let mut rooms = nacre_hierarchy::DEVICES.iter().chain(nacre_controller::DEVICES);
     rooms.find(|room| room.descriptor.kind == kind).expect("the slot was checked against the same tables")
+}
+
+/// How the device called `kind` is built in the event contract, if it has been converted.
+pub(crate) fn event_device(kind: &str) -> Option<&'static EventRoom> {
+    nacre_hierarchy::EVENTS.iter().chain(nacre_controller::EVENTS).find(|room| room.kind == kind)
 }
 
 /// All rooms, for reading and checking documents.

@@ -62,9 +62,11 @@ pub(crate) fn findings(
     span: &Span<'_>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Findings, Option<Vec<u8>>), Problems> {
-    let mut built = build_watched(checked, files, watch)?;
+    let is_immediate = span.from.is_some_and(|from| from.is_immediate);
+    let mut built = build_watched(checked, files, is_immediate, watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
+    driver.is_immediate = is_immediate;
     driver.check_end()?;
     if span.saves {
         // Who cannot be saved is to say so before the run and not behind it.
@@ -76,8 +78,10 @@ pub(crate) fn findings(
     };
     let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(span.beside, watch)? };
     driver.serving.device.check_invariants();
-    driver.meter.finish(&mut driver.serving.noted);
     let state = (span.saves && ending == Ending::Complete).then(|| saved::save(&driver)).transpose()?;
+    driver.drain()?;
+    driver.serving.device.check_invariants();
+    driver.meter.finish(&mut driver.serving.noted);
     if checked.run.wear_out && ending == Ending::Complete {
         ending = driver.wear_out(watch)?;
     }

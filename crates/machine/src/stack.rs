@@ -11,7 +11,7 @@ use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
 use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
-use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
+use nacre_kernel::{Bytes, Capabilities, ComponentId, Device, Random, Streams, event};
 use nacre_media::store::{Layout, Pages};
 use nacre_workload::replay::{By, First, Shares};
 use nacre_workload::trace::{self, TraceReader};
@@ -66,7 +66,7 @@ pub struct HostMemory {
 /// A scenario ready to run.
 pub struct Built {
     /// What serves the requests.
-    pub device: Box<dyn Device>,
+    pub device: Box<dyn event::Device>,
     /// Who asks.
     pub workload: Box<dyn Workload>,
     /// What gives the writes of preconditioning, where it needs any: the same workload with draws of its own, or
@@ -79,19 +79,23 @@ pub struct Built {
 /// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
 /// not fit each other.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
-    build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
+    build_watched(checked, files, false, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`build`]; `watch` may end the reading of a workload that has to be known as a whole beforehand.
+/// As [`build`], of devices that answer at once if `is_immediate`: a memory's state continues with its own model. `watch` may end the reading of a workload that has to be known as a whole beforehand.
 /// What is built then knows a part of it.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,
+    is_immediate: bool,
     watch: &mut Watch<'_>,
 ) -> Result<Built, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.watch = Some(watch);
-    let device = builder.device(&checked.scenario.stack);
+    let device = match is_immediate {
+        true => builder.device(&checked.scenario.stack).map(event::Adapted::boxed),
+        false => builder.event_device(&checked.scenario.stack),
+    };
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
     let (device, workload) = both(device, workload)?;
@@ -111,6 +115,16 @@ pub(crate) fn build_watched(
         }
     };
     Ok(Built { device, workload, preconditioning, components: builder.components })
+}
+
+/// Whether runs of the stack of `checked` decide by events at its top, which memories and servers do not yet.
+pub fn decides_by_events(checked: &Checked) -> bool {
+    rooms::event_device(checked.scenario.stack.kind()).is_some()
+}
+
+/// The stack of `checked` in the contract that answers at once, without bytes: as memories and servers have it.
+pub fn build_immediate(checked: &Checked, files: &dyn Files) -> Result<Box<dyn Device>, Problems> {
+    StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
 
 /// A workload that knows how far it reaches ends within the stack.
@@ -257,6 +271,24 @@ impl<'a> StackBuilder<'a, '_> {
     }
 }
 
+impl StackBuilder<'_, '_> {
+    /// Notes what the device in `slot` cannot do.
+    fn note_limits(
+        &mut self,
+        slot: &Slot<DeviceFamily>,
+        capabilities: Capabilities,
+        capacity: Option<Bytes>,
+    ) {
+        let kind = rooms::device(slot.kind()).descriptor.kind;
+        if !capabilities.carries_bytes {
+            self.without_bytes.push((slot.path().to_string(), kind));
+        }
+        if capacity.is_none() {
+            self.without_end.push((slot.path().to_string(), kind));
+        }
+    }
+}
+
 impl Builder for StackBuilder<'_, '_> {
     fn families(&self) -> &dyn Families {
         &self.rooms
@@ -274,12 +306,19 @@ impl Builder for StackBuilder<'_, '_> {
         if device.zone(0).is_some() && slot.path() != self.checked.scenario.stack.path() {
             return Err(in_order(slot.path()));
         }
-        if !device.capabilities().carries_bytes {
-            self.without_bytes.push((slot.path().to_string(), room.descriptor.kind));
+        self.note_limits(slot, device.capabilities(), device.capacity());
+        Ok(device)
+    }
+
+    fn event_device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
+        let Some(room) = rooms::event_device(slot.kind()) else {
+            return self.device(slot).map(event::Adapted::boxed);
+        };
+        let device = (room.build)(slot, self)?;
+        if device.zones().is_some() && slot.path() != self.checked.scenario.stack.path() {
+            return Err(in_order(slot.path()));
         }
-        if device.capacity().is_none() {
-            self.without_end.push((slot.path().to_string(), room.descriptor.kind));
-        }
+        self.note_limits(slot, device.capabilities(), device.capacity());
         Ok(device)
     }
 

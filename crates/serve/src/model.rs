@@ -264,7 +264,7 @@ impl Model {
         let nothing = Breakdown::new();
         // What fails because somebody wished it was not asked of the device.
         let breakdown = if done == now { &nothing } else { &breakdown };
-        Ok((reply, answered(request, now, completion, breakdown, [&before, &after])))
+        Ok((reply, answered(request, now, completion, breakdown.spans(), [&before, &after])))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]

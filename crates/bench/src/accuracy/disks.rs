@@ -35,11 +35,11 @@ pub(super) fn print() {
     for gib in [64, 419] {
         for pattern in ["uniform", "hot_cold"] {
             for &host in closed.iter().chain(&open) {
-                Case { pattern, gib, scheduling: "nearest", host }.print();
+                Case { pattern, gib, scheduling: "shortest_access", host }.print();
             }
         }
         for host in [Host::Closed(1), Host::Closed(8), Host::Open(100)] {
-            Case { pattern: "uniform", gib, scheduling: "arrival", host }.print();
+            Case { pattern: "uniform", gib, scheduling: "first_come", host }.print();
         }
     }
 }
@@ -53,7 +53,6 @@ impl Case {
     fn compare(self) -> Result<Compared> {
         let Case { pattern, gib, scheduling, host } = self;
         let (arrival, depth) = match host {
-            // The driver sends requests when others are done.
             Host::Closed(clients) => (format!("kind = \"closed\", queue_depth = {clients}"), DEPTHS[0]),
             Host::Open(rate) => (format!("kind = \"poisson\", rate = \"{rate} /s\""), DEPTHS[1]),
         };
@@ -67,7 +66,10 @@ impl Case {
         let mut device = build(&checked, &NoFiles)?.device;
         let config: hdd::Config = checked.scenario.stack.config(&Rooms::new());
         let disk = Disk::of(&config.mechanics);
-        let policy = if scheduling == "nearest" { Policy::ShortestAccess } else { Policy::FirstCome };
+        let policy = match scheduling {
+            "shortest_access" => Policy::ShortestAccess,
+            _ => Policy::FirstCome,
+        };
         let firmware = Firmware { policy, depth, age_limit: None };
         let simulated = |load: Load<'_>| Summary::of(&serve(&disk, firmware, &requests, load));
         Ok(compare(&mut *device, simulated, host, &requests))

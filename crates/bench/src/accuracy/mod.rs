@@ -4,9 +4,10 @@ mod disks;
 mod flash;
 
 use crate::Result;
-use nacre_kernel::{Device, Request, Time};
-use nacre_testkit::drive::{Seen, closed_loop, open_loop};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Request, Time};
 use nacre_testkit::oracle::{Load, Summary};
+use nacre_testkit::visits;
 use std::fmt;
 
 /// Prints the comparisons.
@@ -45,23 +46,12 @@ fn compare(
     host: Host,
     requests: &[Request],
 ) -> Compared {
-    match host {
-        Host::Closed(clients) => {
-            let count = requests.len() as u64;
-            let seen = closed_loop(device, clients, count, |number| requests[number as usize]);
-            [summary(&seen), simulated(Load::Closed { clients: clients as usize })]
-        }
-        Host::Open(_) => {
-            let seen = open_loop(device, requests.iter().copied());
-            let times: Vec<Time> = requests.iter().map(|request| request.arrival).collect();
-            [summary(&seen), simulated(Load::Open(&times))]
-        }
-    }
-}
-
-fn summary(seen: &Seen) -> Summary {
-    let quantile = |share| seen.latency.quantile(share).expect("requests were sent");
-    Summary { per_second: seen.per_second(), mean_s: seen.mean_s(), p50: quantile(0.5), p99: quantile(0.99) }
+    let times: Vec<Time> = requests.iter().map(|request| request.arrival).collect();
+    let load = match host {
+        Host::Closed(clients) => Load::Closed { clients: clients as usize },
+        Host::Open(_) => Load::Open(&times),
+    };
+    [Summary::of(&visits(device, requests, load)), simulated(load)]
 }
 
 /// Prints the head of a table whose times are in `unit`.

@@ -6,7 +6,7 @@ use super::Nothing;
 use super::drawn::of_kind;
 use super::tests::catalogued;
 use crate::rooms::Rooms;
-use crate::stack::build;
+use crate::stack::build_immediate;
 use nacre_config::Families;
 use nacre_kernel::{Streams, Time};
 use nacre_testkit::conformance_at;
@@ -23,7 +23,8 @@ fn every_kind_of_device_that_is_drawn_keeps_the_contract() {
         let drawn = drawn.map(|drawn| drawn.expect("it is legal"));
         for (text, checked) in drawn.take(STACKS) {
             println!("{text}");
-            let build = || build(&checked, &Nothing).unwrap_or_else(|problems| panic!("{problems}")).device;
+            let build =
+                || build_immediate(&checked, &Nothing).unwrap_or_else(|problems| panic!("{problems}"));
             conformance_at(PAUSE, build);
         }
     }

@@ -18,6 +18,8 @@ use nacre_testkit::{Workbench, charges_what_it_did, keeps_its_bytes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+static EVENTS: [&[nacre_device::EventRoom]; 2] = [nacre_hierarchy::EVENTS, nacre_controller::EVENTS];
+
 static TABLES: [&Table<DeviceFamily>; 2] = [nacre_hierarchy::DEVICES, nacre_controller::DEVICES];
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
@@ -44,7 +46,10 @@ fn smaller(toml: &str) -> String {
 
 /// A device of the catalogue, small, and what builds it.
 pub(super) fn catalogued(text: &str) -> (Workbench, String) {
-    (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::catalogued(text)))
+    (
+        Workbench::new(Tables { devices: &TABLES, events: &EVENTS, others }, 1),
+        smaller(&Workbench::catalogued(text)),
+    )
 }
 
 #[test]

@@ -8,21 +8,23 @@ mod tests;
 
 use crate::meter::Meter;
 use crate::progress::{BATCH, Progress};
-use crate::record::{Ending, Findings, Steadiness, WornOut};
+use crate::record::{Ending, Findings, Measured, Steadiness, WornOut};
 use crate::scenario::Checked;
 use crate::stack::Built;
 use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Request, Time};
-use nacre_workload::{Clock, Pacing, Units, Workload};
-use serving::Serving;
+use nacre_workload::{Clock, Interactive, Issued, Pacing, Units, Workload};
+use serving::{Answered, Serving};
 use std::ops::ControlFlow;
 
 pub use beside::Beside;
+pub(crate) use serving::Outstanding;
+pub(crate) use span::Standing;
 
 /// How much longer a run is at each look at how well its means are known: looking often finds an interval that is
 /// narrow by chance.
 const LOOKS: u64 = 8;
-/// Requests served between two looks at who watches, and two calls of `advance`.
+/// Requests served between two looks at who watches.
 const GROUP: usize = 64;
 
 pub(crate) struct Driver<'a> {
@@ -31,6 +33,13 @@ pub(crate) struct Driver<'a> {
     pub(crate) meter: Meter,
     /// Requests that the workload gave and that were not served, since the run was over.
     pub(crate) rest: Vec<Request>,
+    /// What an interactive workload issued at `issued_at` and the device was not given yet, the next one last.
+    pub(super) issued: Vec<Issued>,
+    pub(super) issued_at: Time,
+    /// Whether the device is of the model that answers at once.
+    pub(crate) is_immediate: bool,
+    /// When the device had nothing left to do, once the run has been drained.
+    rested: Time,
     /// Requests of this workload in the runs before this one.
     before: u64,
     /// Units of the workload that were done when measuring began; none before that.
@@ -43,8 +52,12 @@ pub(crate) struct Driver<'a> {
     pub(crate) steadiness: Option<Steadiness>,
     /// When the last request came, in an open loop.
     last_arrival: Option<Time>,
-    /// Measured requests at which it is looked next how well the means are known.
+    /// Completed requests at which to look next how well the means are known.
     next_look: u64,
+}
+
+fn interactive(workload: &mut dyn Workload) -> &mut dyn Interactive {
+    workload.interactive().expect("the workload reacts to completions")
 }
 
 impl<'a> Driver<'a> {
@@ -56,6 +69,10 @@ impl<'a> Driver<'a> {
             workload: built.workload,
             meter: Meter::new(tenants, Time::ZERO),
             rest: Vec::new(),
+            issued: Vec::new(),
+            issued_at: Time::ZERO,
+            is_immediate: false,
+            rested: Time::ZERO,
             before: 0,
             units_before: None,
             worn_out: None,
@@ -84,16 +101,15 @@ impl<'a> Driver<'a> {
 
     fn drive_all(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, Problems> {
         let (limit, expected) = (self.limit(), self.expected());
-        let told = self.workload.pacing() == Pacing::CompletionDriven;
+        let is_interactive = self.workload.interactive().is_some();
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
             if self.is_known() {
                 return self.serving.ended();
             }
-            let want = BATCH.min(usize::try_from(limit - self.serving.issued).unwrap_or(BATCH));
-            if told {
-                if self.converse(&mut batch, want.min(GROUP))?.is_break() {
+            if is_interactive {
+                if self.converse(limit)?.is_break() {
                     return self.serving.ended();
                 }
                 if watch(self.serving.progress(expected)).is_break() {
@@ -101,6 +117,7 @@ impl<'a> Driver<'a> {
                 }
                 continue;
             }
+            let want = BATCH.min(usize::try_from(limit - self.serving.issued).unwrap_or(BATCH));
             self.fill(&mut batch, want)?;
             if batch.is_empty() {
                 return self.serving.ended();
@@ -132,15 +149,21 @@ impl<'a> Driver<'a> {
         expected.filter(|&count| count < u64::MAX)
     }
 
-    /// Whether the run may end, since its mean latencies are known as well as was asked.
+    /// Whether the run may end, since its mean latencies are known as well as was asked. What is outstanding then is not
+    /// measured: it would move means and intervals behind the decision.
     fn is_known(&mut self) -> bool {
         let Some(share) = self.serving.checked.run.until else { return false };
-        let measured = self.serving.measured;
-        if measured < self.next_look {
+        let completed = self.meter.completed();
+        if completed < self.next_look {
             return false;
         }
-        self.next_look = measured + (measured / LOOKS).max(BATCH as u64);
-        self.meter.reads.is_known(share) && self.meter.writes.is_known(share)
+        self.next_look = completed + (completed / LOOKS).max(BATCH as u64);
+        let is_known = self.meter.reads.is_known(share) && self.meter.writes.is_known(share);
+        if is_known {
+            self.serving.forget_outstanding();
+            self.serving.measured = completed;
+        }
+        is_known
     }
 
     /// Up to `limit` requests: those that were left over, or else the next ones.
@@ -153,28 +176,70 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Serves `count` requests of a workload that is told when each one is done; breaks at the end of the
-    /// workload, of the duration, or when there are none to serve.
-    fn converse(&mut self, batch: &mut Vec<Request>, count: usize) -> Result<ControlFlow<()>, Problems> {
-        if count == 0 {
-            return Ok(ControlFlow::Break(()));
-        }
-        for _ in 0..count {
-            batch.clear();
-            self.fill(batch, 1)?;
-            let [request] = &batch[..] else { return Ok(ControlFlow::Break(())) };
-            self.serving.check_reach(batch, "request", self.serving.issued)?;
-            let waited = self.workload.waited();
-            let Some(done) = self.serving.serve_one(request, waited)? else {
-                self.rest.clone_from(batch);
+    /// Does what an interactive workload does at the next few instants; breaks at the end of the workload, of the
+    /// duration, or at the `limit` of requests.
+    fn converse(&mut self, limit: u64) -> Result<ControlFlow<()>, Problems> {
+        let origin = self.serving.clock.origin();
+        for _ in 0..GROUP {
+            self.submit_issued(limit)?;
+            if self.serving.issued == limit {
                 return Ok(ControlFlow::Break(()));
-            };
-            self.look_at_units();
-            self.workload.complete(done - self.serving.clock.origin());
+            }
+            let workload = interactive(&mut *self.workload);
+            let next = workload.next_event();
+            let due = if next == Time::MAX { next } else { origin + next };
+            if self.serving.run_to(due.min(self.serving.over_at))? {
+                self.hand_over();
+            } else if due >= self.serving.over_at || due == Time::MAX {
+                assert!(
+                    due < Time::MAX
+                        || self.serving.over_at < Time::MAX
+                        || self.serving.outstanding.is_empty(),
+                    "the device lost a request"
+                );
+                return Ok(ControlFlow::Break(()));
+            } else {
+                self.issued_at = due;
+                let stepped = workload.step(next, &mut self.issued);
+                stepped.map_err(|error| self.serving.workload_problem(&error))?;
+                self.issued.reverse();
+            }
         }
-        self.serving.device.advance(self.serving.clock.last());
         self.settle();
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Gives the device what an interactive workload issued at this instant, up to the `limit` of requests.
+    fn submit_issued(&mut self, limit: u64) -> Result<(), Problems> {
+        while self.serving.issued < limit
+            && let Some(Issued { request, tag, waited }) = self.issued.pop()
+        {
+            let now = self.issued_at;
+            self.serving.check_reach(&[request], "request", self.serving.issued)?;
+            self.serving.submit(now, &request, waited, tag);
+            self.look_at_units();
+        }
+        Ok(())
+    }
+
+    /// Tells an interactive workload what has completed.
+    fn hand_over(&mut self) {
+        let now = self.serving.now - self.serving.clock.origin();
+        if let Some(workload) = self.workload.interactive() {
+            let answered = self.serving.answered.drain(..);
+            answered.for_each(|Answered { tag, status }| workload.complete(now, tag, status));
+        }
+    }
+
+    /// Lets outstanding requests complete and the device come to rest, when nothing is issued any more.
+    pub(crate) fn drain(&mut self) -> Result<(), Problems> {
+        while !self.serving.outstanding.is_empty() {
+            assert!(self.serving.run_to(Time::MAX)?, "the device lost a request");
+            self.hand_over();
+        }
+        self.rested = self.serving.come_to_rest();
+        self.settle();
+        Ok(())
     }
 
     /// Adds what was noted to the sums.
@@ -202,7 +267,8 @@ impl<'a> Driver<'a> {
     pub(crate) fn found(mut self, ending: Ending) -> Findings {
         let (device, workload) = (&*self.serving.device, &*self.workload);
         let (measured, units) = (self.serving.measured, self.units());
-        let mut findings = Findings::of(device, workload, &self.meter, measured, units, ending);
+        let measured = Measured { issued: measured, drained: self.rested, units };
+        let mut findings = Findings::of(device, workload, &self.meter, measured, ending);
         findings.notes.notes.extend(self.beginning());
         let (worn_out, steadiness) = (self.worn_out.take(), self.steadiness.take());
         let (last_arrival, until) = (self.last_arrival, self.serving.checked.run.until);

@@ -1,20 +1,42 @@
-//! Serving: requests go to the device one by one, in simulated time, and what became of them is noted.
+//! Serving: requests go to the device in simulated time, and what became of them is noted when they complete.
 
 use crate::meter::Noted;
 use crate::progress::Progress;
 use crate::record::Ending;
 use crate::scenario::Checked;
 use nacre_config::{ErrorCode, Problem, Problems};
-use nacre_kernel::{Activity, Breakdown, ComponentId, Data, Device, Request, Time};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::state::Value;
+use nacre_kernel::{Request, Status, Time};
 use nacre_workload::{Clock, WorkloadError};
 use std::ops::ControlFlow;
 
-/// Requests whose memory is asked for at once before they are served.
+/// Requests whose memory is fetched at once before they are served.
 const PREFETCHED: usize = 16;
-/// The component whose queues hold what waits before the stack: its top.
-const TOP: ComponentId = ComponentId(0);
 /// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
+/// The smallest step of time.
+const TICK: Time = Time::from_ps(1);
+
+/// A request that has not completed.
+#[derive(Clone, Debug, Default, Value)]
+pub(crate) struct Outstanding {
+    request: Request,
+    issued: Time,
+    /// How long it waited for its turn before that.
+    waited: Time,
+    /// What the workload knows it by.
+    tag: u32,
+    /// Whether it belongs to what is measured.
+    is_measured: bool,
+}
+
+/// A request that completed, as the workload has to know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answered {
+    pub(super) tag: u32,
+    pub(super) status: Status,
+}
 
 /// The device, and how far its requests have come.
 pub(crate) struct Serving<'a> {
@@ -22,7 +44,12 @@ pub(crate) struct Serving<'a> {
     pub(crate) device: Box<dyn Device>,
     pub(crate) clock: Clock,
     pub(crate) noted: Noted,
-    breakdown: Breakdown,
+    pub(super) outstanding: Slab<Outstanding>,
+    completions: Completions,
+    /// Requests of the last completions, where somebody wants to know.
+    pub(super) answered: Vec<Answered>,
+    /// Every event before this instant has been processed.
+    pub(super) now: Time,
     capacity: u64,
     /// When the run is over.
     pub(super) over_at: Time,
@@ -46,55 +73,135 @@ impl<'a> Serving<'a> {
             clock,
             device,
             noted: Noted::new(components),
-            breakdown: Breakdown::new(),
+            outstanding: Slab::new(),
+            completions: Completions::new(),
+            answered: Vec::new(),
+            now: Time::ZERO,
             issued: 0,
             measured: 0,
         }
     }
 
-    /// Serves a few requests; breaks when the duration is over.
+    /// Issues a few requests, each when its clock says so; breaks when the duration is over.
     pub(super) fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
         for group in group.chunks(PREFETCHED) {
             self.device.prefetch(group);
             for request in group {
-                if self.serve_one(request, Time::ZERO)?.is_none() {
+                if self.issue(request)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
         }
-        self.device.advance(self.clock.last());
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Serves a request that waited so long for its turn, and says when it is done; none if the duration is over.
+    /// Issues a request when its time has come, which may depend on completions before it.
     #[inline(always)]
-    pub(super) fn serve_one(&mut self, request: &Request, waited: Time) -> Result<Option<Time>, Problems> {
-        let now = self.clock.issue(request);
-        if now >= self.over_at {
-            return Ok(None);
+    fn issue(&mut self, request: &Request) -> Result<ControlFlow<()>, Problems> {
+        loop {
+            let due = self.clock.due(request);
+            if self.run_to(due.min(self.over_at))? {
+                continue;
+            }
+            if due >= self.over_at && self.over_at < Time::MAX {
+                return Ok(ControlFlow::Break(()));
+            }
+            assert!(due < Time::MAX, "the device lost a request");
+            let now = self.clock.issue(request);
+            self.submit(now, request, Time::ZERO, 0);
+            return Ok(ControlFlow::Continue(()));
         }
+    }
+
+    /// Gives the device a request at `now` that waited so long for its turn.
+    #[inline(always)]
+    pub(super) fn submit(&mut self, now: Time, request: &Request, waited: Time, tag: u32) {
         if self.issued == self.checked.run.warm_up {
-            // The warm-up is over.
-            self.noted.begin(now);
-            self.device.restart_ledger();
-            self.measured = 0;
+            self.begin_measuring(now);
         }
-        self.breakdown.clear();
-        let completion = self.device.submit(now, request, Data::None, &mut self.breakdown);
-        assert!(completion.done >= now, "a request was done before it was issued");
-        if completion.done > HORIZON {
-            return Err(self.horizon_problem());
-        }
-        debug_assert_eq!(self.breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
-        self.clock.complete(completion.done);
-        if !waited.is_zero() {
-            self.breakdown.add(TOP, Activity::Queue, waited);
-        }
-        self.noted.record(request, now - waited, completion, &self.breakdown);
+        let (id, outstanding) = self.outstanding.take();
+        *outstanding = Outstanding { request: *request, issued: now, waited, tag, is_measured: true };
+        self.device.submit(now, RequestId(id), request, Payload::NONE);
         self.issued += 1;
         self.measured += 1;
-        Ok(Some(completion.done))
+    }
+
+    /// The warm-up is over.
+    #[cold]
+    fn begin_measuring(&mut self, now: Time) {
+        self.noted.begin(now);
+        self.device.restart_ledger(now);
+        self.measured = 0;
+        self.forget_outstanding();
+    }
+
+    /// The outstanding requests are not among those that are measured.
+    pub(super) fn forget_outstanding(&mut self) {
+        self.outstanding.iter_mut().for_each(|(_, outstanding)| outstanding.is_measured = false);
+    }
+
+    /// Processes events before `until`, but none after the next instant at which requests complete; whether there was one.
+    #[inline(always)]
+    pub(super) fn run_to(&mut self, until: Time) -> Result<bool, Problems> {
+        if until <= self.now {
+            return Ok(false);
+        }
+        self.completions.clear();
+        self.device.run(until, &mut self.completions);
+        if self.completions.is_empty() {
+            if until < Time::MAX {
+                self.now = until;
+            }
+            return Ok(false);
+        }
+        self.complete()?;
+        Ok(true)
+    }
+
+    /// Notes what has completed.
+    #[inline(always)]
+    fn complete(&mut self) -> Result<(), Problems> {
+        self.answered.clear();
+        for index in 0..self.completions.len() {
+            let (completed, spans) = self.completions.get(index);
+            let at = completed.at;
+            if at > HORIZON {
+                return Err(self.horizon_problem());
+            }
+            assert!(at >= self.now, "completions go back in time");
+            self.now = at;
+            let outstanding = &self.outstanding[completed.id.0];
+            let Outstanding { issued, waited, tag, is_measured, ref request } = *outstanding;
+            if cfg!(debug_assertions) {
+                let total = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+                assert_eq!(total, at - issued, "the breakdown of {request:?}: {spans:?}");
+            }
+            if is_measured {
+                self.noted.record(request, issued, waited, (at, completed.status), spans);
+            }
+            self.answered.push(Answered { tag, status: completed.status });
+            self.outstanding.give_back(completed.id.0);
+            self.clock.complete(at);
+        }
+        Ok(())
+    }
+
+    /// Processes what is left to do when no request is outstanding; when the last of it happened.
+    pub(super) fn come_to_rest(&mut self) -> Time {
+        assert!(self.outstanding.is_empty(), "requests are outstanding");
+        let mut rested = self.now.min(self.noted.end.max(self.clock.last()));
+        loop {
+            let next = self.device.next_event();
+            if next == Time::MAX {
+                return rested;
+            }
+            self.completions.clear();
+            self.device.run(next + TICK, &mut self.completions);
+            assert!(self.completions.is_empty(), "a request completes twice");
+            rested = rested.max(next);
+            self.now = self.now.max(next + TICK);
+        }
     }
 
     /// How far the run has come, of so many requests.
@@ -140,9 +247,10 @@ impl<'a> Serving<'a> {
             .into()
     }
 
+    #[cold]
     fn horizon_problem(&self) -> Problems {
         let problem =
-            format!("request {} would be done after {HORIZON}, where simulated time ends", self.issued + 1);
+            format!("request {} would be done after {HORIZON}, where simulated time ends", self.issued);
         let remedy = "use a faster device, a lower rate or fewer requests";
         self.run_problem(ErrorCode::EndOfTime, "stack", problem, remedy).into()
     }

@@ -1,19 +1,70 @@
 //! From where a run goes on, and where it stands at its end.
 
-use super::Driver;
+use super::{Driver, Outstanding};
+use nacre_config::Problems;
+use nacre_kernel::event::Slab;
 use nacre_kernel::{Request, Time};
-use nacre_workload::Clock;
+use nacre_workload::{Clock, Issued, Pacing};
+
+/// Where the driver of a run stands: what another run takes over.
+pub(crate) struct Standing {
+    pub(crate) clock: Clock,
+    /// Requests that the workload gave and the device was not given.
+    pub(crate) rest: Vec<Request>,
+    /// The same of an interactive workload, and when it issued them.
+    pub(crate) issued: (Vec<Issued>, Time),
+    /// Requests of the workload that the device was given.
+    pub(crate) served: u64,
+    pub(crate) stood_at: Time,
+    pub(crate) outstanding: Slab<Outstanding>,
+    /// Every event before this instant was processed.
+    pub(crate) now: Time,
+}
 
 impl Driver<'_> {
-    /// The workload begins at `at`, on a device that was used before.
-    pub(crate) fn begin_at(&mut self, at: Time) {
+    /// The workload begins on a device that was used before, when the device has come to rest and not before `at`.
+    pub(crate) fn begin_at(
+        &mut self,
+        at: Time,
+        outstanding: Slab<Outstanding>,
+        now: Time,
+    ) -> Result<(), Problems> {
+        self.serving.outstanding = outstanding;
+        self.serving.forget_outstanding();
+        self.serving.now = now;
+        // Nothing is issued until the device has come to rest.
+        self.serving.clock = Clock::new(Pacing::Open, Time::ZERO);
+        while !self.serving.outstanding.is_empty() {
+            assert!(self.serving.run_to(Time::MAX)?, "the device lost a request");
+        }
+        let at = at.max(self.serving.now).max(self.serving.come_to_rest());
+        self.serving.now = at;
         self.serving.clock = Clock::new(self.workload.pacing(), at);
         self.serving.over_at = self.end_behind(at);
+        Ok(())
     }
 
-    /// The workload goes on where it stood at `stood_at`, after `served` requests.
-    pub(crate) fn go_on(&mut self, clock: Clock, rest: Vec<Request>, served: u64, stood_at: Time) {
-        (self.serving.clock, self.rest, self.before) = (clock, rest, served);
+    /// Where the run stands.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing {
+            clock: self.serving.clock.clone(),
+            rest: self.rest.clone(),
+            issued: (self.issued.clone(), self.issued_at),
+            served: self.served(),
+            stood_at: if self.rest.is_empty() { self.serving.clock.last() } else { self.serving.over_at },
+            outstanding: self.serving.outstanding.clone(),
+            now: self.serving.now,
+        }
+    }
+
+    /// The workload continues where another run stood.
+    pub(crate) fn resume(&mut self, standing: Standing) {
+        let Standing { clock, rest, issued, served, stood_at, outstanding, now } = standing;
+        (self.rest, self.before) = (rest, served);
+        (self.issued, self.issued_at) = issued;
+        self.serving.clock = clock;
+        (self.serving.outstanding, self.serving.now) = (outstanding, now);
+        self.serving.forget_outstanding();
         self.serving.over_at = self.end_behind(stood_at);
     }
 
@@ -24,16 +75,6 @@ impl Driver<'_> {
     /// Requests of this workload that were served, those of the runs before included.
     pub(crate) fn served(&self) -> u64 {
         self.before + self.serving.issued
-    }
-
-    /// Where simulated time stands: at the end of the duration, where that ended the run.
-    pub(crate) fn stands_at(&self) -> Time {
-        if self.rest.is_empty() { self.serving.clock.last() } else { self.serving.over_at }
-    }
-
-    /// From when on the device has nothing to do.
-    pub(crate) fn quiet_from(&self) -> Time {
-        self.serving.noted.end.max(self.serving.device.busy_until()).max(self.serving.clock.last())
     }
 
     /// For the record: where the run began, unless with a new stack at the start of time.

@@ -22,7 +22,7 @@ impl Driver<'_> {
             self.worn_out = Some(WornOut { seconds: at.as_secs_f64(), writes: None, simulated: true });
             return Ok(Ending::Complete);
         }
-        if !self.serving.device.capabilities().wears_out_ahead {
+        if self.serving.device.endurance().is_none() {
             let kind = self.serving.checked.scenario.stack.kind();
             return Err(self.wear_problem(&format!(
                 "the stack, {kind}, cannot be written on without time until it is worn out: {WORN_OUT_AHEAD} can, alone \
@@ -45,7 +45,8 @@ impl Driver<'_> {
             if bursts.is_empty() {
                 return Err(self.wear_problem("the workload ended before anything was worn out"));
             }
-            match self.serving.device.wear_out(&bursts) {
+            let endurance = self.serving.device.endurance().expect("it was asked for before");
+            match endurance.wear_out(&bursts) {
                 Endured::WornOut { writes: last } => {
                     let seconds = self.meter.end.as_secs_f64() + (writes + last) as f64 * seconds_per_write;
                     let writes = Some(before + writes + last);

@@ -1,7 +1,7 @@
 //! What is noted of each request while it is served: little, so that the sums can be made later, many at a time, also on
 //! another thread.
 
-use nacre_kernel::{Activity, Breakdown, Completion, Op, Request, Status, Time};
+use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 /// One request that was served and is yet to be added to the sums.
 #[derive(Clone, Copy, Debug)]
@@ -63,44 +63,47 @@ impl Noted {
         (self.start, self.end) = (start, start);
     }
 
-    /// Notes one request that was issued at `issued`.
+    /// Notes one request that was issued at `issued`, after it had `waited` for its turn, and completed.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
         request: &Request,
         issued: Time,
-        completion: Completion,
-        breakdown: &Breakdown,
+        waited: Time,
+        completed: (Time, Status),
+        spans: &[Span],
     ) {
-        self.end = self.end.max(completion.done);
+        self.end = self.end.max(completed.0);
         let is_read = request.op == Op::Read;
         if !is_read && request.op != Op::Write {
-            return self.record_other(request, issued, completion);
+            return self.record_other(request, issued - waited, completed);
         }
         let spent = &mut self.spent[usize::from(!is_read)];
-        for span in breakdown.spans() {
+        for span in spans {
             spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
         }
-        let note = self.note(request, issued, completion);
+        // The queues of the top of the stack hold what waits before it.
+        spent[0][Activity::Queue as usize] += u128::from(waited.as_ps());
+        let note = self.note(request, issued - waited, completed);
         let notes = if is_read { &mut self.notes.reads } else { &mut self.notes.writes };
         notes.push(note);
     }
 
     #[inline(always)]
-    fn note(&self, request: &Request, issued: Time, completion: Completion) -> Note {
+    fn note(&self, request: &Request, since: Time, (done, status): (Time, Status)) -> Note {
         Note {
-            latency: completion.done - issued,
-            done: completion.done.saturating_sub(self.start),
+            latency: done - since,
+            done: done.saturating_sub(self.start),
             bytes: request.bytes,
             volume: request.volume,
-            is_error: completion.status != Status::Done,
+            is_error: status != Status::Done,
         }
     }
 
     /// Trims and flushes are rare: out of the way of the others.
     #[cold]
-    fn record_other(&mut self, request: &Request, issued: Time, completion: Completion) {
-        let note = self.note(request, issued, completion);
+    fn record_other(&mut self, request: &Request, since: Time, completed: (Time, Status)) {
+        let note = self.note(request, since, completed);
         self.notes.others.push((request.op, note));
     }
 }

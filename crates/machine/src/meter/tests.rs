@@ -1,5 +1,5 @@
 use super::*;
-use nacre_kernel::{Breakdown, Completion, ComponentId, Request, Status};
+use nacre_kernel::{Breakdown, ComponentId, Request, Status};
 
 #[test]
 fn the_histogram_is_that_of_all_latencies_however_many_are_equal() {
@@ -10,8 +10,7 @@ fn the_histogram_is_that_of_all_latencies_however_many_are_equal() {
         for index in 0..1_000 {
             let latency = Time::from_us(1 + random.below(kinds) * (1 + index / 500));
             expected.record(latency);
-            let completion = Completion { done: latency, status: Status::Done };
-            noted.record(&request, Time::ZERO, completion, &Breakdown::new());
+            noted.record(&request, Time::ZERO, Time::ZERO, (latency, Status::Done), &[]);
         }
         let mut meter = Meter::new(0, Time::ZERO);
         meter.finish(&mut noted);
@@ -29,8 +28,8 @@ fn waits_may_sum_to_more_than_time_reaches() {
     let request = Request { arrival: Time::ZERO, address: 0, bytes: 512, volume: 0, op: Op::Read };
     let mut breakdown = Breakdown::new();
     breakdown.add(ComponentId(0), Activity::Queue, day);
-    let completion = Completion { done: day, status: Status::Done };
-    (0..300).for_each(|_| noted.record(&request, Time::ZERO, completion, &breakdown));
+    let completed = (day, Status::Done);
+    (0..300).for_each(|_| noted.record(&request, Time::ZERO, Time::ZERO, completed, breakdown.spans()));
     meter.finish(&mut noted);
     assert_eq!(meter.reads.spent_ps(0, Activity::Queue), meter.reads.latency.sum_ps());
     assert_eq!(meter.reads.latency.sum_ps(), 300 * u128::from(day.as_ps()));

@@ -30,7 +30,8 @@ impl Driver<'_> {
                 batch.push(Request { arrival: Time::ZERO, op: Op::Write, volume: 0, address, bytes });
                 address += u64::from(bytes);
             }
-            self.serving.device.precondition(&batch);
+            let preconditioning = self.serving.device.preconditioning().expect("it was asked for before");
+            preconditioning.precondition(&batch);
             done += batch.len() as u64;
             let progress = Progress { preconditioning: true, done, expected, simulated: Time::ZERO };
             if watch(progress).is_break() {

@@ -82,10 +82,10 @@ impl Driver<'_> {
                 return Err(self.too_few_writes(done));
             }
             self.serving.check_reach(&batch, "write", done)?;
-            if !self.serving.device.capabilities().preconditions {
+            let Some(preconditioning) = self.serving.device.preconditioning() else {
                 return Err(self.no_such_state("run.precondition"));
-            }
-            self.serving.device.precondition(&batch);
+            };
+            preconditioning.precondition(&batch);
             done += batch.len() as u64;
             self.prepared_writes = done;
             let progress = Progress { preconditioning: true, done, expected: wanted, simulated: Time::ZERO };

@@ -99,10 +99,10 @@ impl Driver<'_> {
                 return Ok((0, ControlFlow::Continue(())));
             }
             self.serving.check_reach(&batch, "write", before + writes)?;
-            if !self.serving.device.capabilities().preconditions {
+            let Some(preconditioning) = self.serving.device.preconditioning() else {
                 return Err(self.no_such_state("run.until_steady"));
-            }
-            self.serving.device.precondition(&batch);
+            };
+            preconditioning.precondition(&batch);
             writes += batch.len() as u64;
             written += batch.iter().map(|request| u64::from(request.bytes)).sum::<u64>();
             let done = before + writes;

@@ -2,6 +2,7 @@ use crate::drive::Driver;
 use crate::progress::Progress;
 use crate::stack::{Built, build};
 use crate::{Checked, Document, Files, check, run};
+use nacre_kernel::event::Adapted;
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
@@ -140,7 +141,7 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     assert_eq!(built.preconditioning.is_some(), writes > 0);
     let device = Memory::default();
     let (prepared, served) = (device.prepared.clone(), device.served.clone());
-    let built = Built { device: Box::new(device), ..built };
+    let built = Built { device: Adapted::boxed(Box::new(device)), ..built };
     let Built { device, workload, preconditioning, components } = built;
     let mut driver = Driver::new(&checked, Built { device, workload, preconditioning: None, components });
     let watch = &mut |_: Progress| ControlFlow::Continue(());
@@ -202,7 +203,8 @@ fn a_trace_is_replayed_up_to_its_last_write() {
         let checked = checked(trace, 3);
         let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
         let mut preconditioning = built.preconditioning.expect("asked for");
-        let built = Built { device: Box::new(Memory::default()), preconditioning: None, ..built };
+        let built =
+            Built { device: Adapted::boxed(Box::new(Memory::default())), preconditioning: None, ..built };
         let mut driver = Driver::new(&checked, built);
         driver.precondition(&mut *preconditioning, &mut |_| ControlFlow::Continue(())).unwrap_err()
     };
@@ -233,7 +235,7 @@ fn it_can_be_watched_and_stopped() {
     let checked = checked(BANK, 10_000);
     let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
     let mut preconditioning = built.preconditioning.expect("asked for");
-    let built = Built { device: Box::new(Memory::default()), preconditioning: None, ..built };
+    let built = Built { device: Adapted::boxed(Box::new(Memory::default())), preconditioning: None, ..built };
     let mut seen = Vec::new();
     let ended = Driver::new(&checked, built).precondition(&mut *preconditioning, &mut |progress| {
         assert!(progress.preconditioning && progress.simulated == Time::ZERO);

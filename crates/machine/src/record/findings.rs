@@ -3,9 +3,10 @@
 
 use super::{Ending, Steadiness, WornOut};
 use crate::meter::Meter;
+use nacre_kernel::event::Device;
 use nacre_kernel::ledger::{Column, Spread, Wear};
 use nacre_kernel::statistics::TimeSeries;
-use nacre_kernel::{ComponentReport, Device, Energy, Ratio, Time};
+use nacre_kernel::{ComponentReport, Energy, Ratio, Time};
 use nacre_workload::{Asker, Notes, Units, Workload};
 
 /// What a run measured.
@@ -33,17 +34,27 @@ pub(crate) struct Findings {
     pub(crate) until: Option<Ratio>,
 }
 
+/// How much was measured.
+pub(crate) struct Measured {
+    /// Requests.
+    pub(crate) issued: u64,
+    /// When the device had nothing left to do.
+    pub(crate) drained: Time,
+    /// Whole units of the workload.
+    pub(crate) units: Option<Units>,
+}
+
 impl Findings {
     pub(crate) fn of(
         device: &dyn Device,
         workload: &dyn Workload,
         meter: &Meter,
-        issued: u64,
-        units: Option<Units>,
+        measured: Measured,
         ending: Ending,
     ) -> Findings {
+        let Measured { issued, drained, units } = measured;
         // What is charged includes work that no request waited for.
-        let drained = meter.end.max(device.busy_until());
+        let drained = meter.end.max(drained);
         let report = device.report(drained - meter.start);
         let cost_unknown = costs_unknown(&report);
         let mut reports = Vec::new();

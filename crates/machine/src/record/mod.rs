@@ -18,7 +18,7 @@ mod wear;
 
 pub use assemble::component;
 pub(crate) use assemble::outcome;
-pub(crate) use findings::Findings;
+pub(crate) use findings::{Findings, Measured};
 pub use resolved::{resolved_json, value_origin};
 pub use stack::{StackReport, stack_report};
 pub use tables::{Columns, Table};

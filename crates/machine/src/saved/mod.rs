@@ -10,16 +10,18 @@ mod preparation;
 #[cfg(test)]
 mod tests;
 
-use crate::drive::Driver;
+use crate::drive::{Driver, Outstanding, Standing};
 use crate::identity::{identity, settings_of};
 use crate::record::Steadiness;
 use crate::rooms::Rooms;
 use crate::scenario::Checked;
+use crate::stack::decides_by_events;
 use nacre_config::{ErrorCode, Families, Problem, Problems};
+use nacre_kernel::event::{Slab, adapted};
 use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
 use nacre_kernel::{Device, Request, Time};
-use nacre_workload::Clock;
+use nacre_workload::{Clock, Issued};
 
 pub use preparation::{Preparations, preparation};
 
@@ -27,7 +29,7 @@ pub use preparation::{Preparations, preparation};
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// Why bytes are no state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,22 +53,52 @@ pub struct SavedRun<'a> {
     stack: String,
     workload: String,
     preparation: String,
+    /// When nothing was left to do, of a device that served no run.
     quiet: Time,
     steadiness: Option<Steadiness>,
+    /// Whether the device answers at once: its model is the one that memories and servers use.
+    pub(crate) is_immediate: bool,
     /// The driver and the workload, where requests were served.
     under_way: Option<&'a [u8]>,
     device: &'a [u8],
 }
 
-/// What a run that goes on takes over beside the device: of the driver, and then of the workload.
+/// What a run that continues takes over in addition to the device: of the driver, and then of the workload.
 #[derive(State)]
 struct UnderWay {
+    outstanding: Slab<Outstanding>,
+    now: Time,
     clock: Clock,
     /// Requests that the workload gave and nobody served.
     #[state(varies)]
     rest: Vec<Request>,
+    #[state(varies)]
+    issued: Vec<Issued>,
+    issued_at: Time,
     served: u64,
     stood_at: Time,
+}
+
+impl UnderWay {
+    fn of(standing: Standing) -> UnderWay {
+        let Standing { clock, rest, issued: (issued, issued_at), served, stood_at, outstanding, now } =
+            standing;
+        UnderWay { outstanding, now, clock, rest, issued, issued_at, served, stood_at }
+    }
+
+    fn standing(self) -> Standing {
+        let UnderWay { outstanding, now, clock, rest, issued, issued_at, served, stood_at } = self;
+        Standing { clock, rest, issued: (issued, issued_at), served, stood_at, outstanding, now }
+    }
+}
+
+/// The requests that were outstanding, and until when events were processed: what `UnderWay` begins with.
+fn outstanding(under_way: &[u8]) -> Result<(Slab<Outstanding>, Time), state::StateError> {
+    let mut state = StateReader::new(under_way);
+    state.section("under way")?;
+    let mut outstanding = Slab::new();
+    outstanding.restore(&mut state)?;
+    Ok((outstanding, Value::read(&mut state)?))
 }
 
 impl<'a> SavedRun<'a> {
@@ -89,11 +121,11 @@ impl<'a> SavedRun<'a> {
         let mut state = StateReader::new(body);
         state.section("run")?;
         let [stack, workload, preparation] = Value::read(&mut state)?;
-        let (quiet, steadiness, is_under_way) = Value::read(&mut state)?;
+        let (quiet, steadiness, is_immediate, is_under_way) = Value::read(&mut state)?;
         let under_way = state.bytes("the run")?;
         let under_way = if is_under_way { Some(under_way) } else { None };
         let device = state.rest();
-        Ok(SavedRun { stack, workload, preparation, quiet, steadiness, under_way, device })
+        Ok(SavedRun { stack, workload, preparation, quiet, steadiness, is_immediate, under_way, device })
     }
 
     /// Puts `driver`, just built, where this state stood. Errors: it is of another stack.
@@ -128,33 +160,38 @@ impl<'a> SavedRun<'a> {
         match self.under_way.filter(|_| differing.is_empty()) {
             Some(under_way) => self.go_on(driver, under_way),
             None => {
-                driver.begin_at(self.quiet);
-                Ok(())
+                let outstanding = self.under_way.map_or(Ok(Default::default()), outstanding);
+                let (outstanding, now) = outstanding.map_err(|error| misread("stack", &error))?;
+                driver.begin_at(self.quiet, outstanding, now)
             }
         }
     }
 
-    /// Puts `device`, just built for `checked`, where this state stood; returns when it is quiet. Errors: it is of
-    /// another stack.
+    /// Puts `device`, just built for `checked` to answer at once, where this state stood; returns when it is at rest.
+    ///
+    /// Errors: the state is of another stack, or of a run whose device decides by events: memories and servers do not
+    /// have that model yet.
     pub fn restore_device(&self, checked: &Checked, device: &mut dyn Device) -> Result<Time, Problems> {
         same("stack", &self.stack, &identity(checked))?;
-        state::restored(device, self.device).map_err(|error| misread("stack", &error))?;
-        Ok(self.quiet)
+        let kind = checked.scenario.stack.kind();
+        if !self.is_immediate && decides_by_events(checked) {
+            let problem = format!("a memory or server cannot continue a run of {kind} yet");
+            let remedy = "begin with a new device, or continue it with another run";
+            return Err(Problem::new(ErrorCode::NotSupported, "stack", None, problem).remedy(remedy).into());
+        }
+        let mut state = StateReader::new(self.device);
+        let restored = adapted::restore_at_rest(device, &mut state);
+        let at = restored.and_then(|at| state.finish().map(|()| at));
+        at.map(|at| at.max(self.quiet)).map_err(|error| misread("stack", &error))
     }
 
     /// The same workload goes on where it was.
     fn go_on(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
-        let mut under_way = UnderWay {
-            clock: driver.serving.clock.clone(),
-            rest: Vec::new(),
-            served: 0,
-            stood_at: Time::ZERO,
-        };
+        let mut under_way = UnderWay::of(driver.standing());
         let restored = under_way.restore(&mut state).and_then(|()| driver.workload.restore(&mut state));
         restored.and_then(|()| state.finish()).map_err(|error| misread("workload", &error))?;
-        let UnderWay { clock, rest, served, stood_at } = under_way;
-        driver.go_on(clock, rest, served, stood_at);
+        driver.resume(under_way.standing());
         Ok(())
     }
 }
@@ -166,41 +203,42 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     let mut under_way = None;
     if driver.served() > 0 {
         let mut state = StateWriter::new();
-        let (clock, rest) = (driver.serving.clock.clone(), driver.rest.clone());
-        let (served, stood_at) = (driver.served(), driver.stands_at());
-        UnderWay { clock, rest, served, stood_at }.save(&mut state);
+        UnderWay::of(driver.standing()).save(&mut state);
         driver.workload.save(&mut state);
         under_way = Some(state.finished().map_err(|error| cannot(&error))?);
     }
-    let standing = Standing { quiet: driver.quiet_from(), steadiness: driver.steadiness.clone(), under_way };
-    write(checked, preparation, standing, &*driver.serving.device)
+    let steadiness = driver.steadiness.clone();
+    let kept = Parts { quiet: Time::ZERO, steadiness, is_immediate: driver.is_immediate, under_way };
+    write(checked, preparation, kept, |state| driver.serving.device.save(state))
 }
 
 /// The state of `device`, of the stack of `checked`, that nobody asks for anything from `quiet` on. Errors: a part of
 /// it cannot be saved.
 pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
-    write(checked, String::new(), Standing { quiet, steadiness: None, under_way: None }, device)
+    let parts = Parts { quiet, steadiness: None, is_immediate: true, under_way: None };
+    write(checked, String::new(), parts, |state| adapted::save_at_rest(device, quiet, state))
 }
 
-/// Where a run stands, beside its device.
-struct Standing {
+/// What is kept in addition to the device.
+struct Parts {
     quiet: Time,
     steadiness: Option<Steadiness>,
+    is_immediate: bool,
     under_way: Option<Vec<u8>>,
 }
 
 fn write(
     checked: &Checked,
     preparation: String,
-    standing: Standing,
-    device: &dyn Device,
+    parts: Parts,
+    save_device: impl FnOnce(&mut StateWriter),
 ) -> Result<Vec<u8>, Problems> {
     let mut state = StateWriter::beginning(&[&MAGIC[..], &VERSION.to_le_bytes()].concat());
     state.section("run");
     [identity(checked), workload_identity(checked), preparation].save(&mut state);
-    (standing.quiet, standing.steadiness, standing.under_way.is_some()).save(&mut state);
-    state.put_bytes(&standing.under_way.unwrap_or_default());
-    device.save(&mut state);
+    (parts.quiet, parts.steadiness, parts.is_immediate, parts.under_way.is_some()).save(&mut state);
+    state.put_bytes(&parts.under_way.unwrap_or_default());
+    save_device(&mut state);
     let mut bytes = state.finished().map_err(|error| cannot(&error))?;
     let checksum = crc32fast::hash(&bytes);
     bytes.extend(checksum.to_le_bytes());

@@ -4,8 +4,9 @@ use super::{Folder, NoFiles};
 use crate::kept::Kept;
 use crate::memory::Memory;
 use crate::{Access, check, stores};
+use nacre_config::ErrorCode;
 use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
-use nacre_machine::stack::{build, build_with_bytes, store_layouts};
+use nacre_machine::stack::{build_immediate, build_with_bytes, decides_by_events, store_layouts};
 use nacre_machine::{Checked, Document, Files, HostMemory, SavedRun, Span, catalog, run_span};
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
@@ -80,7 +81,7 @@ fn any_request(random: &mut Random, arrival: Time) -> Request {
 
 /// The device with bytes and the one without answer alike from this state on.
 fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
-    let mut without = build(checked, &NoFiles).expect("it was built before").device;
+    let mut without = build_immediate(checked, &NoFiles).expect("it was built before");
     let layouts = store_layouts(checked, &NoFiles).expect("it was built before");
     let mut with =
         build_with_bytes(checked, &NoFiles, stores::in_memory(&layouts)).expect("it carries bytes");
@@ -105,6 +106,12 @@ fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
         assert!(bytes.iter().all(|&byte| byte == 0), "{name}: what a run wrote reads as zero");
         now += Time::from_us(random.below(300));
     }
+}
+
+fn is_refused(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
+    let mut device = build_immediate(checked, &NoFiles).expect("it was built before");
+    let problems = saved.restore_device(checked, &mut *device).expect_err("it has another model");
+    assert!(problems.0.iter().all(|problem| problem.code == ErrorCode::NotSupported), "{name}: {problems}");
 }
 
 /// A memory in an image begins with the state, keeps what is written over kills and losses of power, and a run goes on
@@ -150,6 +157,10 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
     for (name, checked) in &all {
         let state = ran(checked, None);
         let saved = SavedRun::read(&state).expect("it was just made");
+        if decides_by_events(checked) {
+            is_refused(name, checked, &saved);
+            continue;
+        }
         answers_alike(name, checked, &saved);
         goes_on_as_memory(name, checked, &state);
     }

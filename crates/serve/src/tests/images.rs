@@ -52,9 +52,9 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     assert_eq!(std::fs::metadata(folder.image()).unwrap().modified().unwrap(), before, "it was only read");
     let saved = SavedRun::read(&state).expect("a state");
     // As a run has it: without bytes.
-    let mut built = nacre_machine::stack::build(&checked, &NoFiles).expect("a legal stack");
-    let quiet = saved.restore_device(&checked, &mut *built.device).expect("its own state");
-    assert_eq!(built.device.report(quiet).counters, report.counters);
+    let mut device = nacre_machine::stack::build_immediate(&checked, &NoFiles).expect("a legal stack");
+    let quiet = saved.restore_device(&checked, &mut *device).expect("its own state");
+    assert_eq!(device.report(quiet).counters, report.counters);
     assert!(quiet >= now);
     // And as a server has it, in a new image.
     let new = folder.0.join("new.image");
@@ -80,10 +80,11 @@ fn a_run_goes_on_from_a_served_flash_drive() {
     let mut kept =
         Kept::open(&checked(BARE_SSD), &NoFiles, &folder.image(), Access::READ_ONLY).expect("an image");
     let state = kept.saved_run(&checked(BARE_SSD)).expect("a state");
-    let mut built = nacre_machine::stack::build(&checked(BARE_SSD), &NoFiles).expect("a legal stack");
+    let mut device =
+        nacre_machine::stack::build_immediate(&checked(BARE_SSD), &NoFiles).expect("a legal stack");
     let saved = SavedRun::read(&state).expect("a state");
-    saved.restore_device(&checked(BARE_SSD), &mut *built.device).unwrap_or_else(|why| panic!("{why}"));
-    built.device.check_invariants();
+    saved.restore_device(&checked(BARE_SSD), &mut *device).unwrap_or_else(|why| panic!("{why}"));
+    device.check_invariants();
 }
 
 #[test]

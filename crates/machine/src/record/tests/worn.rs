@@ -2,9 +2,11 @@
 
 use super::{NoFiles, WORKLOAD};
 use crate::meter::{Meter, Noted};
+use crate::record::Measured;
 use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::stack::build;
 use crate::{Document, check};
+use nacre_kernel::event::Adapted;
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Column, Completion, ComponentId, ComponentReport, Data,
@@ -130,7 +132,9 @@ fn run(report: ComponentReport) -> Outcome {
     let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
     let mut meter = Meter::new(0, Time::ZERO);
     meter.finish(&mut Noted::new(2));
-    let findings = Findings::of(&Worn(report), &*workload, &meter, 0, None, Ending::Complete);
+    let measured = Measured { issued: 0, drained: Time::ZERO, units: None };
+    let device = Adapted::new(Box::new(Worn(report)));
+    let findings = Findings::of(&device, &*workload, &meter, measured, Ending::Complete);
     outcome(&checked, &findings)
 }
 
