@@ -1111,10 +1111,12 @@ class HddDevice(Table):
     """Power while waiting for a sector, reading or writing, idling included."""
     interface_rate: str | None = None
     """How fast buffered bytes cross the interface. Default: 600 MB/s."""
-    scheduling: Literal["arrival", "nearest"] | None = None
-    """Which request is served next. Default: arrival."""
+    scheduling: Literal["first_come", "shortest_seek", "shortest_access"] | None = None
+    """Which request is served next. Default: first_come."""
     queue: int | None = None
-    """How many requests it chooses among, cached writes included. Default: 32."""
+    """How many of the oldest waiting requests it chooses among, cached writes included. Default: 32."""
+    age_limit: str | None = None
+    """Age at which a waiting request goes first, the oldest first; absent means that requests may wait without limit."""
     read_ahead: str | None = None
     """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
     write_cache: str | None = None

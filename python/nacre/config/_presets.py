@@ -76,8 +76,9 @@ class HddSettings(TypedDict, total=False):
     seek_power: str
     active_power: str
     interface_rate: str
-    scheduling: Literal['arrival', 'nearest']
+    scheduling: Literal['first_come', 'shortest_seek', 'shortest_access']
     queue: int
+    age_limit: str
     read_ahead: str
     write_cache: str
     standby: HddDeviceStandby
