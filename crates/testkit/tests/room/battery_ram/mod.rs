@@ -12,6 +12,10 @@
 //! # Checks
 //! The contract of every device, and losses of power at random moments.
 
+mod events;
+
+pub(crate) use events::EVENTS;
+
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_device::DeviceFamily;
 use nacre_kernel::state::State;
