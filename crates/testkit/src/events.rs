@@ -1,7 +1,10 @@
 //! The suite that every device of the event contract passes, whatever it models.
 
 mod bytes;
+mod durability;
 mod script;
+
+pub use durability::durability;
 
 use crate::conformance::{assert_forgotten, components, the_ledger_fits};
 use nacre_kernel::event::{Device, RequestId};
