@@ -78,3 +78,58 @@ fn the_store_keeps_the_contract_of_every_device() {
     nacre_testkit::conformance(|| store(""));
     nacre_testkit::conformance(|| store("bandwidth = \"100 MB/s\"\nparallelism = 3\ncapacity = \"1 GiB\""));
 }
+
+/// The device in the event contract.
+mod events {
+    use crate::workbench::ROOMS;
+    use nacre_kernel::event::Device;
+    use nacre_kernel::{Op, Request, Time};
+    use nacre_testkit::oracle::{Load, Summary, queue};
+    use nacre_testkit::{Workbench, assert_close, events, visits};
+
+    fn store(more: &str) -> Box<dyn Device> {
+        Workbench::new(ROOMS, 1).build_events(&format!("{}\n{more}", super::KIM)).expect("it is legal")
+    }
+
+    fn requests(count: usize) -> Vec<Request> {
+        let op = |index: usize| if index.is_multiple_of(3) { Op::Write } else { Op::Read };
+        (0..count).map(|index| super::request(op(index), 4096)).collect()
+    }
+
+    #[test]
+    fn every_request_completes_when_a_queue_before_the_far_side_says() {
+        let requests = requests(5_000);
+        let service = |request: &Request| Time::from_us(if request.op == Op::Read { 919 } else { 133 });
+        let services: Vec<Time> = requests.iter().map(service).collect();
+        for (servers, clients) in [(1, 4), (8, 8), (8, 100), (256, 64)] {
+            let load = Load::Closed { clients };
+            let seen = visits(&mut *store(&format!("parallelism = {servers}")), &requests, load);
+            assert!(
+                seen == queue::first_come(servers, &services, load),
+                "{servers} servers, {clients} clients"
+            );
+        }
+    }
+
+    #[test]
+    fn a_saturated_link_carries_its_bandwidth() {
+        let mut linked = store("bandwidth = \"100 MB/s\"");
+        let seen = visits(&mut *linked, &requests(20_000), Load::Closed { clients: 200 });
+        assert_close("bytes per second", Summary::of(&seen).per_second * 4096.0, 100e6, 0.01);
+    }
+
+    #[test]
+    fn it_keeps_the_contract_and_what_it_acknowledged() {
+        for more in ["parallelism = 2", "parallelism = 8\nbandwidth = \"20 MB/s\"\nunit = \"8 KiB\""] {
+            let toml = format!("{}\ncapacity = \"64 MiB\"\n{more}", super::KIM);
+            for pause in [Time::from_us(200), Time::from_ms(2)] {
+                let build = || Workbench::new(ROOMS, 1).build_events(&toml).expect("it is legal");
+                let with_bytes =
+                    || Workbench::new(ROOMS, 1).with_bytes().build_events(&toml).expect("it is legal");
+                events::conformance(pause, build);
+                events::conformance(pause, with_bytes);
+                events::durability(pause, with_bytes);
+            }
+        }
+    }
+}
