@@ -22,7 +22,7 @@ import sys
 TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
 
 if TYPE_CHECKING:
-    from nacre import config, figures, image, policies, trace
+    from nacre import config, errors, figures, image, policies, trace
     from nacre._core import CleaningView, __version__
     from nacre.cache_curves import CacheCurves
     from nacre.catalog import catalog
@@ -84,6 +84,7 @@ __all__ = [
     "config",
     "crash",
     "crash_drawn",
+    "errors",
     "faults",
     "figures",
     "image",
@@ -170,7 +171,7 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         from importlib import import_module
 
-        if name in ("config", "figures", "image", "policies", "trace"):
+        if name in ("config", "errors", "figures", "image", "policies", "trace"):
             return import_module(f"nacre.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

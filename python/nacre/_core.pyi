@@ -8,14 +8,9 @@ import numpy as np
 __all__ = [
     "MINIATURE_BLOCKS_MIN",
     "CleaningView",
-    "ConfigError",
-    "Error",
     "Memory",
     "Parsed",
     "RunColumns",
-    "TraceError",
-    "TransactionError",
-    "TransactionTooLarge",
     "__version__",
     "catalog",
     "check",
@@ -50,23 +45,6 @@ __all__ = [
 
 __version__: str
 MINIATURE_BLOCKS_MIN: int
-
-class Error(Exception):
-    """Whatever Nacre reports; the root of its exceptions."""
-
-class ConfigError(Error, ValueError):
-    """A scenario with mistakes; the text lists every one."""
-
-    problems: list[dict[str, Any]]
-
-class TraceError(Error, ValueError):
-    """A trace that cannot be read as what it was said to be."""
-
-class TransactionError(Error):
-    """A transaction where there can be none, or none where there has to be one."""
-
-class TransactionTooLarge(TransactionError):  # noqa: N818
-    """A write that an open transaction has no room for; it changed nothing."""
 
 _Overrides = list[tuple[str, str]]
 _RunProgress = Callable[[int, int | None, float], bool] | None

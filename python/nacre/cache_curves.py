@@ -119,7 +119,8 @@ class CacheCurves:
                 return math.nan if value is None else float(value)
         raise TraceError(
             f"no {policy} of {size} bytes was simulated; there are {', '.join(self.policies)}"
-            f" of {', '.join(map(str, self.sizes))} bytes"
+            f" of {', '.join(map(str, self.sizes))} bytes",
+            "no-data",
         )
 
     def __repr__(self) -> str:

@@ -65,12 +65,13 @@ def load(record: Record, directory: Path | None) -> dict[str, np.ndarray[Any, An
     Raises `Error` when they are missing, or belong to another run.
     """
     if directory is None:
-        raise Error("this record has no columns: it was made from its JSON alone")
+        raise Error("this record has no columns: it was made from its JSON alone", "no-data")
     for name in (LATENCY_FILE, TIME_FILE, *tables.files(record)):
         if not (directory / name).is_file():
             raise Error(
                 f"{directory / name} is missing: record.json has no distributions without it;"
-                " keep the files of a record together"
+                " keep the files of a record together",
+                "file-not-found",
             )
     columns = _read(record, directory)
     for op in OPS:
@@ -80,7 +81,8 @@ def load(record: Record, directory: Path | None) -> dict[str, np.ndarray[Any, An
         if found != expected:
             raise Error(
                 f"{directory / LATENCY_FILE} holds {found} {op}s but record.json counts"
-                f" {expected}: they come from different runs"
+                f" {expected}: they come from different runs",
+                "invalid-content",
             )
     return columns
 
@@ -100,7 +102,9 @@ def _read(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
         columns["time.width_s"] = time["width_s"].head(1).to_numpy()
         columns |= tables.columns(record, directory)
     except pl.exceptions.PolarsError as error:
-        raise Error(f"the columns in {directory} cannot be read: {error}") from None
+        raise Error(
+            f"the columns in {directory} cannot be read: {error}", "invalid-content"
+        ) from None
     return columns
 
 

@@ -126,7 +126,9 @@ class ExportStatistics(View):
 
         columns = self.get("columns")
         if columns is None:
-            raise Error("the statistics have no columns; ask for them with stats(columns=True)")
+            raise Error(
+                "the statistics have no columns; ask for them with stats(columns=True)", "no-data"
+            )
         arrays = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
         return Record(self.to_dict(), arrays)
 
@@ -162,7 +164,7 @@ class Statistics(View):
             if name in (None, export.name):
                 return export
         known = ", ".join(export.name for export in self.exports)
-        raise Error(f'there is no export "{name}"; there is {known}')
+        raise Error(f'there is no export "{name}"; there is {known}', "unknown-name")
 
     def sample(self, name: str | None = None) -> Sample:
         """What the device has served so far, for `nacre.figures.served`."""
@@ -276,11 +278,13 @@ class Control:
             self._socket.sendall(json.dumps(wish).encode() + b"\n")
             line = self._answers.readline()
         except TimeoutError:
-            raise Error(f"{self.socket}: no answer came within {_PATIENCE:.0f} s") from None
+            raise Error(
+                f"{self.socket}: no answer came within {_PATIENCE:.0f} s", "no-answer"
+            ) from None
         except ConnectionError:
             line = b""
         if not line:
-            raise Error(f"{self.socket}: the server ended before it answered")
+            raise Error(f"{self.socket}: the server ended before it answered", "no-answer")
         return self._told(line)
 
     def _told(self, line: bytes) -> dict[str, Any]:
@@ -288,19 +292,21 @@ class Control:
             document = json.loads(line)
         except ValueError:
             if line.startswith(b"{") and not line.endswith(b"\n"):
-                raise Error(f"{self.socket}: the answer was cut short") from None
+                raise Error(f"{self.socket}: the answer was cut short", "no-answer") from None
             document = None
         match document:
             case {"ok": dict(answer)}:
                 return answer
-            case {"error": str(problem)}:
+            case {"error": str(problem), "code": code, "data": dict(data)}:
+                text = f"{self.socket}: {problem}"
                 # What the system refused the server is no mistake of who asked.
-                if "(os error " in problem:
-                    raise Error(f"{self.socket}: {problem}")
-                raise config_error([Problem(problem=f"{self.socket}: {problem}")])
+                if "errno" in data:
+                    raise Error(text, code, **data)
+                raise config_error([Problem(code=code, data=data, problem=text)])
         raise Error(
             f"{self.socket} is not a control socket: something else answers there;"
-            " name the image that is served, or its control socket"
+            " name the image that is served, or its control socket",
+            "no-answer",
         )
 
 
@@ -316,7 +322,8 @@ def socket_of(path: str | os.PathLike[str]) -> Path:
             continue
     raise Error(
         f"nothing is served from {given}: there is no control socket {beside};"
-        " begin with: nacre serve SCENARIO IMAGE"
+        " begin with: nacre serve SCENARIO IMAGE",
+        "no-answer",
     )
 
 
@@ -328,7 +335,8 @@ def _connected(path: Path) -> socket.socket:
     except (ConnectionRefusedError, FileNotFoundError):
         made.close()
         raise Error(
-            f"{path}: nothing listens there any more; the server has ended or was killed"
+            f"{path}: nothing listens there any more; the server has ended or was killed",
+            "no-answer",
         ) from None
     except OSError as error:
         made.close()

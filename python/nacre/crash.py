@@ -117,7 +117,9 @@ class Crash(View):
             found = cls({"origins": [], **json.loads(file.read_bytes())})
             found.blocks_audited, found.recovery.bars  # noqa: B018 (they are there)
         except (OSError, ValueError, AttributeError, TypeError):
-            raise Error(f"{directory} holds nothing that losses of power found") from None
+            raise Error(
+                f"{directory} holds nothing that losses of power found", "invalid-content"
+            ) from None
         return found
 
 
@@ -187,7 +189,9 @@ def _within(name: str, number: int) -> int:
     if not 0 <= number <= CRASH_SEED_MAX:
         hint = f"give a whole number from 0 to {CRASH_SEED_MAX}"
         problem = "it is out of range"
-        raise config_error([Problem(path=name, problem=problem, given=str(number), hint=hint)])
+        raise config_error(
+            [Problem(code="out-of-range", path=name, problem=problem, given=str(number), hint=hint)]
+        )
     return number
 
 

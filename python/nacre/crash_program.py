@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import random
@@ -13,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from nacre.control import Control, Outage
 from nacre.errors import Error, Problem, config_error
@@ -117,7 +118,7 @@ def crash_program(
         is_kept = failed > 0
     except _NotReadyError as error:
         is_kept = True
-        raise Error(f"{error}; the image is kept in {folder}") from None
+        raise Error(f"{error}; the image is kept in {folder}", "no-answer") from None
     finally:
         if not is_kept:
             shutil.rmtree(folder, ignore_errors=True)
@@ -132,33 +133,44 @@ class _Server:
     def __init__(self, scenario: str, settings: Sequence[str], folder: Path) -> None:
         self.image = folder / "device.img"
         self.ready = folder / "ready"
-        self._command = [sys.executable, "-m", "nacre", "serve", scenario, str(self.image)]
+        self._command = [
+            sys.executable,
+            "-m",
+            "nacre",
+            "serve",
+            scenario,
+            str(self.image),
+            "--json",
+        ]
         self._command += [word for setting in settings for word in ("--set", setting)]
         self._process: subprocess.Popen[str] | None = None
+        self._said = tempfile.TemporaryFile(mode="w+", errors="replace")  # noqa: SIM115  (closed with it)
         self._uri = ""
         self.start()
 
     def start(self) -> None:
         """Starts, and waits until it listens."""
+        self._said.seek(0)
+        self._said.truncate()
         process = subprocess.Popen(  # noqa: S603  (our own command)
             self._command,
             text=True,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=self._said,
             start_new_session=True,
         )
         self._process = process
-        said = ""
-        for line in process.stdout or ():
-            said += line
-            if " at nbd" in line:
-                self._uri = line.rsplit(" at ", 1)[1].strip()
-            if line.startswith("Ctrl-C"):
-                return
-        problem = f"the device cannot be served: {said.strip().removeprefix('error: ')}"
+        output = cast("IO[str]", process.stdout)
+        first = output.readline()
+        if (ready := _document(first)).get("event") == "ready":
+            self._uri = ready["exports"][0]["uri"]
+            return
+        failed = _document(first + output.read())
+        problem = f"the device cannot be served: {failed.get('error') or self._complaint()}"
+        code, data = failed.get("code", "process-failed"), failed.get("data", {})
         if process.wait() == _MISTAKE:
-            raise config_error([Problem(problem=problem)])
-        raise Error(problem)
+            raise config_error([Problem(code=code, data=data, problem=problem)])
+        raise Error(problem, code, **data)
 
     def environment(self, number: int) -> Mapping[str, str]:
         """For programs on it."""
@@ -174,9 +186,10 @@ class _Server:
         """Ends it, as Ctrl-C does."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
-            said, _ = self._process.communicate(timeout=PATIENCE_S)
-            if self._process.returncode != 0:
-                raise Error(f"the device could not be served to the end: {said.strip()}")
+            self._process.communicate(timeout=PATIENCE_S)
+            if (status := self._process.returncode) != 0:
+                problem = f"the device could not be served to the end: {self._complaint()}"
+                raise Error(problem, "process-failed", status=status)
             self._process = None
 
     def kill(self) -> None:
@@ -184,6 +197,21 @@ class _Server:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
+        self._said.close()
+
+    def _complaint(self) -> str:
+        """What it wrote to standard error."""
+        self._said.seek(0)
+        return self._said.read().strip()
+
+
+def _document(text: str) -> dict[str, Any]:
+    """A JSON object that a server printed; empty where it printed something else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class _NotReadyError(Error):

@@ -1,26 +1,29 @@
-"""What can go wrong, with the same words as on the command line."""
+"""What can go wrong, with the same words as on the command line.
+
+Programs compare `code`, which is stable, and use `data`; docs/errors.md lists the codes.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import TypedDict
+import errno
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Required, TypedDict
 
-from nacre._core import (
-    ConfigError,
-    Error,
-    TraceError,
-    TransactionError,
-    TransactionTooLarge,
-)
+from nacre._codes import Code
 
 __all__ = [
+    "AddressError",
+    "Code",
     "ConfigError",
     "Error",
+    "InternalError",
     "Problem",
+    "SystemLimitError",
     "TraceError",
     "TransactionError",
     "TransactionTooLarge",
+    "code_of",
 ]
 
 
@@ -28,9 +31,59 @@ SEED_MAX = 2**63 - 1
 """The largest integer of TOML, which a scenario is repeated from."""
 
 
+class Error(Exception):
+    """Whatever Nacre reports; the root of its exceptions.
+
+    `code` is what kind of error it is, and `data` holds what a program can use of it.
+    """
+
+    code: Code
+    data: dict[str, Any]
+
+    def __init__(self, message: str, code: Code = "failed", **data: object) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class ConfigError(Error, ValueError):
+    """A scenario with mistakes; `problems` lists every one.
+
+    `code` and `data` are those of the first.
+    """
+
+    problems: Sequence[Problem] = ()
+
+
+class TraceError(Error, ValueError):
+    """A trace that cannot be read as what it was said to be, or not be written."""
+
+
+class AddressError(Error, IndexError):
+    """An access that does not lie within a memory."""
+
+
+class TransactionError(Error):
+    """A transaction where there can be none, or none where there has to be one."""
+
+
+class TransactionTooLarge(TransactionError):  # noqa: N818
+    """A write that an open transaction has no room for; it changed nothing."""
+
+
+class SystemLimitError(Error):
+    """A limit of the operating system is too low: threads, open files, address space."""
+
+
+class InternalError(Error):
+    """A bug in Nacre: please report it."""
+
+
 class Problem(TypedDict, total=False):
     """One mistake in a scenario: an entry of `ConfigError.problems`."""
 
+    code: Required[Code]
+    data: Mapping[str, Any]
     path: str
     where: str
     given: str
@@ -40,9 +93,11 @@ class Problem(TypedDict, total=False):
 
 def config_error(problems: Sequence[Problem]) -> ConfigError:
     """A `ConfigError` for mistakes noticed before the model is entered."""
-    error = ConfigError("\n".join(_sentence(problem) for problem in problems))
-    empty = {"path": "", "where": "", "given": "", "problem": "", "hint": ""}
-    error.problems = [{**empty, **problem} for problem in problems]
+    first = problems[0]
+    text = "\n".join(_sentence(problem) for problem in problems)
+    error = ConfigError(text, first["code"], **first.get("data", {}))
+    empty = {"data": {}, "path": "", "where": "", "given": "", "problem": "", "hint": ""}
+    error.problems = [{**empty, **problem} for problem in problems]  # type: ignore[typeddict-item]
     return error
 
 
@@ -52,7 +107,37 @@ def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> 
     meant = nearest(name, known)
     remedy = f'did you mean "{meant}"? ' if meant else ""
     remedy += f"known: {', '.join(known)}{otherwise}"
-    return Problem(problem=f'{what} "{name}"', hint=remedy)
+    data = {"known": known} | ({"nearest": meant} if meant else {})
+    return Problem(code="unknown-name", data=data, problem=f'{what} "{name}"', hint=remedy)
+
+
+_OF_SYSTEM: Mapping[int | None, Code] = {
+    errno.ENOENT: "file-not-found",
+    errno.EEXIST: "file-exists",
+    errno.EISDIR: "not-a-file",
+    errno.ENOTDIR: "not-a-file",
+    errno.EACCES: "permission-denied",
+    errno.EPERM: "permission-denied",
+    errno.EROFS: "permission-denied",
+    errno.ENOSPC: "disk-full",
+    errno.EDQUOT: "disk-full",
+    errno.EFBIG: "disk-full",
+    errno.EAGAIN: "out-of-threads",
+    errno.EBUSY: "in-use",
+}
+
+
+def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
+    """The code and the data of any exception; of what has none, those of a bug."""
+    match error:
+        case Error():
+            return error.code, error.data
+        case OSError():
+            data = {} if error.errno is None else {"errno": error.errno}
+            return _OF_SYSTEM.get(error.errno, "os-error"), data
+        case MemoryError():
+            return "too-little-memory", {}
+    return "bug", {}
 
 
 def _sentence(problem: Problem) -> str:

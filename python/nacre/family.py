@@ -70,7 +70,7 @@ class Family:
                 return
             if time.monotonic() > until:
                 left = ", ".join(map(str, sorted(self._members)))
-                raise Error(f"processes of the program cannot be ended: {left}")
+                raise Error(f"processes of the program cannot be ended: {left}", "process-failed")
             time.sleep(_LOOK_S)
 
     def look(self) -> None:

@@ -150,7 +150,8 @@ def suffix_of(path: Path) -> str:
     if suffix not in SUFFIXES:
         raise TraceError(
             f'the name "{path.name}" does not say how to write a curve;'
-            f" end it in one of: {', '.join(f'.{known}' for known in SUFFIXES)}"
+            f" end it in one of: {', '.join(f'.{known}' for known in SUFFIXES)}",
+            "unknown-name",
         )
     return suffix
 

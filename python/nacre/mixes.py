@@ -154,11 +154,11 @@ class Mixes:
             kept = (
                 "" if self.budget is None else f": none costs {amount(self.budget)} or less a GiB"
             )
-            raise Error(f"no mix is left{kept}")
+            raise Error(f"no mix is left{kept}", "no-data")
         known = self._frame.drop_nulls(by)
         if not known.height:
             why = "".join(f"; {finding}" for finding in self.findings)
-            raise Error(f"no mix has a known {by}; by iops they can be ordered{why}")
+            raise Error(f"no mix has a known {by}; by iops they can be ordered{why}", "no-data")
         order = known.sort(by, "cost", descending=[by not in _LEAST, False], maintain_order=True)
         return order.head(count)
 
@@ -267,7 +267,9 @@ class Mixes:
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
             problem = f"it holds no mixes: {' '.join(str(error).split())}"
             hint = "give what `nacre mixes --out` wrote"
-            raise config_error([Problem(path=str(folder), problem=problem, hint=hint)]) from None
+            raise config_error(
+                [Problem(code="invalid-content", path=str(folder), problem=problem, hint=hint)]
+            ) from None
 
     def __len__(self) -> int:
         return int(self._frame.height)
@@ -305,13 +307,20 @@ def mixes(
     """
     if budget is not None and not 0 < budget < math.inf:
         hint = "give what a GiB may cost, in what the prices are counted in"
-        problem = Problem(path="budget", problem="it is no price", given=str(budget), hint=hint)
+        problem = Problem(
+            code="out-of-range",
+            path="budget",
+            problem="it is no price",
+            given=str(budget),
+            hint=hint,
+        )
         raise config_error([problem])
     source, settings = read(scenario), assignments(overrides)
     priced(source, settings, prices)
     count = operator.index(steps)
     if not 1 <= count <= STEPS_MAX:
         problem = Problem(
+            code="out-of-range",
             path="steps",
             problem="the whole cannot be divided into so many",
             given=str(count),
@@ -344,7 +353,11 @@ def _within(found: Mixes, budget: float) -> Mixes:
             counted_in = "".join(f" {basis}" for basis in found.bases if basis != "not stated")
             hint = f"the cheapest mix costs {amount(round(least, 4))}{counted_in} a GiB"
         problem = Problem(
-            path="budget", problem="no mix costs so little", given=amount(budget), hint=hint
+            code="out-of-range",
+            path="budget",
+            problem="no mix costs so little",
+            given=amount(budget),
+            hint=hint,
         )
         raise config_error([problem])
     return within
@@ -377,7 +390,7 @@ def counted(
         given = (source.text, source.name, source.directory, settings)
         found = _core.mixes(*given, steps, answering)
         if found is None:
-            raise Error("stopped before the whole workload was counted")
+            raise Error("stopped before the whole workload was counted", "stopped")
         resolved = json.loads(_core.check(*given))
     text, columns = found
     document = source.placed({"origins": [], **json.loads(text)})

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from nacre.errors import Error
+from nacre.errors import Error, SystemLimitError
 
 _GIB = 1 << 30
 _OF_TABLES = (1 * _GIB, 4)
@@ -33,32 +33,35 @@ _CANCELED = "oneshot canceled"
 
 
 def for_tables() -> None:
-    """Raises `Error` where tables cannot be written."""
+    """Raises `SystemLimitError` where tables cannot be written."""
     _check("tables", *_OF_TABLES)
     _check_threads("tables", _THREADS + (os.cpu_count() or 1))
 
 
 @cache
 def for_figures() -> None:
-    """Raises `Error` where figures cannot be drawn; with the first one all is there for more."""
+    """Raises `SystemLimitError` where figures cannot be drawn.
+
+    With the first one all is there for more.
+    """
     _check("figures", *_OF_FIGURES)
 
 
 def for_pages() -> None:
-    """Raises `Error` where a browser cannot be answered."""
+    """Raises `SystemLimitError` where a browser cannot be answered."""
     _check_files("pages", _FILES_OF_PAGES)
 
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """What the system denied a library in the block becomes an `Error` that says so."""
+    """What the system denied a library in the block becomes a `SystemLimitError` that says so."""
     try:
         yield
     except BaseException as error:
         denied = denial(error)
         if denied is None:
             raise
-        raise Error(f"{what}: {denied}") from None
+        raise SystemLimitError(f"{what}: {denied}", "system-limit") from None
 
 
 def denial(error: BaseException) -> str | None:
@@ -80,9 +83,10 @@ def _check(what: str, addresses: int, files: int) -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     needed = addresses + _OF_PROCESSOR * (os.cpu_count() or 1)
     if most != resource.RLIM_INFINITY and most < needed:
-        raise Error(
+        raise SystemLimitError(
             f"{what} need {needed / _GIB:.1f} GiB of addresses, most of them never used, and"
-            f" ulimit -v allows {most / _GIB:.1f} GiB: raise it"
+            f" ulimit -v allows {most / _GIB:.1f} GiB: raise it",
+            "system-limit",
         )
     _check_files(what, files)
 
@@ -94,9 +98,10 @@ def _check_files(what: str, files: int) -> None:
     # Those above the limit, which a parent has opened, take none of its places; looking takes one.
     is_open = sum(int(handle.name) < most for handle in Path("/proc/self/fd").iterdir()) - 1
     if most < is_open + files:
-        raise Error(
+        raise SystemLimitError(
             f"{what} need {files} more open files, and ulimit -n allows {most}, of which"
-            f" {is_open} are open: raise it"
+            f" {is_open} are open: raise it",
+            "system-limit",
         )
 
 
@@ -112,9 +117,10 @@ def _check_threads(what: str, count: int) -> None:
             thread.start()
             begun.append(thread)
     except RuntimeError:
-        raise Error(
+        raise SystemLimitError(
             f"{what} need {count} threads, and ulimit -u allows {most} processes and threads of"
-            " this user: raise it"
+            " this user: raise it",
+            "system-limit",
         ) from None
     finally:
         over.set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +31,6 @@ _LEAST_BITS = 26
 """The smallest store that is planned has 64 MiB."""
 _LARGEST = 1 << 40
 """A store to check a plan with before anybody knows how far its trace reaches."""
-_REACHES = re.compile(r"reaches to byte (\d+)")
 
 Step: TypeAlias = Literal["reading", "simulating caches", "scoring mixes"]
 Progress: TypeAlias = Callable[[Step, int, int | None], bool | None]
@@ -97,7 +95,13 @@ class Plan:
         """
         if not 0 < money < math.inf:
             hint = f"give a number of {self.currency}"
-            problem = Problem(path="money", problem="it is no amount", given=str(money), hint=hint)
+            problem = Problem(
+                code="out-of-range",
+                path="money",
+                problem="it is no amount",
+                given=str(money),
+                hint=hint,
+            )
             raise config_error([problem])
         given = self.prices if prices is None else prices
         trees = [self._cache(name, price, money) for name, price in given.items()]
@@ -108,7 +112,9 @@ class Plan:
     def _cache(self, name: str, price: float, money: float) -> dict[str, Any]:
         blocks = int(money / price * 2**30) // _BLOCK
         if blocks < 1:
-            problem = Problem(path="money", problem=f"it does not buy a block of {name}")
+            problem = Problem(
+                code="out-of-range", path="money", problem=f"it does not buy a block of {name}"
+            )
             raise config_error([problem])
         device = {**_device(name, price, self.currency), "capacity": f"{_BLOCK * blocks} B"}
         stack = {
@@ -182,7 +188,9 @@ class Plan:
             )  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError):
             hint = "give what Plan.save wrote"
-            problem = Problem(path=str(folder), problem="it holds no plan", hint=hint)
+            problem = Problem(
+                code="invalid-content", path=str(folder), problem="it holds no plan", hint=hint
+            )
             raise config_error([problem]) from None
 
     @staticmethod
@@ -216,7 +224,7 @@ def plan(
 
     def go_on(step: Step) -> None:
         if progress and progress(step, 0, None):
-            raise Error("stopped before there was anything to keep")
+            raise Error("stopped before there was anything to keep", "stopped")
 
     info = trace.info(place, progress=telling("reading"))
     go_on("simulating caches")
@@ -244,10 +252,9 @@ def _scored(
         try:
             return mixes(tree, steps=steps, progress=tell), tree
         except Error as error:
-            reached = _REACHES.search(str(error))
-            if reached is None or int(reached[1]) <= least:
+            if error.code != "past-the-end" or error.data.get("end", 0) <= least:
                 raise
-            least = int(reached[1])
+            least = error.data["end"]
 
 
 def _sample(info: TraceInfo) -> float | None:

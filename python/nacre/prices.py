@@ -31,6 +31,7 @@ def conversions(resolved: Mapping[str, Any], prices: Prices | None) -> list[tupl
     found = list(_priced(resolved.get("stack", {}), "stack"))
     problems = [
         Problem(
+            code="missing-setting",
             path=f"{path}.price_basis",
             problem=f'there is no factor from "{table.get("price_basis") or ""}"',
             hint=f"give one beside {', '.join(factors)}, or price and price_basis of the device",
@@ -82,6 +83,7 @@ def _factor(basis: str, text: str) -> tuple[Decimal, str]:
 
 def _wrong(path: str, text: object) -> Problem:
     return Problem(
+        code="invalid-value",
         path=path,
         problem="it is no factor and basis",
         given=str(text),

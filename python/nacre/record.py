@@ -137,7 +137,7 @@ class Record(RecordFields):
     def _latency(self, op: Op) -> LatencySummary:
         found = self.latency.read if op == "read" else self.latency.write
         if found is None:
-            raise Error(f"the run has no {op}s, and so no latency of them")
+            raise Error(f"the run has no {op}s, and so no latency of them", "no-data")
         return found
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
@@ -215,14 +215,18 @@ class Record(RecordFields):
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise Error(f"{file} is not a record: {error}") from None
+            raise Error(f"{file} is not a record: {error}", "invalid-content") from None
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise Error(f"{file} is not a record of schema {SCHEMA} (found: {found})")
+            raise Error(
+                f"{file} is not a record of schema {SCHEMA} (found: {found})", "wrong-version"
+            )
         record = cls(data, None, file.parent)
         if wrong := list(faults(record._data, cls)):
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise Error(f"{file} is not a whole record: {', '.join(wrong[:3])}{more}")
+            raise Error(
+                f"{file} is not a whole record: {', '.join(wrong[:3])}{more}", "invalid-content"
+            )
         return record
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -236,7 +240,7 @@ class Record(RecordFields):
         """
         found = self.find_hit_ratio()
         if found is None:
-            raise Error("no cache was asked for a block, so there is no share of hits")
+            raise Error("no cache was asked for a block, so there is no share of hits", "no-data")
         return found
 
     def find_hit_ratio(self) -> float | None:

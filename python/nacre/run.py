@@ -108,7 +108,9 @@ def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> li
     """What sets a run to go on until its means are known."""
     if "%" not in until:
         hint = 'give a share with its sign, as "1 %"'
-        problem = Problem(path="until", problem="it is not a share", given=until, hint=hint)
+        problem = Problem(
+            code="needs-unit", path="until", problem="it is not a share", given=until, hint=hint
+        )
         raise config_error([problem])
     asked = ("run.until", toml.value(until))
     with source.cited():
@@ -127,6 +129,7 @@ def _seed(seed: int | None) -> int | None:
     number = operator.index(seed)
     if not 0 <= number <= SEED_MAX:
         problem = Problem(
+            code="out-of-range",
             path="seed",
             problem="it is out of range",
             given=str(number),
@@ -142,7 +145,12 @@ def state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
         return None if start is None else os.fspath(start)
     if start.state is None:
         hint = "run it with save_state, which names a file for it"
-        problem = Problem(path="start", problem="the state of this record was not saved", hint=hint)
+        problem = Problem(
+            code="no-data",
+            path="start",
+            problem="the state of this record was not saved",
+            hint=hint,
+        )
         raise config_error([problem])
     return str(start.state)
 

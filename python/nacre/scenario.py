@@ -81,12 +81,13 @@ def parsed(source: Source) -> _core.Parsed:
     return _core.Parsed(source.text, source.name)
 
 
-def _told(problem: Mapping[str, str]) -> Problem:
+def _told(problem: Problem) -> Problem:
     """A mistake with what to do about it where a device has no size of its own to set."""
     hint = problem["hint"]
-    if problem["path"].endswith(".capacity") and "planes, blocks, pages" in hint:
+    is_unknown = problem["code"] == "unknown-setting" and problem["path"].endswith(".capacity")
+    if is_unknown and {"planes", "blocks", "pages"} <= set(problem["data"].get("known", ())):
         hint = f"its size follows from its flash: give it fewer or more blocks; {hint}"
-    return cast("Problem", {**problem, "hint": hint})
+    return {**problem, "hint": hint}
 
 
 class Shipped(NamedTuple):
@@ -172,12 +173,22 @@ def imported(name: str) -> Policy:
     except (ImportError, AttributeError) as error:
         hint = "name a module in the working directory, or one that is installed"
         raise config_error(
-            [Problem(path="function", problem=str(error), given=f'"{name}"', hint=hint)]
+            [
+                Problem(
+                    code="no-function",
+                    path="function",
+                    problem=str(error),
+                    given=f'"{name}"',
+                    hint=hint,
+                )
+            ]
         ) from None
     finally:
         sys.path.remove(here)
     if not callable(found):
-        raise config_error([Problem(path="function", problem="it is no function", given=name)])
+        raise config_error(
+            [Problem(code="no-function", path="function", problem="it is no function", given=name)]
+        )
     return cast("Policy", found)
 
 
@@ -198,6 +209,7 @@ def by_name(item: object) -> object:
     module, name = getattr(item, "__module__", "__main__"), getattr(item, "__qualname__", "")
     if module == "__main__" or not name.isidentifier():
         problem = Problem(
+            code="no-function",
             path="policy",
             problem="a study runs in other processes, which cannot have this function",
             given=repr(item),
@@ -263,6 +275,7 @@ def _utf8(text: str, what: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         problem = Problem(
+            code="invalid-content",
             path=printable(what),
             problem="it is not UTF-8 text",
             given=f'"{printable(text)}"' if len(text) < 100 else "",
@@ -280,6 +293,7 @@ def _named(name: str) -> Source:
     if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
         if name.removesuffix(".toml") in shipped and not path.exists():
             problem = Problem(
+                code="file-not-found",
                 path=name, problem="there is no such file",
                 hint=f"the scenario that ships with Nacre is called {path.stem}",
             )  # fmt: skip
@@ -311,6 +325,7 @@ def _file(path: Path) -> Source:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         problem = Problem(
+            code="invalid-content",
             problem=f'"{printable(str(path))}" is not a TOML text: byte {error.start} is not UTF-8',
             hint="is it the right file?",
         )
@@ -318,7 +333,10 @@ def _file(path: Path) -> Source:
     name = printable(str(path))
     if _STUDY.search(text) and not _STACK.search(text):
         problem = Problem(
-            path=name, problem="it is a study", hint=f"run it with: nacre study {name}"
+            code="invalid-content",
+            path=name,
+            problem="it is a study",
+            hint=f"run it with: nacre study {name}",
         )
         raise config_error([problem])
     return Source(text, name, str(path.resolve().parent))

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from nacre import _core
 from nacre.control import ExportStatistics
-from nacre.errors import Problem, config_error
+from nacre.errors import Code, Problem, config_error
 from nacre.record import Record
 from nacre.run import state_of
 from nacre.scenario import Scenario, Source, assignments, read
@@ -89,9 +89,11 @@ def serve(
     """
     if timing not in get_args(Timing):
         hint = 'give "emulated", "compensated" or "none"'
-        raise config_error([_mistake("timing", timing, hint)])
+        raise config_error([_mistake("unknown-name", "timing", timing, hint)])
     if not 1.0 <= dilate <= 1e6:
-        raise config_error([_mistake("dilate", dilate, "give a number from 1 to 1,000,000")])
+        raise config_error(
+            [_mistake("out-of-range", "dilate", dilate, "give a number from 1 to 1,000,000")]
+        )
     devices: list[tuple[Source, list[tuple[str, str]], str | os.PathLike[str], str | None]] = [
         (read(scenario), assignments(overrides), image, None)
     ]
@@ -198,9 +200,14 @@ def _without_folder(image: str | os.PathLike[str]) -> list[Problem]:
         return []
     hint = "make it, or name another place"
     return [
-        Problem(path=f"image {os.fsdecode(image)}", problem=f"{folder} is no folder", hint=hint)
+        Problem(
+            code="file-not-found",
+            path=f"image {os.fsdecode(image)}",
+            problem=f"{folder} is no folder",
+            hint=hint,
+        )
     ]
 
 
-def _mistake(path: str, given: object, hint: str) -> Problem:
-    return Problem(path=path, problem="it is out of range", given=str(given), hint=hint)
+def _mistake(code: Code, path: str, given: object, hint: str) -> Problem:
+    return Problem(code=code, path=path, problem="it is out of range", given=str(given), hint=hint)

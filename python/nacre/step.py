@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from nacre import _core
-from nacre.errors import Problem, config_error
+from nacre.errors import Code, Problem, config_error
 from nacre.scenario import Scenario, read, with_functions
 from nacre.view import View
 
@@ -83,13 +83,15 @@ def _asked(request: Request) -> Request:
     address, size = operator.index(first), operator.index(count)
     if op not in OPS:
         hint = f"use one of: {', '.join(OPS)}"
-        raise config_error([_wrong("there is no such request", op, hint)])
+        raise config_error([_wrong("unknown-name", "there is no such request", op, hint)])
     legal = size == 0 if op == "flush" else 0 < size <= _BYTES_MAX
     if address < 0 or not legal:
         hint = "a flush has none" if op == "flush" else f"use 1 to {_BYTES_MAX}, from 0 on"
-        raise config_error([_wrong("it is not so many bytes", f"{size} from {address} on", hint)])
+        raise config_error(
+            [_wrong("out-of-range", "it is not so many bytes", f"{size} from {address} on", hint)]
+        )
     return op, address, size
 
 
-def _wrong(problem: str, given: object, hint: str) -> Problem:
-    return Problem(path="requests", problem=problem, given=str(given), hint=hint)
+def _wrong(code: Code, problem: str, given: object, hint: str) -> Problem:
+    return Problem(code=code, path="requests", problem=problem, given=str(given), hint=hint)

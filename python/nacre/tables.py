@@ -65,7 +65,7 @@ def check_has(record: Record, name: str, component: str | None) -> None:
     known = [path for path, _, _ in _tables(record).get(name, [])]
     if component is not None and component not in known:
         having = f"; those that have: {', '.join(known)}" if known else "; no component has"
-        raise Error(f"{component} has no table of {name}{having}")
+        raise Error(f"{component} has no table of {name}{having}", "no-data")
 
 
 def owners(record: Record, name: str, column: str) -> list[str]:
@@ -97,7 +97,8 @@ def columns(record: Record, directory: Path) -> _Columns:
             if own.height != rows:
                 raise Error(
                     f"{file} holds {own.height} rows of {path} but record.json counts {rows}:"
-                    " they come from different runs"
+                    " they come from different runs",
+                    "invalid-content",
                 )
             for field in fields:
                 column = own[field]

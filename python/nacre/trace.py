@@ -107,9 +107,13 @@ def mrc(
     """
     chosen = _options(options)
     if sample is not None and blocks is not None:
-        raise TraceError("both a share and a number of blocks to follow; give one")
+        raise TraceError(
+            "both a share and a number of blocks to follow; give one", "conflicting-settings"
+        )
     if sample is not None and not 0 < sample <= 1:
-        raise TraceError(f"the share of blocks to follow is {sample}; it is above 0, at most 1")
+        raise TraceError(
+            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
+        )
     if blocks is not None:
         blocks = _whole("blocks", blocks, 64, 2**30)
     block = _block(block)
@@ -142,7 +146,9 @@ def caches(
     chosen = _options(options)
     share = 1.0 if sample is None else sample
     if not 0 < share <= 1:
-        raise TraceError(f"the share of blocks to follow is {sample}; it is above 0, at most 1")
+        raise TraceError(
+            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
+        )
     block = _block(block)
     policies = [policies] if isinstance(policies, str) else policies
     sizes = [sizes] if isinstance(sizes, str | int) else sizes
@@ -150,7 +156,9 @@ def caches(
         bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
         named = [name for each in policies for name in _named(each)]
         if not named:
-            raise TraceError('there is no policy to simulate; give one, as "lru"')
+            raise TraceError(
+                'there is no policy to simulate; give one, as "lru"', "missing-setting"
+            )
         blocks = _in_blocks(bytes_, block, share)
         given = (files, chosen, named, blocks, block, share, _seed(seed), _answering(progress))
         try:
@@ -280,7 +288,7 @@ def _name(paths: Paths) -> str:
 def _block(block: int) -> int:
     block = _whole("block", block, 512, 2**20)
     if block & (block - 1):
-        raise TraceError(f"block is {block}; it is a power of two, as 4096")
+        raise TraceError(f"block is {block}; it is a power of two, as 4096", "invalid-value")
     return block
 
 
@@ -294,7 +302,9 @@ def _sizes(sizes: Sequence[str | int]) -> list[int]:
         elif known is not None and known.base == "bytes":
             found.append(int(known.value))
         else:
-            raise TraceError(f'{given!r} is not the size of a cache; write one as "64 MiB"')
+            raise TraceError(
+                f'{given!r} is not the size of a cache; write one as "64 MiB"', "invalid-value"
+            )
     return sorted(set(found))
 
 
@@ -306,7 +316,8 @@ def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
         why = "" if share == 1 else f" for a sample of {100 * share:g} % of the blocks"
         raise TraceError(
             f"a size is {given}; the smallest is {least * block:,} bytes{why}"
-            + ("" if share == 1 else ": give larger sizes, or a larger sample")
+            + ("" if share == 1 else ": give larger sizes, or a larger sample"),
+            "out-of-range",
         )
     return [size // block for size in sizes]
 
@@ -314,7 +325,9 @@ def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
 def _default_sizes(files: list[str], chosen: dict[str, object], block: int) -> list[int]:
     """Ten sizes up to what a trace touches, from a sample of its blocks."""
     if any(not Path(file).is_file() for file in files):
-        raise TraceError("a stream is read once, and sizes are chosen beforehand; give --sizes")
+        raise TraceError(
+            "a stream is read once, and sizes are chosen beforehand; give --sizes", "not-supported"
+        )
     about, _ = _core.trace_misses(files, chosen, block, None, _LOOK_BLOCKS, 1, None)
     largest = int(json.loads(about)["largest_bytes"])
     top = 1 << max(largest - 1, block).bit_length()
@@ -349,7 +362,8 @@ def _read_parquet(file: str) -> pl.DataFrame:
         if missing:
             raise TraceError(
                 f"{file}: not a trace: no column {', '.join(missing)};"
-                f" a trace has {', '.join(COLUMNS)}"
+                f" a trace has {', '.join(COLUMNS)}",
+                "invalid-content",
             )
         return frame.select(
             pl.col("arrival_ps").cast(pl.UInt64),
@@ -359,7 +373,7 @@ def _read_parquet(file: str) -> pl.DataFrame:
             pl.col("op").cast(pl.String).cast(pl.Enum(OPS)),
         )
     except pl.exceptions.PolarsError as error:
-        raise TraceError(f"{file}: {error}") from None
+        raise TraceError(f"{file}: {error}", "invalid-content") from None
 
 
 def _frame(columns: dict[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
@@ -388,10 +402,12 @@ def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path, repla
 def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path:
     """Where to write; raises `TraceError` or `OSError` for what a file must not replace."""
     if not os.fspath(output):
-        raise TraceError("the name of the file to write is empty")
+        raise TraceError("the name of the file to write is empty", "missing-setting")
     target = Path(_text(str(Path(output).absolute())))
     if target.exists() and not target.is_file():
-        raise TraceError(f"{output}: not a file; a trace is written to a file of its own")
+        raise TraceError(
+            f"{output}: not a file; a trace is written to a file of its own", "not-a-file"
+        )
     look_apart(Path(output), located(paths))
     look(Path(output), replace=replace)
     return target
@@ -409,13 +425,16 @@ def _writable(to: str | None, output: Path) -> str:
         if kind is None:
             raise TraceError(
                 f'the name "{output.name}" does not say which format to write;'
-                f" say it with --to (`to=`): {', '.join(known)}"
+                f" say it with --to (`to=`): {', '.join(known)}",
+                "missing-setting",
             )
         return str(kind)
     if to not in known:
         meant = nearest(to, known)
         hint = f'; did you mean "{meant}"?' if meant else ""
-        raise TraceError(f'cannot write format "{to}"; known: {", ".join(known)}{hint}')
+        raise TraceError(
+            f'cannot write format "{to}"; known: {", ".join(known)}{hint}', "unknown-name"
+        )
     return to
 
 
@@ -425,7 +444,7 @@ def located(paths: Paths) -> list[str]:
         paths = [paths]
     files = [_located(os.fspath(path)) for path in paths]
     if not files:
-        raise TraceError("no trace file given")
+        raise TraceError("no trace file given", "missing-setting")
     return files
 
 
@@ -448,7 +467,9 @@ def _text(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise TraceError(f"{printable(name)}: its name is not UTF-8; rename it") from None
+        raise TraceError(
+            f"{printable(name)}: its name is not UTF-8; rename it", "invalid-value"
+        ) from None
     return name
 
 
@@ -474,7 +495,7 @@ def _page(page: str | int) -> int:
         return int(known.value)
     if isinstance(page, int) or page.isdigit():
         return int(page)
-    raise TraceError(f'page is {page!r}; it is a size, as 512 or "4 KiB"')
+    raise TraceError(f'page is {page!r}; it is a size, as 512 or "4 KiB"', "invalid-value")
 
 
 def _seed(seed: int) -> int:
@@ -485,7 +506,9 @@ def _whole(name: str, value: int, least: int, most: int) -> int:
     """The whole number, if it is one and in range."""
     number = operator.index(value)
     if not least <= number <= most:
-        raise TraceError(f"{name} is {number}; it is a whole number from {least} to {most}")
+        raise TraceError(
+            f"{name} is {number}; it is a whole number from {least} to {most}", "out-of-range"
+        )
     return number
 
 

@@ -52,7 +52,8 @@ def with_latencies(
     if not tried:
         raise Error(
             "all of these devices are modelled, so none has one latency;"
-            " their settings can be varied in a study"
+            " their settings can be varied in a study",
+            "not-supported",
         )
     return {
         (name, word): mixes(tree, settings, steps=steps, progress=progress or False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,11 @@ write = "{latency}"
     return path
 
 
+def event(line: str) -> dict[str, Any] | None:
+    """What a server with `--json` says with a line; None where it is a warning."""
+    return json.loads(line) if line.startswith("{") else None
+
+
 class Server:
     """`nacre serve` on a unix socket in a folder; answers at once unless told otherwise."""
 
@@ -55,6 +62,7 @@ class Server:
         self.process: subprocess.Popen[str] | None = None
         self.uris: list[str] = []
         self.metrics = ""
+        self.ready: dict[str, Any] = {}
         self.start()
 
     @property
@@ -64,7 +72,7 @@ class Server:
 
     def start(self) -> None:
         """Starts, and waits until it listens."""
-        command = [str(NACRE), "serve", str(self.device), str(self.image), *self.options]
+        command = [str(NACRE), "serve", str(self.device), str(self.image), "--json", *self.options]
         self.process = subprocess.Popen(
             command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -72,12 +80,11 @@ class Server:
         self.uris, said = [], ""
         for line in self.process.stdout:
             said += line
-            if line.startswith("Ctrl-C"):
+            if (told := event(line)) and told["event"] == "ready":
+                self.ready = told
+                self.metrics = told["metrics"] or ""
+                self.uris = [export["uri"] for export in told["exports"]]
                 return
-            if line.startswith("metrics at "):
-                self.metrics = line.removeprefix("metrics at ").strip()
-            if " at nbd" in line:
-                self.uris.append(line.rsplit(" at ", 1)[1].strip())
         self.process.communicate()
         self.process = None
         pytest.fail(f"the server did not start: {said}")
@@ -86,19 +93,22 @@ class Server:
         """Ends it without a warning, as a crash does."""
         self._end(signal.SIGKILL)
 
-    def stop(self) -> str:
-        """Asks it to end; what it said at last."""
+    def stop(self) -> dict[str, Any]:
+        """Asks it to end; what it saw."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self.said_last()
 
-    def said_last(self) -> str:
-        """What it says until it ends by itself."""
+    def said_last(self) -> dict[str, Any]:
+        """What it saw, when it ends by itself."""
         assert self.process is not None
         said, _ = self.process.communicate(timeout=20)
         assert self.process.returncode == 0, said
         self.process = None
-        return said
+        last = event(said.splitlines()[-1])
+        assert last is not None
+        assert last["event"] == "ended"
+        return last
 
     def close(self) -> None:
         """Ends it if it is still there."""

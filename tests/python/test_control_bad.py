@@ -18,6 +18,7 @@ from serving import Server
 from typer.testing import CliRunner
 
 server = pytest.fixture(scope="module")(served_drive)
+EMPTY = b'{"command": "media-error", "offset": 0, "length": 0, "harm": "heal"}'
 
 
 def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) -> None:
@@ -27,11 +28,23 @@ def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) ->
         wire.settimeout(20)
         wire.connect(str(path))
         answers = wire.makefile("rb")
-        for line in (b"hello", b"{}", b'{"command": 3}', b'{"command": "fly"}', b"\xff\xfe", b""):
+        for line, code in {
+            b"hello": "invalid-syntax",
+            b"{}": "missing-setting",
+            b'{"command": 3}': "missing-setting",
+            b'{"command": "fly"}': "invalid-value",
+            b"\xff\xfe": "invalid-syntax",
+            b"": "invalid-syntax",
+            b'{"command": "stats", "export": "b"}': "invalid-value",
+            b'{"command": "record-end", "export": "b"}': "unknown-name",
+            b'{"command": "record-end"}': "no-data",
+            EMPTY: "invalid-value",
+        }.items():
             wire.sendall(line + b"\n")
-            assert "error" in json.loads(answers.readline()), line
+            assert json.loads(answers.readline())["code"] == code, line
         wire.sendall(b"[" * 100_000)
-        assert "65536 bytes at most" in json.loads(answers.readline())["error"]
+        refused = json.loads(answers.readline())
+        assert (refused["code"], "65536 bytes at most" in refused["error"]) == ("over-limit", True)
         # What is left of the line is not read, so that the end may look like a reset.
         with suppress(ConnectionResetError):
             assert answers.readline() == b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import resource
 import subprocess
@@ -81,22 +82,28 @@ STUDY = """
 path = "stack.blocks"
 values = [150, 3_000]
 """
-OPEN = "import nacre; nacre.open('large.toml')"
+OPEN = """
+import json, nacre
+try:
+    nacre.open("large.toml")
+except nacre.ConfigError as error:
+    print(json.dumps({"code": error.code, "data": error.data, "error": str(error)}))
+"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say what is left")
 @pytest.mark.parametrize(
-    "command",
+    ("command", "status"),
     [
-        ["-m", "nacre", "run", "large.toml"],
-        ["-m", "nacre", "serve", "large.toml", "large.img"],
-        ["-m", "nacre", "study", "study.toml", "--out", "out"],
-        ["-c", OPEN],
+        (["-m", "nacre", "run", "large.toml", "--json"], 2),
+        (["-m", "nacre", "serve", "large.toml", "large.img", "--json"], 2),
+        (["-m", "nacre", "study", "study.toml", "--out", "out", "--json"], 2),
+        (["-c", OPEN], 0),
     ],
     ids=["run", "serve", "study", "open"],
 )
 def test_tables_that_do_not_fit_are_refused_with_their_size(
-    command: list[str], tmp_path: Path
+    command: list[str], status: int, tmp_path: Path
 ) -> None:
     (tmp_path / "large.toml").write_text(LARGE)
     (tmp_path / "study.toml").write_text('scenario = "large.toml"' + STUDY)
@@ -113,9 +120,13 @@ def test_tables_that_do_not_fit_are_refused_with_their_size(
         timeout=100,
         check=False,
     )
-    assert done.returncode in (1, 2), done
-    said = done.stdout + done.stderr
-    assert re.search(r"its tables take \d+\.\d GiB of memory .* and this machine has", said), said
+    assert done.returncode == status, done
+    told = json.loads(done.stdout)
+    assert told["code"] == "too-little-memory", told
+    assert told["data"]["needed"] > told["data"]["available"] > 0
+    assert re.search(
+        r"its tables take \d+\.\d GiB of memory .* and this machine has", told["error"]
+    )
     assert not list(tmp_path.glob("large.img*"))
 
 

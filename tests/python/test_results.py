@@ -125,7 +125,8 @@ def test_a_figure_that_does_not_fit_costs_no_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "failure",
     [
-        "raise nacre.Error('a bug in Nacre 0.1.0: assertion failed:\\n  left == right')",
+        "raise nacre.errors.InternalError("
+        "'a bug in Nacre 0.1.0: assertion failed:\\n  left == right', 'bug')",
         "raise type('PanicException', (BaseException,), {})('assertion failed: left == right')",
     ],
 )
@@ -144,27 +145,33 @@ def test_a_failed_assertion_of_the_model_is_one_line(tmp_path: Path, failure: st
     )
 
 
+NO_STACK = "threading.stack_size(1 << 46); threading.Thread(target=print).start()"
+"""A thread that no system has addresses for."""
+BEGUN_TWICE = "thread = threading.Thread(target=print); thread.start(); thread.start()"
+
+
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "code", "told"),
     [
-        (
-            'RuntimeError("can\'t start new thread")',
-            "the system has no process or thread for it; see the limits",
-        ),
-        ("MemoryError()", "there is not enough memory"),
+        (NO_STACK, "out-of-threads", "the system has no process or thread for it; see the limits"),
+        ("raise MemoryError", "too-little-memory", "there is not enough memory"),
+        (BEGUN_TWICE, "bug", "this is a bug in Nacre"),
+        ("raise RuntimeError('no thread')", "bug", "this is a bug in Nacre"),
     ],
 )
-def test_what_the_system_refuses_is_no_bug(tmp_path: Path, failure: str, told: str) -> None:
+def test_what_the_system_refuses_is_no_bug(
+    tmp_path: Path, failure: str, code: str, told: str
+) -> None:
     change = (
         "import threading, nacre.cli.run as command\n"
-        f"def broken(*_, **__):\n    raise {failure}\n"
-        "{place} = broken\n"
+        f"def broken(*_, **__):\n    {failure}\n"
+        "command.run_scenario = broken\n"
     )
-    for place in ("threading.Thread.start", "command.run_scenario"):
-        done = script(tmp_path, change.replace("{place}", place), "run", "small.toml")
-        assert done.returncode == 1
-        assert done.stderr.startswith(f"error: {told}")
-        assert done.stderr.count("\n") == 1
+    done = script(tmp_path, change, "run", "small.toml", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout[done.stdout.index("{") :])["code"] == code
+    assert done.stderr.startswith(f"error: {told}")
+    assert done.stderr.count("\n") == 1
 
 
 def test_an_error_without_a_file_is_not_blamed_on_standard_output(tmp_path: Path) -> None:
@@ -176,4 +183,9 @@ def test_an_error_without_a_file_is_not_blamed_on_standard_output(tmp_path: Path
     done = script(tmp_path, change, "run", "small.toml", "--json")
     assert done.returncode == 1
     assert done.stderr == "error: /tmp: it is a directory\n"
-    assert json.loads(done.stdout) == {"error": "/tmp: it is a directory", "problems": []}
+    assert json.loads(done.stdout) == {
+        "error": "/tmp: it is a directory",
+        "code": "os-error",
+        "data": {},
+        "problems": [],
+    }

@@ -186,7 +186,8 @@ def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> 
             client.export.size = 0  # It is gone: nobody to say goodbye to.
         assert answered == asked
         assert time.monotonic() - began >= 0.45
-        assert "1 client, 4 requests answered" in said
+        assert said["clients"] == 1
+        assert [export["answered"] for export in said["exports"]] == [4]
     finally:
         server.close()
 

@@ -180,6 +180,8 @@ pub enum Problem {
         doing: &'static str,
         /// The kind of failure.
         kind: io::ErrorKind,
+        /// The number that the operating system gave it.
+        errno: Option<i32>,
         /// What the operating system says.
         detail: String,
     },
@@ -226,6 +228,7 @@ impl Problem {
             }
             Problem::CutShort { found, .. } => vec![("at", (*found).into())],
             Problem::Damaged { at, .. } | Problem::DamagedPage { at, .. } => vec![("at", (*at).into())],
+            Problem::Io { errno: Some(errno), .. } => vec![("errno", (*errno).into())],
             Problem::IdentityTooLong { limit, .. } => vec![("limit", (*limit as u64).into())],
             _ => ErrorData::new(),
         }
@@ -235,7 +238,10 @@ impl Problem {
     pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
         match error.kind() {
             _ if is_full(error) => Problem::DiskFull { doing },
-            kind => Problem::Io { doing, kind, detail: error.to_string() },
+            kind => {
+                let errno = error.raw_os_error();
+                Problem::Io { doing, kind, errno, detail: error.to_string() }
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ error_codes! {
     NotAFile = "not-a-file" ["errno"]: "The path names something other than a regular file, e.g. a folder or a link."
     PermissionDenied = "permission-denied" ["errno"]: "The operating system denies access."
     ReadOnly = "read-only" []: "The file or device was opened for reading only."
-    InUse = "in-use" ["pid"]: "Another process uses the file."
+    InUse = "in-use" ["pid", "errno"]: "Another process uses the file."
     DiskFull = "disk-full" ["errno"]: "The disk or its quota is full."
     OsError = "os-error" ["errno"]: "Another error of the operating system."
     FileReplaced = "file-replaced" []: "The file was moved or replaced while it was being opened."
@@ -105,6 +105,9 @@ impl ErrorCode {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 ErrorCode::DiskFull
             }
+            ErrorKind::ResourceBusy => ErrorCode::InUse,
+            // What a thread that cannot be begun fails with.
+            ErrorKind::WouldBlock => ErrorCode::OutOfThreads,
             _ => ErrorCode::OsError,
         }
     }
@@ -171,6 +174,11 @@ impl From<Vec<String>> for Datum {
 
 /// The data of an error: values that a program can use, by their keys.
 pub type ErrorData = Vec<(&'static str, Datum)>;
+
+/// The number that the operating system gave `error`, as data.
+pub fn errno(error: &std::io::Error) -> ErrorData {
+    error.raw_os_error().map(|number| ("errno", number.into())).into_iter().collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
 use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
-use nacre_kernel::{Bytes, Capabilities, ComponentId, Device, Random, Streams, event};
+use nacre_kernel::{Bytes, Capabilities, ComponentId, Device, Random, Streams, error_code, event};
 use nacre_media::store::{Layout, Pages};
 use nacre_workload::replay::{By, First, Shares};
 use nacre_workload::trace::{self, TraceReader};
@@ -508,9 +508,5 @@ fn file_problem(path: &str, file: &str, error: &io::Error) -> Problem {
     };
     let code = ErrorCode::of_io(error);
     let problem = Problem::new(code, path, None, format!("the file cannot be read: {error}"));
-    let problem = match error.raw_os_error() {
-        Some(number) => problem.data("errno", number),
-        None => problem,
-    };
-    problem.given(format!("{file:?}")).remedy(remedy)
+    problem.all_data(error_code::errno(error)).given(format!("{file:?}")).remedy(remedy)
 }

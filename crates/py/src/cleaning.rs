@@ -4,7 +4,7 @@
 //! here.
 
 use crate::arrays;
-use crate::errors::{Failure, error};
+use crate::errors::{Failure, function_failed};
 use crate::policies;
 use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
 use nacre_files::ScenarioFiles;
@@ -144,7 +144,7 @@ impl PythonCleaner {
         let places = view.places_of(partition);
         let wrong = |problem: String| {
             let shown = answer.repr().map_or_else(|_| "a value".into(), |text| text.to_string());
-            error(py, format!("the cleaning function {} returned {shown}: {problem}", self.name))
+            function_failed(py, format!("the cleaning function {} returned {shown}: {problem}", self.name))
         };
         let allowed = format!("return the index of a place, an int from 0 to {}", places.len() - 1);
         if answer.is_instance_of::<PyBool>() {

@@ -5,6 +5,7 @@ use crate::errors::{config_error, error};
 use crate::progress::Reporter;
 use crate::run::{checked, scenario_files};
 use nacre_crash::{Fault, Options};
+use nacre_kernel::ErrorCode;
 use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, told};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -28,7 +29,11 @@ pub(crate) fn crash(
     let files = scenario_files(py, directory)?;
     let named = |name: &String| {
         let known = Fault::INJECTED.into_iter().find(|fault| fault.name() == name);
-        known.ok_or_else(|| error(py, format!("no fault of the medium is called {name:?}")))
+        known.ok_or_else(|| {
+            let names: Vec<&str> = Fault::INJECTED.iter().map(|fault| fault.name()).collect();
+            let data = vec![("known", names.as_slice().into())];
+            error(py, ErrorCode::UnknownName, data, format!("no fault of the medium is called {name:?}"))
+        })
     };
     let faults = faults.iter().map(named).collect::<PyResult<Vec<Fault>>>()?;
     let options = Options { faults, ..Options::new(points, seed) };

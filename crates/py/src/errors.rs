@@ -1,20 +1,14 @@
 //! Rust errors as Python exceptions, with the same text as the command line.
 
+use nacre_kernel::{Datum, ErrorCode, ErrorData, error_code};
 use nacre_machine::Problems;
 use nacre_memory::MemoryError;
 use nacre_workload::trace::TraceError;
-use pyo3::exceptions::{PyException, PyIndexError, PyOSError, PyValueError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-
-static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static CONFIG_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static TRACE_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static TRANSACTION_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static TRANSACTION_TOO_LARGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// What the first function that failed raised.
 #[derive(Clone, Default)]
@@ -34,35 +28,26 @@ impl Failure {
     }
 }
 
-/// Adds the exceptions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("Error", error_type(py)?)?;
-    module.add("ConfigError", config_error_type(py)?)?;
-    module.add("TraceError", trace_error_type(py)?)?;
-    module.add("TransactionError", transaction_error_type(py)?)?;
-    module.add("TransactionTooLarge", transaction_too_large_type(py)?)
-}
-
 /// The exception for the mistakes of a document; its `problems` lists them all.
 pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
-    raised(config_error_type(py), problems.to_string(), |error| {
-        error.setattr("problems", problem_list(py, problems)?)
-    })
+    let Some(first) = problems.0.first() else { return failed(py, problems.to_string()) };
+    let kind = Kind { class: "ConfigError", code: first.code, data: first.data.clone() };
+    raised(py, kind, problems.to_string(), |error| error.setattr("problems", problem_list(py, problems)?))
 }
 
 /// The exception for a trace that cannot be read or written.
 pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
+    let kind = Kind { class: "TraceError", code: error.code(), data: error.data() };
     match error {
         // Without a number it is not the system that complains but a decompressor.
         TraceError::Io { source_name, place, error } if error.raw_os_error().is_none() => {
             let text = format!(
                 "{source_name}, {place}: the compressed file is damaged or cut short ({error}); get it anew"
             );
-            raised(trace_error_type(py), text, |_| Ok(()))
+            raised(py, kind, text, |_| Ok(()))
         }
         TraceError::Io { source_name, error, .. } => os_error(&source_name, &error),
-        error => raised(trace_error_type(py), error.to_string(), |_| Ok(())),
+        error => raised(py, kind, error.to_string(), |_| Ok(())),
     }
 }
 
@@ -70,19 +55,29 @@ pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
 pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
     let class = match error {
         MemoryError::Scenario(problems) => return config_error(py, problems),
-        MemoryError::OutOfRange { .. } => return PyIndexError::new_err(error.to_string()),
-        MemoryError::TransactionTooLarge { .. } => transaction_too_large_type(py),
+        MemoryError::OutOfRange { .. } => "AddressError",
+        MemoryError::TransactionTooLarge { .. } => "TransactionTooLarge",
         MemoryError::TransactionOpen | MemoryError::NoTransaction | MemoryError::NoTransactions { .. } => {
-            transaction_error_type(py)
+            "TransactionError"
         }
-        _ => error_type(py),
+        _ => "Error",
     };
-    raised(class, error.to_string(), |_| Ok(()))
+    raised(py, Kind { class, code: error.code(), data: error.data() }, error.to_string(), |_| Ok(()))
 }
 
-/// The exception for any other mistake.
-pub(crate) fn error(py: Python<'_>, text: String) -> PyErr {
-    raised(error_type(py), text, |_| Ok(()))
+/// The exception for any other error that has a code.
+pub(crate) fn error(py: Python<'_>, code: ErrorCode, data: ErrorData, text: String) -> PyErr {
+    raised(py, Kind { class: "Error", code, data }, text, |_| Ok(()))
+}
+
+/// The exception for a function of the user's that returned what it may not.
+pub(crate) fn function_failed(py: Python<'_>, text: String) -> PyErr {
+    error(py, ErrorCode::FunctionFailed, ErrorData::new(), text)
+}
+
+/// The exception for what has no better code.
+pub(crate) fn failed(py: Python<'_>, text: String) -> PyErr {
+    error(py, ErrorCode::Failed, ErrorData::new(), text)
 }
 
 /// The built-in exception for a file that cannot be opened, read or written.
@@ -98,29 +93,61 @@ pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     }
 }
 
+/// The exception for a thread that the system refuses.
+pub(crate) fn no_thread(py: Python<'_>, text: String, denied: &io::Error) -> PyErr {
+    let kind =
+        Kind { class: "SystemLimitError", code: ErrorCode::OutOfThreads, data: error_code::errno(denied) };
+    raised(py, kind, text, |_| Ok(()))
+}
+
 /// The exception for a failed assertion: our own bug.
 pub(crate) fn bug(py: Python<'_>, text: &str) -> PyErr {
     let text = format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION"));
-    error(py, text)
+    let kind = Kind { class: "InternalError", code: ErrorCode::Bug, data: ErrorData::new() };
+    raised(py, kind, text, |_| Ok(()))
+}
+
+/// What an exception is, for programs: its class in `nacre.errors`, code and data.
+struct Kind {
+    class: &'static str,
+    code: ErrorCode,
+    data: ErrorData,
 }
 
 fn raised(
-    class: PyResult<&Bound<'_, PyType>>,
+    py: Python<'_>,
+    kind: Kind,
     text: String,
     dress: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
 ) -> PyErr {
-    let made = class.and_then(|class| {
-        let error = class.call1((text,))?;
+    let make = || {
+        let class = py.import("nacre.errors")?.getattr(kind.class)?;
+        let error = class.call((text, kind.code.name()), Some(&dict(py, &kind.data)?))?;
         dress(&error)?;
         Ok(PyErr::from_value(error))
-    });
-    made.unwrap_or_else(|failure| failure)
+    };
+    make().unwrap_or_else(|failure| failure)
+}
+
+/// The data of an error as Python has it.
+fn dict<'py>(py: Python<'py>, data: &ErrorData) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, datum) in data {
+        match datum {
+            Datum::Integer(number) => dict.set_item(key, number)?,
+            Datum::Text(text) => dict.set_item(key, text)?,
+            Datum::Texts(texts) => dict.set_item(key, texts)?,
+        }
+    }
+    Ok(dict)
 }
 
 fn problem_list<'py>(py: Python<'py>, problems: &Problems) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for problem in &problems.0 {
         let entry = PyDict::new(py);
+        entry.set_item("code", problem.code.name())?;
+        entry.set_item("data", dict(py, &problem.data)?)?;
         entry.set_item("path", &problem.path)?;
         entry.set_item("where", &problem.place)?;
         entry.set_item("given", &problem.given)?;
@@ -129,54 +156,4 @@ fn problem_list<'py>(py: Python<'py>, problems: &Problems) -> PyResult<Bound<'py
         list.append(entry)?;
     }
     Ok(list)
-}
-
-fn error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    class(py, &ERROR, "Error", "Whatever Nacre reports.", |py| {
-        (py.get_type::<PyException>(),).into_pyobject(py)
-    })
-}
-
-fn config_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    let doc = "A scenario with mistakes; `problems` lists every one.";
-    class(py, &CONFIG_ERROR, "ConfigError", doc, value_error_bases)
-}
-
-fn trace_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    let doc = "A trace that cannot be read as what it was said to be, or not be written.";
-    class(py, &TRACE_ERROR, "TraceError", doc, value_error_bases)
-}
-
-fn transaction_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    let doc = "A transaction where there can be none, or none where there has to be one.";
-    class(py, &TRANSACTION_ERROR, "TransactionError", doc, |py| (error_type(py)?.clone(),).into_pyobject(py))
-}
-
-fn transaction_too_large_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    let doc = "A write that an open transaction has no room for; it changed nothing.";
-    class(py, &TRANSACTION_TOO_LARGE, "TransactionTooLarge", doc, |py| {
-        (transaction_error_type(py)?.clone(),).into_pyobject(py)
-    })
-}
-
-fn value_error_bases(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-    (error_type(py)?.clone(), py.get_type::<PyValueError>()).into_pyobject(py)
-}
-
-/// A class made the way Python makes one, because it may have two bases.
-fn class<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-    doc: &str,
-    bases: impl FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
-) -> PyResult<&'py Bound<'py, PyType>> {
-    let class = cell.get_or_try_init(py, || -> PyResult<Py<PyType>> {
-        let body = PyDict::new(py);
-        body.set_item("__module__", "nacre._core")?;
-        body.set_item("__doc__", doc)?;
-        let class = py.get_type::<PyType>().call1((name, bases(py)?, body))?;
-        Ok(class.cast_into::<PyType>()?.unbind())
-    })?;
-    Ok(class.bind(py))
 }

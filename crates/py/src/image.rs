@@ -13,7 +13,9 @@ pub(crate) fn check_image(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let mut reporter = Reporter::new(None);
     let checked = detached(py, || check(&path, &mut || reporter.report(())))?;
     reporter.outcome()?;
-    checked.map(|checked| told(&checked)).map_err(|wrong| error(py, wrong.to_string()))
+    checked
+        .map(|checked| told(&checked))
+        .map_err(|wrong| error(py, wrong.problem.code(), wrong.problem.data(), wrong.to_string()))
 }
 
 /// Makes a copy of an image with what is left; what was found in it, as JSON text.
@@ -22,7 +24,9 @@ pub(crate) fn repair_image(py: Python<'_>, path: PathBuf, out: PathBuf) -> PyRes
     let mut reporter = Reporter::new(None);
     let checked = detached(py, || repair(&path, &out, &mut || reporter.report(())))?;
     reporter.outcome()?;
-    checked.map(|checked| told(&checked)).map_err(|wrong| error(py, wrong.to_string()))
+    checked
+        .map(|checked| told(&checked))
+        .map_err(|wrong| error(py, wrong.problem.code(), wrong.problem.data(), wrong.to_string()))
 }
 
 fn told(checked: &CheckedImage) -> String {

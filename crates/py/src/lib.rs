@@ -63,7 +63,6 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::bugs::tell_through_exceptions();
-        super::errors::register(module)?;
         module.add("MINIATURE_BLOCKS_MIN", nacre_shape::miniature::BLOCKS_MIN)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -1,9 +1,9 @@
 //! A simulated memory that Python programs use.
 
 use crate::bugs::detached;
-use crate::errors::{config_error, error, memory_error};
+use crate::errors::{config_error, error, failed, memory_error};
 use crate::run::{scenario_files, state_of_run};
-use nacre_kernel::Time;
+use nacre_kernel::{ErrorCode, ErrorData, Time};
 use nacre_machine::Document;
 use nacre_memory::MemoryError;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
@@ -166,7 +166,7 @@ impl Memory {
     /// What the device did since it was opened, as JSON text.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         let statistics = self.with(py, |memory| Ok(memory.statistics()))?;
-        serde_json::to_string(&statistics).map_err(|failure| error(py, failure.to_string()))
+        serde_json::to_string(&statistics).map_err(|failure| failed(py, failure.to_string()))
     }
 
     /// Simulated seconds: now, and how long the last operation took.
@@ -203,9 +203,12 @@ impl Memory {
         })?;
         done.map_err(|failure| match failure {
             Failure::Memory(failure) => memory_error(py, &failure),
-            Failure::Closed => error(py, "the memory is closed; open it again".into()),
+            Failure::Closed => {
+                let text = "the memory is closed; open it again".into();
+                error(py, ErrorCode::Closed, ErrorData::new(), text)
+            }
             Failure::Broken => {
-                error(py, "the memory is of no use after a bug in Nacre; close it and open it again".into())
+                failed(py, "the memory is of no use after a bug in Nacre; close it and open it again".into())
             }
         })
     }

@@ -1,6 +1,6 @@
 //! Replacement policies and placements written in Python.
 
-use crate::errors::{Failure, error};
+use crate::errors::{Failure, function_failed};
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 use nacre_machine::policies::{Access, Brought, Decider, Exchange, PlacementView, Replacement};
 use numpy::PyArray1;
@@ -58,7 +58,10 @@ impl PythonReplacement {
                 let shown = answer.repr().map_or_else(|_| "a value".into(), |text| text.to_string());
                 let problem =
                     "return a block that is in the cache, or the one that asks, which then stays out";
-                error(answer.py(), format!("the policy {}.evict returned {shown}: {problem}", self.name))
+                function_failed(
+                    answer.py(),
+                    format!("the policy {}.evict returned {shown}: {problem}", self.name),
+                )
             })
         });
         asked.unwrap_or(first)
@@ -175,8 +178,9 @@ impl PythonDecider {
         columns.set_item("skipped", view.skipped)?;
         let seen = py.import("nacre.policies")?.getattr("PlacementView")?.call((), Some(&columns))?;
         let answer = self.function.bind(py).call1((seen,))?;
-        let wrong =
-            |problem: String| error(py, format!("the placement function {} returned {problem}", self.name));
+        let wrong = |problem: String| {
+            function_failed(py, format!("the placement function {} returned {problem}", self.name))
+        };
         let pairs: Vec<(u32, u32)> = answer.extract().map_err(|_| {
             wrong("something else than pairs; return a list of (extent, partner), numbers of extents".into())
         })?;

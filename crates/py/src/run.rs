@@ -6,7 +6,7 @@ use crate::cleaning::{Functions, WithFunctions};
 use crate::errors::{config_error, error, memory_error, os_error};
 use crate::progress::Reporter;
 use nacre_files::{PreparationFolder, ScenarioFiles, StateFile};
-use nacre_kernel::Op;
+use nacre_kernel::{ErrorCode, ErrorData, Op};
 use nacre_machine::console::{ConsoleRequest, ask};
 use nacre_machine::saved::Preparations;
 use nacre_machine::{
@@ -117,7 +117,12 @@ fn start_state(
 /// The saved state at `path`, for what has bytes of its own: an image, which has bytes too, is no beginning of another.
 pub(crate) fn state_of_run(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     match py.detach(|| nacre_memory::is_image(path)) {
-        true => Err(error(py, format!("{}: {IS_IMAGE}", path.display()))),
+        true => Err(error(
+            py,
+            ErrorCode::InvalidContent,
+            ErrorData::new(),
+            format!("{}: {IS_IMAGE}", path.display()),
+        )),
         false => read_state(py, path),
     }
 }
@@ -131,7 +136,9 @@ fn read_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
 
 fn saved_run<'a>(py: Python<'_>, path: Option<&Path>, bytes: &'a [u8]) -> PyResult<SavedRun<'a>> {
     let name = path.map_or_else(String::new, |path| path.display().to_string());
-    py.detach(|| SavedRun::read(bytes)).map_err(|unreadable| error(py, format!("{name}: {unreadable}")))
+    py.detach(|| SavedRun::read(bytes)).map_err(|unreadable| {
+        error(py, unreadable.code(), unreadable.data(), format!("{name}: {unreadable}"))
+    })
 }
 
 fn state_file(path: &Path) -> PyResult<StateFile> {
@@ -191,7 +198,14 @@ pub(crate) fn step(
     let mut asked = Vec::with_capacity(requests.len());
     for (word, address, bytes) in requests {
         let op = known.into_iter().find(|op| op.name() == word);
-        let op = op.ok_or_else(|| error(py, format!("there is no request called {word:?}")))?;
+        let op = op.ok_or_else(|| {
+            error(
+                py,
+                ErrorCode::UnknownName,
+                ErrorData::new(),
+                format!("there is no request called {word:?}"),
+            )
+        })?;
         asked.push(ConsoleRequest { op, address, bytes });
     }
     let answered = detached(py, || ask(&checked, &files, &asked))?;

@@ -1,7 +1,7 @@
 //! Serving stacks of scenarios as block devices.
 
 use crate::bugs::detached;
-use crate::errors::{config_error, error};
+use crate::errors::{config_error, no_thread};
 use crate::progress::Reporter;
 use crate::run::{scenario_files, state_of_run};
 use nacre_machine::{Document, Problem, Problems};
@@ -10,7 +10,7 @@ use nacre_serve::listen::Address;
 use nacre_serve::model::{Since, Timing};
 use nacre_serve::offer::{Offer, ServeError};
 use nacre_serve::server::{Server, Terms};
-use nacre_serve::statistics::Life;
+use nacre_serve::statistics::{Denied, Life};
 use nacre_serve::tls::Certificates;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ pub(crate) fn serve(
     refused.map_or(Ok(()), Err)?;
     reporter.outcome()?;
     match life.denied {
-        Some(what) => Err(error(py, what)),
+        Some(Denied { what, error }) => Err(no_thread(py, format!("{what}: {error}"), &error)),
         None => Ok(told(&life).to_string()),
     }
 }

@@ -1,12 +1,13 @@
 //! The loops behind the control socket and the metrics: bounded in callers, bytes and patience.
 
 use crate::clients::Clients;
-use crate::control::{self, LINE_MAX};
+use crate::control::{self, LINE_MAX, Refusal};
 use crate::listen::Listener;
 use crate::metrics::{self, HEAD_MAX};
 use crate::socket::{Socket, pause};
 use crate::threads;
 use crate::watch::Watch;
+use nacre_kernel::ErrorCode;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
@@ -63,7 +64,8 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
         socket.set_write_patience(Some(CONTROL_PATIENCE))?;
         while take_line(socket, &mut line)? {
             if line.len() > LINE_MAX {
-                let refused = format!("a line has {LINE_MAX} bytes at most");
+                let message = format!("a line has {LINE_MAX} bytes at most");
+                let refused = Refusal::new(ErrorCode::OverLimit, message);
                 return socket.write_all(&control::answer(Err(refused)));
             }
             let answer = control::parse(&line).and_then(|command| watch.obey(command));

@@ -11,14 +11,28 @@
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
-//! An answer is `{"ok": ...}` or `{"error": "..."}`. Where several devices are served, a wish names its own as
+//! An answer is `{"ok": ...}` or `{"error": "...", "code": "...", "data": {...}}`, with the code and the data of the
+//! kind of error. Where several devices are served, a wish names its own as
 //! `"export"`; without, it is the first.
 
-use nacre_kernel::Op;
+use crate::recorder::RecordError;
+use nacre_image::ImageError;
+use nacre_kernel::{Datum, ErrorCode, ErrorData, Op, error_code};
 use nacre_memory::harm::Harm;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::io;
 use std::path::PathBuf;
+
+fn told(datum: Datum) -> Value {
+    match datum {
+        Datum::Integer(number) => {
+            i64::try_from(number).map_or_else(|_| json!(number.to_string()), Value::from)
+        }
+        Datum::Text(text) => text.into(),
+        Datum::Texts(texts) => texts.into(),
+    }
+}
 
 #[cfg(test)]
 mod tests;
@@ -140,27 +154,84 @@ impl From<Harming> for Harm {
     }
 }
 
-/// Reads one line, without its end. Errors: what is wrong with it, in words.
-pub fn parse(line: &[u8]) -> Result<Command, String> {
-    let value: Value =
-        serde_json::from_slice(line).map_err(|error| format!("this is no line of JSON: {error}"))?;
-    if !value.get("command").is_some_and(Value::is_string) {
-        return Err("this names no command: write {\"command\": \"stats\"}".into());
+/// Why a command is not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of error it is.
+    pub code: ErrorCode,
+    /// What a program can use of it.
+    pub data: ErrorData,
+    /// The same in words.
+    pub message: String,
+}
+
+impl Refusal {
+    /// One without data.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Refusal {
+        Refusal { code, data: ErrorData::new(), message: message.into() }
     }
-    let command: Command = serde_json::from_value(value).map_err(|error| error.to_string())?;
+}
+
+impl From<RecordError> for Refusal {
+    fn from(error: RecordError) -> Refusal {
+        Refusal { code: error.code(), data: error.data(), message: error.to_string() }
+    }
+}
+
+impl From<ImageError> for Refusal {
+    fn from(error: ImageError) -> Refusal {
+        Refusal { code: error.problem.code(), data: error.problem.data(), message: error.to_string() }
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        let of_image = error.get_ref().and_then(|inner| inner.downcast_ref::<ImageError>());
+        match of_image {
+            Some(of_image) => of_image.clone().into(),
+            None => {
+                let code = match error.kind() {
+                    _ if error.raw_os_error().is_some() => ErrorCode::of_io(&error),
+                    io::ErrorKind::ReadOnlyFilesystem => ErrorCode::ReadOnly,
+                    io::ErrorKind::Unsupported => ErrorCode::NotSupported,
+                    io::ErrorKind::InvalidInput => ErrorCode::InvalidValue,
+                    _ => ErrorCode::Failed,
+                };
+                Refusal { code, data: error_code::errno(&error), message: error.to_string() }
+            }
+        }
+    }
+}
+
+/// Reads one line, without its end. Errors: what is wrong with it.
+pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        Refusal::new(ErrorCode::InvalidSyntax, format!("this is no line of JSON: {error}"))
+    })?;
+    if !value.get("command").is_some_and(Value::is_string) {
+        let message = "this names no command: write {\"command\": \"stats\"}";
+        return Err(Refusal::new(ErrorCode::MissingSetting, message));
+    }
+    let command: Command = serde_json::from_value(value)
+        .map_err(|error| Refusal::new(ErrorCode::InvalidValue, error.to_string()))?;
     match &command {
         Command::Record { path, .. } | Command::Snapshot { path, .. } if !path.is_absolute() => {
-            Err(format!("{}: name files from the root on, as /tmp/trace.nacre", path.display()))
+            let message = format!("{}: name files from the root on, as /tmp/trace.nacre", path.display());
+            Err(Refusal::new(ErrorCode::InvalidValue, message))
         }
         _ => Ok(command),
     }
 }
 
 /// The line of an answer, with its end.
-pub fn answer(result: Result<Value, String>) -> Vec<u8> {
+pub fn answer(result: Result<Value, Refusal>) -> Vec<u8> {
     let document = match result {
         Ok(value) => json!({ "ok": value }),
-        Err(problem) => json!({ "error": problem }),
+        Err(Refusal { code, data, message }) => {
+            let data: Map<String, Value> =
+                data.into_iter().map(|(key, datum)| (key.to_string(), told(datum))).collect();
+            json!({ "error": message, "code": code.name(), "data": data })
+        }
     };
     // JSON escapes line ends within texts.
     format!("{document}\n").into_bytes()

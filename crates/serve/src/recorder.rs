@@ -7,7 +7,7 @@
 use crate::model::HostRequest;
 use crate::threads::afford;
 use nacre_files::{Existing, SharedFile};
-use nacre_kernel::{ErrorCode, Op, Request, Time};
+use nacre_kernel::{ErrorCode, ErrorData, Op, Request, Time, error_code};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,8 @@ pub enum RecordError {
         path: PathBuf,
         /// What kind of error it is.
         code: ErrorCode,
+        /// What a program can use of it.
+        data: ErrorData,
         /// What the system said.
         problem: String,
     },
@@ -90,6 +92,14 @@ impl RecordError {
             RecordError::NotRecording => ErrorCode::NoData,
             RecordError::Exists(_) => ErrorCode::FileExists,
             RecordError::System { code, .. } => *code,
+        }
+    }
+
+    /// What a program can use of it.
+    pub fn data(&self) -> ErrorData {
+        match self {
+            RecordError::System { data, .. } => data.clone(),
+            _ => ErrorData::new(),
         }
     }
 }
@@ -125,16 +135,18 @@ impl Recorder {
         if let Some(recording) = &self.state().under_way {
             return Err(RecordError::UnderWay(recording.path.clone()));
         }
-        let refused = |code, problem| RecordError::System { path: path.into(), code, problem };
+        let refused = |code, data, problem| RecordError::System { path: path.into(), code, data, problem };
         let file = SharedFile::begin(path, existing).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => RecordError::Exists(path.into()),
-            _ => refused(ErrorCode::of_io(&error), error.to_string()),
+            _ => refused(ErrorCode::of_io(&error), error_code::errno(&error), error.to_string()),
         })?;
         let options = WriteOptions { strict: true, provenance: provenance.into() };
         let writer = create("nacre", Box::new(file.clone()), &options);
-        let writer = writer.map_err(|error| refused(error.code(), words(error)))?;
+        let writer = writer.map_err(|error| refused(error.code(), error.data(), words(error)))?;
         let begun = Recording::begin(path, dilation, file, writer);
-        self.begin_with(begun.map_err(|error| refused(ErrorCode::OutOfThreads, error.to_string()))?)
+        self.begin_with(begun.map_err(|error| {
+            refused(ErrorCode::OutOfThreads, error_code::errno(&error), error.to_string())
+        })?)
     }
 
     fn begin_with(&self, recording: Recording) -> Result<(), RecordError> {

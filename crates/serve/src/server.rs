@@ -12,7 +12,7 @@ use crate::opening;
 use crate::room::{ROOM_BYTES, Room};
 use crate::serving::Disk;
 use crate::socket::{Socket, pause};
-use crate::statistics::Life;
+use crate::statistics::{Denied, Life};
 use crate::stream::Stream;
 use crate::threads;
 use crate::tls::Certificates;
@@ -158,7 +158,8 @@ impl Server {
                 let _ = here.recv();
             }
             if let Some(Err(error)) = begun.into_iter().flatten().find(Result::is_err) {
-                denied = Some(format!("no thread for the control socket or the metrics: {error}"));
+                let what = "no thread for the control socket or the metrics";
+                denied = Some(Denied { what, error });
                 over.store(true, Ordering::Relaxed);
             } else if !ready() {
                 over.store(true, Ordering::Relaxed);

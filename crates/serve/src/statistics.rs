@@ -8,6 +8,7 @@ use nacre_kernel::histogram::LatencyHistogram;
 use nacre_machine::record::{Columns, StackReport};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::io;
 use std::time::Duration;
 
 /// Everything about a server.
@@ -70,9 +71,18 @@ pub struct Life {
     /// Which image could not be brought to the disk at the end, and why.
     pub unsynced: Option<String>,
     /// What the system denied it at its beginning; then it served nobody.
-    pub denied: Option<String>,
+    pub denied: Option<Denied>,
     /// What is known of each export.
     pub exports: Vec<ExportStatistics>,
+}
+
+/// What the system denied a server at its beginning.
+#[derive(Debug)]
+pub struct Denied {
+    /// What there is none of.
+    pub what: &'static str,
+    /// What the system said.
+    pub error: io::Error,
 }
 
 impl ExportStatistics {

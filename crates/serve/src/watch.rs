@@ -1,13 +1,14 @@
 //! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
 
 use crate::clients::Clients;
-use crate::control::Command;
+use crate::control::{Command, Refusal};
 use crate::recorder::RecordError;
 use crate::serving::Disk;
 use crate::socket::pause;
 use crate::statistics::Statistics;
 use crate::stepping::StepRequest;
 use nacre_files::Existing;
+use nacre_kernel::ErrorCode;
 use serde_json::{Value, json};
 use std::io;
 use std::ops::ControlFlow;
@@ -28,24 +29,23 @@ pub(crate) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Does what is asked. Errors: why not, in words.
-    pub(crate) fn obey(&self, command: Command) -> Result<Value, String> {
+    /// Does what is asked. Errors: why not.
+    pub(crate) fn obey(&self, command: Command) -> Result<Value, Refusal> {
         match command {
             Command::Stats { columns } => Ok(self.statistics().json(columns)),
             Command::Record { export, path, force } => {
                 let disk = self.disk(export.as_deref())?;
-                let recorded = record(disk, self.disks, &path, force);
-                recorded.map_err(|error| error.to_string())?;
+                record(disk, self.disks, &path, force)?;
                 Ok(json!({ "path": path }))
             }
             Command::RecordEnd { export } => {
                 let ended = self.disk(export.as_deref())?.record_end();
-                Ok(json!(ended.map_err(|error| error.to_string())?))
+                Ok(json!(ended?))
             }
             Command::PowerFail { export } => self.power_fail(self.disk(export.as_deref())?),
             Command::MediaError { export, offset, length, harm } => {
                 let disk = self.disk(export.as_deref())?;
-                disk.harm(offset, length, harm.into()).map_err(|error| error.to_string())?;
+                disk.harm(offset, length, harm.into())?;
                 Ok(json!({}))
             }
             Command::Snapshot { export, path } => {
@@ -54,11 +54,11 @@ impl Watch<'_> {
                     false => ControlFlow::Continue(()),
                 };
                 let copied = self.disk(export.as_deref())?.snapshot(&path, &mut goes_on);
-                Ok(json!({ "bytes": copied.map_err(|error| error.to_string())? }))
+                Ok(json!({ "bytes": copied? }))
             }
             Command::Step { export, op, offset, length, fill } => {
                 let request = StepRequest { op: op.into(), offset, bytes: length, fill };
-                self.step(self.disk(export.as_deref())?, request).map_err(|error| error.to_string())
+                Ok(self.step(self.disk(export.as_deref())?, request)?)
             }
             Command::Stop {} => {
                 self.is_over.store(true, Ordering::Relaxed);
@@ -68,8 +68,8 @@ impl Watch<'_> {
     }
 
     /// The power fails when it is asked for: answers that are due later do not leave, and their clients are cut off.
-    fn power_fail(&self, disk: &Disk) -> Result<Value, String> {
-        let outage = disk.power_fail().map_err(|error| error.to_string())?;
+    fn power_fail(&self, disk: &Disk) -> Result<Value, Refusal> {
+        let outage = disk.power_fail()?;
         let were_cut = self.clients.cut();
         self.clients.welcome();
         if !were_cut {
@@ -109,11 +109,14 @@ impl Watch<'_> {
         }
     }
 
-    fn disk(&self, name: Option<&str>) -> Result<&Disk, String> {
-        let Some(name) = name else { return self.disks.first().ok_or_else(|| "nothing is served".into()) };
+    fn disk(&self, name: Option<&str>) -> Result<&Disk, Refusal> {
+        let nothing = || Refusal::new(ErrorCode::NoData, "nothing is served");
+        let Some(name) = name else { return self.disks.first().ok_or_else(nothing) };
         self.disks.iter().find(|disk| disk.export.name == name).ok_or_else(|| {
             let known: Vec<_> = self.disks.iter().map(|disk| disk.export.name.as_str()).collect();
-            format!("there is no export {name:?}; there is {}", known.join(", "))
+            let message = format!("there is no export {name:?}; there is {}", known.join(", "));
+            let data = vec![("known", known.as_slice().into())];
+            Refusal { data, ..Refusal::new(ErrorCode::UnknownName, message) }
         })
     }
 }

@@ -71,6 +71,7 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
         else:
             problems.append(
                 Problem(
+                    code="invalid-value",
                     path="--set",
                     problem="not a setting",
                     given=f'"{given}"',
@@ -104,6 +105,7 @@ def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[s
         places = [path for path in dict.fromkeys(paths) if path.endswith(f".{name}")]
         if places:
             found[name] = Problem(
+                code="unknown-setting",
                 path=name,
                 where=f"--set {name}={value}",
                 problem="there is no such setting",
@@ -119,7 +121,7 @@ def _with_those_of(
     try:
         check(scenario, overrides)
     except ConfigError as more:
-        both = ConfigError(f"{mistakes}\n{more}")
+        both = ConfigError(f"{mistakes}\n{more}", mistakes.code, **mistakes.data)
         both.problems = [*mistakes.problems, *more.problems]
         return both
     return mistakes

@@ -116,7 +116,15 @@ def crash(
         return
     if scenario is None and (settings or fault):
         problem = "without a scenario everything is drawn, faults and settings too"
-        raise config_error([Problem(problem=problem, hint="give a scenario, or only a seed")])
+        raise config_error(
+            [
+                Problem(
+                    code="conflicting-settings",
+                    problem=problem,
+                    hint="give a scenario, or only a seed",
+                )
+            ]
+        )
     # A pipe that nobody writes into is waited for until the first Ctrl-C.
     source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
@@ -164,11 +172,23 @@ def _check_given(context: typer.Context, *, is_program: bool) -> None:
     )
     if given := [name for name in names if _is_given(context, name)]:
         options = [f"--{name.replace('_', '-')}" for name in given]
-        problems = [Problem(path=option, problem=problem, hint=hint) for option in options]
+        problems = [
+            Problem(code="conflicting-settings", path=option, problem=problem, hint=hint)
+            for option in options
+        ]
         raise config_error(problems)
     if not context.params["ready"] and _is_given(context, "ready_timeout"):
         problem = "no file is waited for"
-        raise config_error([Problem(path="--ready-timeout", problem=problem, hint="add: --ready")])
+        raise config_error(
+            [
+                Problem(
+                    code="conflicting-settings",
+                    path="--ready-timeout",
+                    problem=problem,
+                    hint="add: --ready",
+                )
+            ]
+        )
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

@@ -22,7 +22,7 @@ from nacre.cli.terminal import (
     write_text,
 )
 from nacre.control import Control, Harm, Statistics
-from nacre.errors import ConfigError, Error, Problem, config_error
+from nacre.errors import Code, ConfigError, Error, Problem, config_error
 from nacre.quantity import maybe
 from nacre.saving import look, write_file
 from nacre.summary import Table
@@ -100,7 +100,11 @@ def wear(
     """How often the blocks of the medium were programmed and erased."""
     suffix = out.suffix.lstrip(".").lower() if out else ""
     if out and suffix not in _DRAWN:
-        raise mistake(f"{out}: there is no such kind of drawing", "end it in .svg, .png or .html")
+        raise mistake(
+            "unknown-name",
+            f"{out}: there is no such kind of drawing",
+            "end it in .svg, .png or .html",
+        )
     if out:
         look(out, replace=force)
     with Control(image) as control:
@@ -108,7 +112,9 @@ def wear(
     table = wear_table(found.components)
     if not table.rows:
         problem = f"{found.name} has no medium whose wear is modelled"
-        raise mistake(problem, "serve a device of flash or PCM, such as ssd, envy or onyx")
+        raise mistake(
+            "not-supported", problem, "serve a device of flash or PCM, such as ssd, envy or onyx"
+        )
     if out:
         from nacre.figures.export import image as drawing
 
@@ -139,9 +145,11 @@ def record(
     """Record requests from now on into a trace that `nacre run` replays."""
     if (trace is None) != stop:
         problem = "a recording begins with the name of a trace and ends with --stop"
-        raise mistake(problem, "give one of the two")
+        raise mistake("conflicting-settings", problem, "give one of the two")
     if trace is not None and not (folder := trace.absolute().parent).is_dir():
-        raise mistake(f"{trace}: {folder} is no folder", "make it, or name another place")
+        raise mistake(
+            "file-not-found", f"{trace}: {folder} is no folder", "make it, or name another place"
+        )
     with Control(image) as control:
         if trace is not None:
             control.record(trace, force=force, export=export)
@@ -152,7 +160,7 @@ def record(
             return
         ended = control.record_end(export=export)
     if ended.error:
-        raise Error(recording(ended))
+        raise Error(recording(ended), "failed")
     if as_json:
         write_json(ended.to_dict())
     else:
@@ -190,9 +198,11 @@ def media_error(
 ) -> None:
     """Make reads of sectors fail, until they are written."""
     if writes and heal:
-        raise mistake("--writes breaks and --heal mends", "give one of them")
+        raise mistake(
+            "conflicting-settings", "--writes breaks and --heal mends", "give one of them"
+        )
     if length < 1:
-        raise mistake("the range is empty", "give at least one byte")
+        raise mistake("out-of-range", "the range is empty", "give at least one byte")
     harm: Harm = "heal" if heal else "writes" if writes else "reads"
     with Control(image) as control:
         control.media_error(offset, length, harm, export=export)
@@ -226,7 +236,9 @@ def step(
     byte = _byte(fill)
     if byte is None and any(op == "write" for op, *_ in wishes):
         raise mistake(
-            "a write replaces bytes, and none are given", "say what they become: --fill 0"
+            "missing-setting",
+            "a write replaces bytes, and none are given",
+            "say what they become: --fill 0",
         )
     with Control(image) as control:
         answers = [
@@ -247,13 +259,17 @@ def _byte(text: str | None) -> int | None:
     except ValueError:
         byte = -1
     if not 0 <= byte <= 255:
-        raise mistake(f"--fill {text}: it is no byte", "give a number from 0 to 255, such as 0x5a")
+        raise mistake(
+            "out-of-range",
+            f"--fill {text}: it is no byte",
+            "give a number from 0 to 255, such as 0x5a",
+        )
     return byte
 
 
-def mistake(problem: str, hint: str) -> ConfigError:
+def mistake(code: Code, problem: str, hint: str) -> ConfigError:
     """What the user has to mend."""
-    return config_error([Problem(problem=problem, hint=hint)])
+    return config_error([Problem(code=code, problem=problem, hint=hint)])
 
 
 @app.command()

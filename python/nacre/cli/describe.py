@@ -81,7 +81,9 @@ def new(
     if kind is None:
         if output is not None:
             hint = f'name one, as "nacre new ssd -o {output}"; nacre new lists them'
-            raise config_error([Problem(path="KIND", problem="it is not given", hint=hint)])
+            raise config_error(
+                [Problem(code="missing-setting", path="KIND", problem="it is not given", hint=hint)]
+            )
         examples = [["example", *row] for row in EXAMPLES.items()]
         _list(made_of.family("device"), as_json=False, more=examples)
         return
@@ -90,7 +92,12 @@ def new(
         write_text(text)
         return
     if output.exists():
-        problem = Problem(path=str(output), problem="it is there already", hint="give another name")
+        problem = Problem(
+            code="file-exists",
+            path=str(output),
+            problem="it is there already",
+            hint="give another name",
+        )
         raise config_error([problem])
     write_file(output, text.encode())
     runs = shipped_examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"

@@ -6,16 +6,18 @@ import errno
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any, ParamSpec
 
 import typer
 
 from nacre.cli.terminal import OutputError, flush, write_json
-from nacre.errors import ConfigError, Error, TraceError
+from nacre.errors import Code, ConfigError, Error, InternalError, TraceError, code_of
 from nacre.needs import denial
 from nacre.text import printable
 
@@ -35,23 +37,27 @@ _REMEDIES = {
     errno.EPERM: "not permitted: choose a place you may use",
     errno.EROFS: "the file system is read-only: choose another place",
 }
-_CORE_BUG = "a bug in Nacre"
-"""How the text of an `Error` begins when an assertion of the model failed."""
 _PANIC = "PanicException"
 """What PyO3 raises when an assertion fails outside the places that turn it into an `Error`."""
-_NO_THREAD = "can't start new thread"
-"""What Python says where the system refuses it a thread."""
 
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """How a command ends: its exit status, what it says, and the mistakes of a scenario."""
+    """How a command ends: its exit status, what it says, and the same for programs."""
 
     status: int
     lines: Sequence[str] = ()
+    code: Code = "bug"
+    data: Mapping[str, Any] = field(default_factory=dict)
     problems: Sequence[Any] = ()
+
+    def document(self) -> dict[str, Any]:
+        """It as a JSON document."""
+        text = "\n".join(self.lines)
+        about = {"code": self.code, "data": dict(self.data), "problems": list(self.problems)}
+        return {"error": text} | about
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -84,7 +90,7 @@ def explain(error: BaseException, *, as_json: bool = False) -> int:
     complain(*failure.lines)
     if as_json and failure.lines and not isinstance(error, OutputError):
         try:
-            write_json({"error": "\n".join(failure.lines), "problems": list(failure.problems)})
+            write_json(failure.document())
             flush()
         except OutputError as unwritten:
             return explain(unwritten)
@@ -93,27 +99,49 @@ def explain(error: BaseException, *, as_json: bool = False) -> int:
 
 def failure_of(error: BaseException) -> Failure:
     """What an exception means to the user."""
+    code, data = code_of(error)
     match error:
         case typer.Exit():
             return Failure(error.exit_code)
         case OutputError(cause=BrokenPipeError()):
             return Failure(PIPE_CLOSED)
         case OutputError():
-            return Failure(FAILED, [f"standard output: {os_words(error.cause, named=False)}"])
+            code, data = code_of(error.cause)
+            words = f"standard output: {os_words(error.cause, named=False)}"
+            return Failure(FAILED, [words], code, data)
         case ConfigError() | TraceError():
-            return Failure(MISTAKE, str(error).split("\n"), getattr(error, "problems", ()))
+            problems = getattr(error, "problems", ())
+            return Failure(MISTAKE, str(error).split("\n"), code, data, problems)
         case _ if denied := denial(error):
-            return Failure(FAILED, [denied])
+            return Failure(FAILED, [denied], "system-limit")
         case MemoryError():
-            return Failure(FAILED, ["there is not enough memory"])
-        case RuntimeError() if str(error) == _NO_THREAD:
-            return Failure(FAILED, [_NO_THREAD_LEFT])
+            return Failure(FAILED, ["there is not enough memory"], code)
+        case RuntimeError() if _was_refused_a_thread(error):
+            return Failure(FAILED, [_NO_THREAD_LEFT], "out-of-threads")
         case OSError():
             status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
-            return Failure(status, [os_words(error)])
-        case Error() if not str(error).startswith(_CORE_BUG):
-            return Failure(FAILED, str(error).split("\n"))
-    return Failure(FAILED, [_bug_words(error)])
+            return Failure(status, [os_words(error)], code, data)
+        case InternalError():
+            return Failure(FAILED, [_bug_words(" ".join(str(error).split()))], code)
+        case Error():
+            return Failure(FAILED, str(error).split("\n"), code, data)
+    from nacre import __version__
+
+    kind, said = type(error).__name__, " ".join(str(error).split())
+    return Failure(
+        FAILED, [_bug_words(f"a bug in Nacre {__version__}: {kind}: {said}{_place(error)}")]
+    )
+
+
+def _was_refused_a_thread(error: RuntimeError) -> bool:
+    """Whether it comes from beginning a thread that the system has no room for.
+
+    Python has no class of its own for that. A thread that is begun twice is known by its number.
+    """
+    trace = _innermost(error)
+    if trace is None or trace.tb_frame.f_code is not threading.Thread.start.__code__:
+        return False
+    return trace.tb_frame.f_locals["self"].ident is None
 
 
 def complain(*lines: str) -> None:
@@ -140,23 +168,21 @@ def os_words(error: OSError, *, named: bool = True) -> str:
     return f"{os.fsdecode(name) if isinstance(name, bytes) else name}: {what}"
 
 
-def _bug_words(error: BaseException) -> str:
-    from nacre import __version__
-
-    said = " ".join(str(error).split())
-    if not (isinstance(error, Error) and said.startswith(_CORE_BUG)):
-        kind = type(error).__name__
-        said = f"{_CORE_BUG} {__version__}: {kind}: {said}{_place(error)}"
+def _bug_words(said: str) -> str:
     return f"this is {said}; please report it with the command you ran"
 
 
 def _place(error: BaseException) -> str:
+    trace = _innermost(error)
+    return f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
+
+
+def _innermost(error: BaseException) -> TracebackType | None:
+    """Where it was raised."""
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
-    if not trace:
-        return ""
-    return f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})"
+    return trace
 
 
 def _drop_stdout() -> None:

@@ -27,7 +27,10 @@ def imports() -> None:
 def fio(
     file: Annotated[Path, typer.Argument(metavar="JOB", help="A job file of fio, or -.")],
     job: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Job to import, by name or number, if there are several.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Job to import, by name or number, if there are several."
+        ),
     ] = None,
     stack: Annotated[
         str, typer.Option(metavar="PRESET", help="The device of the catalogue it runs on.")

@@ -64,7 +64,12 @@ def import_mqsim(
 ) -> None:
     """Write the scenario that MQSim's two files describe, and say what has no equivalent."""
     if output is not None and output.exists():
-        problem = Problem(path=str(output), problem="it is there already", hint="give another name")
+        problem = Problem(
+            code="file-exists",
+            path=str(output),
+            problem="it is there already",
+            hint="give another name",
+        )
         raise config_error([problem])
     settings, flows = _flows(drive, workload, scenario)
     if flow is not None:
@@ -122,6 +127,8 @@ def _way(output: Path | None, workload: Path) -> Path:
 
 def _one(items: list[_T], number: int, path: str) -> _T:
     if number > len(items):
-        problem = Problem(path=path, problem=f"there are {len(items)}", given=str(number))
+        problem = Problem(
+            code="out-of-range", path=path, problem=f"there are {len(items)}", given=str(number)
+        )
         raise config_error([problem])
     return items[number - 1]

@@ -100,6 +100,7 @@ def _apart(given: Mapping[str, bool]) -> None:
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
         problem = Problem(
+            code="conflicting-settings",
             path=names[0], problem=f"{' and '.join(names)} exclude each other",
             hint="ask one thing at a time",
         )  # fmt: skip

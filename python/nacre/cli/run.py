@@ -247,7 +247,15 @@ def _only_of_parts(
     if wrong:
         hint = "give --split, as in --split hash:4"
         raise config_error(
-            [Problem(path=name, problem="one run is one process", hint=hint) for name in wrong]
+            [
+                Problem(
+                    code="conflicting-settings",
+                    path=name,
+                    problem="one run is one process",
+                    hint=hint,
+                )
+                for name in wrong
+            ]
         )
 
 
@@ -260,7 +268,12 @@ def _only_of_one(
     if wrong:
         problem = "parts of a run have a stack each, and neither state nor interval together"
         hint = "leave --split out"
-        raise config_error([Problem(path=name, problem=problem, hint=hint) for name in wrong])
+        raise config_error(
+            [
+                Problem(code="conflicting-settings", path=name, problem=problem, hint=hint)
+                for name in wrong
+            ]
+        )
 
 
 def _show(record: Record) -> None:

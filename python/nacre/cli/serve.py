@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote, urlsplit
 
 import typer
 
 from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
 from nacre.cli.failure import FAILED, complain, guarded, warn
 from nacre.cli.interrupt import Interruption
-from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.cli.terminal import flush, write_json_line, write_line, write_prose, write_table
 from nacre.control import SUFFIX, ExportStatistics
-from nacre.errors import Problem, config_error
+from nacre.errors import Code, Problem, config_error
 from nacre.scenario import read
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
@@ -97,23 +100,13 @@ def serve(
 ) -> None:
     """Be the device: a block device for real programs, over NBD."""
     address = listen or f"unix:{image}.sock"
-    devices: list[str] = []
-
-    def ready(uri: str, size: int) -> None:
-        if not as_json:
-            write_line(f"{with_unit(size, 'B')} at {uri}")
-            devices.append(uri)
-            if len(devices) == 1 + len(export or []):
-                write_line("Ctrl-C ends it; what was written stays in the image")
-            flush()
-
-    def metrics_ready(url: str) -> None:
-        if not as_json:
-            write_line(f"metrics at {url}")
 
     # Pipes that nobody writes into are waited for until the first Ctrl-C.
     source = read(scenario)
     others = {name: (read(other), place) for name, (other, place) in _exports(export or []).items()}
+    steered = control or image.with_name(image.name + SUFFIX)
+    images = [image, *(place for _, place in others.values())]
+    listening = _Listening(images, steered, as_json=as_json)
     with Interruption() as interruption:
         service = serve_scenario(
             source,
@@ -126,17 +119,17 @@ def serve(
             read_only=read_only,
             start=start,
             tls=tls,
-            control=control or image.with_name(image.name + SUFFIX),
+            control=steered,
             metrics=metrics,
             record=record,
             force=force,
             tell=warn,
-            ready=ready,
-            metrics_ready=metrics_ready,
+            ready=listening.ready,
+            metrics_ready=listening.metrics_ready,
             stop=lambda: interruption.asked,
         )
     if as_json:
-        write_json(service.to_dict())
+        write_json_line({"event": "ended"} | service.to_dict())
     else:
         _show(service)
     recorded = [export.recording for export in service.exports if export.recording]
@@ -148,6 +141,39 @@ def serve(
         raise typer.Exit(FAILED)
 
 
+@dataclass
+class _Listening:
+    """Says where a server is reached, once it answers: in words, or as one line of JSON."""
+
+    images: Sequence[Path]
+    """Those of the devices, in their order."""
+    control: Path
+    as_json: bool
+    exports: list[dict[str, object]] = field(default_factory=list)
+    metrics: str | None = None
+
+    def metrics_ready(self, url: str) -> None:
+        """Metrics are at `url`; this comes before the devices."""
+        self.metrics = url
+        if not self.as_json:
+            write_line(f"metrics at {url}")
+
+    def ready(self, uri: str, size: int) -> None:
+        """A device can be reached."""
+        name = unquote(urlsplit(uri).path.removeprefix("/"))
+        image = str(self.images[len(self.exports)])
+        self.exports.append({"name": name, "uri": uri, "bytes": size, "image": image})
+        is_last = len(self.exports) == len(self.images)
+        if not self.as_json:
+            write_line(f"{with_unit(size, 'B')} at {uri}")
+            if is_last:
+                write_line("Ctrl-C ends it; what was written stays in the image")
+        elif is_last:
+            about = {"control": str(self.control), "metrics": self.metrics, "exports": self.exports}
+            write_json_line({"event": "ready"} | about)
+        flush()
+
+
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
     """More devices by their names; raises `ConfigError` for those that cannot be read."""
     exports: dict[str, tuple[str, Path]] = {}
@@ -156,9 +182,12 @@ def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
         name, _, rest = text.partition("=")
         scenario, _, image = rest.partition(":")
         if not (name and scenario and image) or name in exports:
+            code: Code = "duplicate-name" if name in exports else "invalid-value"
             wrong = "two devices have the same name" if name in exports else "it is no device"
             hint = "write NAME=SCENARIO:IMAGE, as in --export onyx=onyx:onyx.img"
-            problems.append(Problem(path="--export", problem=wrong, given=f'"{text}"', hint=hint))
+            problems.append(
+                Problem(code=code, path="--export", problem=wrong, given=f'"{text}"', hint=hint)
+            )
         exports[name] = (scenario, Path(image))
     if problems:
         raise config_error(problems)

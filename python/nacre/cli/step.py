@@ -61,7 +61,9 @@ def asked(word: str) -> Request:
     numbers = [_bytes(number) for number in given]
     if len(numbers) > 2 or None in numbers or op not in OPS:
         hint = "write it as read:8192:4096, or read:8KiB:4KiB; write, trim and flush alike"
-        problem = Problem(path="requests", problem="it is no request", given=word, hint=hint)
+        problem = Problem(
+            code="invalid-value", path="requests", problem="it is no request", given=word, hint=hint
+        )
         raise config_error([problem])
     address, size, *_ = [number or 0 for number in numbers] + [0, _BYTES][len(numbers) :]
     return op, address, 0 if op == "flush" else size

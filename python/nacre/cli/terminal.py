@@ -72,6 +72,11 @@ def write_json(document: Any) -> None:
     write_text(f"{text}\n")
 
 
+def write_json_line(document: Any) -> None:
+    """Writes one line of JSON: an event of a command that goes on."""
+    write_text(f"{json.dumps(document, allow_nan=False)}\n")
+
+
 def write_table(table: Table) -> None:
     """Writes a table, for a terminal or for a pipe."""
     table = replace(table, rows=[[printable(cell) for cell in row] for row in table.rows])

@@ -142,7 +142,9 @@ def mrc(
         look(output, replace=force)
     if policy is not None or sizes is not None or by is not MissesOf.BLOCK:
         if blocks is not None:
-            raise TraceError("simulated caches follow a share of the blocks; give --sample")
+            raise TraceError(
+                "simulated caches follow a share of the blocks; give --sample", "missing-setting"
+            )
         with _watched("simulating") as tick:
             curves = trace.caches(
                 files,

@@ -13,9 +13,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 import nacre
+from nacre.cli.failure import failure_of
 from nacre.errors import ConfigError, Error, Problem, TraceError, config_error
 from nacre.explore.folder import MissingError
-from nacre.explore.jobs import said
 from nacre.finite import as_json
 from nacre.summarise import Result, Table, summarise
 from nacre.text import printable
@@ -31,6 +31,9 @@ DOCUMENT_MAX = 1 << 20
 
 class TooLargeError(Error):
     """More was sent than is taken."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "over-limit")
 
 
 def told(content: object, status: int = 200) -> Response:
@@ -60,7 +63,7 @@ def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpo
 
 def refusal(error: BaseException) -> Response:
     """What a page is told of an error."""
-    text, problems = said(error)
+    failure = failure_of(error)
     match error:
         case MissingError():
             status = 404
@@ -70,13 +73,15 @@ def refusal(error: BaseException) -> Response:
             status = 422
         case _:
             status = 400 if isinstance(error, Error | OSError) else 500
-    return told({"error": text, "problems": problems}, status)
+    return told(failure.document(), status)
 
 
 async def document(request: Request) -> dict[str, Any]:
     """The JSON object of a request."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise config_error([Problem(problem="what was sent is not said to be JSON")])
+        raise config_error(
+            [Problem(code="wrong-type", problem="what was sent is not said to be JSON")]
+        )
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
@@ -87,7 +92,9 @@ async def document(request: Request) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise config_error([Problem(problem="what was sent is not a JSON object")])
+        raise config_error(
+            [Problem(code="wrong-type", problem="what was sent is not a JSON object")]
+        )
     return found
 
 
@@ -135,7 +142,9 @@ def figure_of(result: Result, request: Request) -> dict[str, Any]:
     """The figure of a result that the path asks for."""
     makers, name = nacre.figures.makers(result), word(request, "figure")
     if name not in makers:
-        raise config_error([Problem(path=name, problem="there is no such figure")])
+        raise config_error(
+            [Problem(code="unknown-name", path=name, problem="there is no such figure")]
+        )
     return figure(makers[name])
 
 
@@ -148,7 +157,9 @@ def place(request: Request, name: str) -> int:
     """A place in a list that the address asks for; the first where it asks for none."""
     found = request.query_params.get(name, "0")
     if not (found.isascii() and found.isdigit() and len(found) < 10):
-        raise config_error([Problem(path=name, problem="it is no place", given=found[:80])])
+        raise config_error(
+            [Problem(code="invalid-value", path=name, problem="it is no place", given=found[:80])]
+        )
     return int(found)
 
 
@@ -156,7 +167,9 @@ def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
     """A text of a document; raises `ConfigError` where there is another thing."""
     found = given.get(key, otherwise)
     if not isinstance(found, str):
-        raise config_error([Problem(path=key, problem="it is no text", given=repr(found)[:80])])
+        raise config_error(
+            [Problem(code="wrong-type", path=key, problem="it is no text", given=repr(found)[:80])]
+        )
     return found
 
 
@@ -165,7 +178,13 @@ def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: 
     found = given.get(key, otherwise)
     if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
         hint = f"give a whole number from {least:,} to {most:,}"
-        problem = Problem(path=key, problem="it is out of range", given=repr(found)[:80], hint=hint)
+        problem = Problem(
+            code="out-of-range",
+            path=key,
+            problem="it is out of range",
+            given=repr(found)[:80],
+            hint=hint,
+        )
         raise config_error([problem])
     return found
 
@@ -174,5 +193,7 @@ def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     """A table of a document; raises `ConfigError` where there is another thing."""
     found = given.get(key)
     if not isinstance(found, dict):
-        raise config_error([Problem(path=key, problem="it is no table", given=repr(found)[:80])])
+        raise config_error(
+            [Problem(code="wrong-type", path=key, problem="it is no table", given=repr(found)[:80])]
+        )
     return found

@@ -47,7 +47,9 @@ class Crashes:
         nacre.check(tree)
         chosen = given.get("faults", [])
         if not isinstance(chosen, list) or not all(isinstance(each, str) for each in chosen):
-            raise config_error([Problem(path="faults", problem="it is no list of names")])
+            raise config_error(
+                [Problem(code="wrong-type", path="faults", problem="it is no list of names")]
+            )
         asked = {
             "points": answers.whole(given, "points", 1, POINTS_MAX, 1000),
             "seed": answers.whole(given, "seed", 0, SEED_MAX, 1),

@@ -77,7 +77,13 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     length = answers.whole(given, "length", 1, _BYTES_MAX, 0)
     if harm not in get_args(Harm):
         hint = f"use one of: {', '.join(get_args(Harm))}"
-        raise config_error([Problem(path="harm", problem="there is none", given=harm, hint=hint)])
+        raise config_error(
+            [
+                Problem(
+                    code="unknown-name", path="harm", problem="there is none", given=harm, hint=hint
+                )
+            ]
+        )
     known = cast("Harm", harm)
     with _attached(answers.text(given, "image")) as control:
         done = control.media_error(offset, length, known, export=_export(given))
@@ -134,9 +140,11 @@ def _told(export: ExportStatistics) -> dict[str, Any]:
 def _attached(image: str) -> Control:
     if not image:
         hint = "give the image that is served, or its control socket"
-        raise config_error([Problem(path="image", problem="it is missing", hint=hint)])
+        raise config_error(
+            [Problem(code="missing-setting", path="image", problem="it is missing", hint=hint)]
+        )
     if "\0" in image:
-        raise Error("the name of an image has no null byte")
+        raise Error("the name of an image has no null byte", "invalid-value")
     return Control(image)
 
 
@@ -148,7 +156,9 @@ def _requests(given: Mapping[str, Any]) -> list[Asked]:
     asked = given.get("requests")
     if not isinstance(asked, list) or not 0 < len(asked) <= STEPS_MAX:
         hint = f"give 1 to {STEPS_MAX}, one in a line"
-        raise config_error([Problem(path="requests", problem="none were given", hint=hint)])
+        raise config_error(
+            [Problem(code="missing-setting", path="requests", problem="none were given", hint=hint)]
+        )
     return [_request_of(each) for each in asked]
 
 
@@ -158,5 +168,11 @@ def _request_of(each: object) -> Asked:
         if op in OPS and isinstance(first, int) and isinstance(size, int):
             return op, first, size
     hint = f"write {', '.join(OPS[:-1])} or {OPS[-1]}, the first byte and how many bytes"
-    problem = Problem(path="requests", problem="it is no request", given=str(each)[:80], hint=hint)
+    problem = Problem(
+        code="invalid-value",
+        path="requests",
+        problem="it is no request",
+        given=str(each)[:80],
+        hint=hint,
+    )
     raise config_error([problem])

@@ -20,6 +20,9 @@ _LENGTH = 48
 class MissingError(Error):
     """There is nothing of that name in the folder."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "file-not-found")
+
 
 class Folder:
     """Results by kind, each in a directory of its own: `runs/ssd-3`."""

@@ -70,7 +70,7 @@ class Job:
     def go_on(self) -> None:
         """Raises `Error` if it has been asked to stop where nothing could be kept."""
         if self.asked_to_stop:
-            raise Error("stopped before there was anything to keep")
+            raise Error("stopped before there was anything to keep", "stopped")
 
     @property
     def is_over(self) -> bool:

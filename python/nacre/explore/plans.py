@@ -100,7 +100,9 @@ class Plans:
         _, plan = self._found(request)
         wanted = answers.word(request, "figure")
         if wanted not in ("caches", "mixes"):
-            raise config_error([Problem(path=wanted, problem="there is no such figure")])
+            raise config_error(
+                [Problem(code="unknown-name", path=wanted, problem="there is no such figure")]
+            )
         if wanted == "caches":
             return answers.figure(plan.caches.plot)
         return answers.figure_of(_priced(plan, request).mixes, request)
@@ -112,7 +114,13 @@ class Plans:
         money = given.get("money")
         if not isinstance(money, int | float):
             hint = f"give a number of {currency}"
-            problem = Problem(path="money", problem="it is no amount", given=repr(money), hint=hint)
+            problem = Problem(
+                code="wrong-type",
+                path="money",
+                problem="it is no amount",
+                given=repr(money),
+                hint=hint,
+            )
             raise config_error([problem])
         bought = zip(prices, plan.cache_scenarios(float(money), prices), strict=True)
         trace = answers.lines([self._asked(request)["trace"]])[0]
@@ -168,7 +176,7 @@ class Plans:
     def _found(self, request: Request) -> tuple[Path, nacre.Plan]:
         path = self._folder.find("plans", answers.word(request, "name"))
         if not (path / ASKED_FILE).is_file():
-            raise Error(f"{path} holds no plan: it did not come so far")
+            raise Error(f"{path} holds no plan: it did not come so far", "invalid-content")
         return path, self._load(path)
 
 
@@ -198,10 +206,16 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
     chosen, problems = given.get("tiers"), []
     if not currency:
         hint = "say what prices are counted in, as USD 2023"
-        problems.append(Problem(path="currency", problem="it is missing", hint=hint))
+        problems.append(
+            Problem(code="missing-setting", path="currency", problem="it is missing", hint=hint)
+        )
     if not isinstance(chosen, list) or not 2 <= len(chosen) <= TIERS_MAX:
         hint = f"choose 2 to {TIERS_MAX} devices"
-        problems.append(Problem(path="tiers", problem="there is nothing to mix", hint=hint))
+        problems.append(
+            Problem(
+                code="missing-setting", path="tiers", problem="there is nothing to mix", hint=hint
+            )
+        )
         chosen = []
     found: dict[str, float] = {}
     for each in chosen:
@@ -209,7 +223,13 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
         if not isinstance(price, int | float) or not 0 < price < 1e9:
             hint = f"give what a GiB costs in {currency or 'your currency'}"
             problems.append(
-                Problem(path=f"price-{name}", problem="it has no price", given="", hint=hint)
+                Problem(
+                    code="missing-setting",
+                    path=f"price-{name}",
+                    problem="it has no price",
+                    given="",
+                    hint=hint,
+                )
             )
             continue
         found[str(name)] = float(price)
@@ -260,6 +280,8 @@ def _number(request: Request, key: str) -> float | None:
         number = -1.0
     if not 0 < number < 1e9:
         hint = "give a number above 0"
-        problem = Problem(path=key, problem="it is no price", given=given[:40], hint=hint)
+        problem = Problem(
+            code="invalid-value", path=key, problem="it is no price", given=given[:40], hint=hint
+        )
         raise config_error([problem])
     return number

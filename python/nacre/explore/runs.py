@@ -115,7 +115,9 @@ class Runs:
         try:
             stamp = file.stat().st_mtime_ns
         except OSError:
-            raise Error(f"{path} holds no record: the run did not come so far") from None
+            raise Error(
+                f"{path} holds no record: the run did not come so far", "invalid-content"
+            ) from None
         latest = self._latest
         if latest is not None and latest[:2] == (path, stamp):
             return latest[2]
@@ -125,6 +127,7 @@ class Runs:
         names = list(dict.fromkeys(answers.word(request, "names").split(",")))
         if not 2 <= len(names) <= COMPARED_MAX:
             problem = Problem(
+                code="out-of-range",
                 path="compare", problem="so many runs cannot be put side by side",
                 given=str(len(names)), hint=f"choose 2 to {COMPARED_MAX}",
             )  # fmt: skip

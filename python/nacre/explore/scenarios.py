@@ -82,7 +82,9 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         return {"tree": json.loads(json.dumps(tomllib.loads(answers.text(given, "toml"))))}
     except (ValueError, TypeError, RecursionError) as error:
         hint = "a scenario is TOML, as nacre new ssd prints one"
-        raise config_error([Problem(path="the text", problem=str(error), hint=hint)]) from None
+        raise config_error(
+            [Problem(code="invalid-syntax", path="the text", problem=str(error), hint=hint)]
+        ) from None
 
 
 def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:

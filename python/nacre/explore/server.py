@@ -41,7 +41,9 @@ def explore(
     for_pages()
     if folder.exists() and not folder.is_dir():
         hint = "give a folder; one that is missing is made"
-        raise config_error([Problem(path="--out", problem=f"{folder} is a file", hint=hint)])
+        raise config_error(
+            [Problem(code="not-a-file", path="--out", problem=f"{folder} is a file", hint=hint)]
+        )
     explorer = Explorer(folder)
     with _listening(port) as listener:
         port = listener.getsockname()[1]
@@ -116,6 +118,7 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         problem = Problem(
+            code="invalid-address",
             path="--port",
             problem=f"it cannot be listened on: {error.strerror}",
             given=str(port),

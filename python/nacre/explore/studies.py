@@ -155,4 +155,4 @@ def _asked(path: Path) -> dict[str, Any]:
         found = json.loads((path / ASKED_FILE).read_bytes())
         if isinstance(found, dict):
             return found
-    raise Error(f"{path} holds no study")
+    raise Error(f"{path} holds no study", "invalid-content")

@@ -94,11 +94,14 @@ def _look(file: Path) -> None:
     try:
         found = trace.info(file, limit=LOOKED_AT)
     except TraceError as error:
-        raise TraceError(str(error).replace(str(file), file.name)) from None
+        raise TraceError(
+            str(error).replace(str(file), file.name), error.code, **error.data
+        ) from None
     if not found.records:
-        raise TraceError(f"{file.name}: there are no requests in it")
+        raise TraceError(f"{file.name}: there are no requests in it", "invalid-content")
     if found.bad_records > found.records:
         problem = Problem(
+            code="invalid-content",
             path=file.name,
             problem=f"most of it is no trace: {found.bad_records} of its first"
             f" {found.records + found.bad_records} records cannot be read as {found.format}",

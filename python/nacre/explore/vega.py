@@ -59,7 +59,9 @@ class Vega:
                 made, _ = process.communicate(timeout=_PATIENCE)
                 self._process = None
                 if process.returncode != 0:
-                    raise Error("Vega could not be put together, so figures cannot be drawn")
+                    raise Error(
+                        "Vega could not be put together, so figures cannot be drawn", "failed"
+                    )
                 self._bundle = made
             return self._bundle
 

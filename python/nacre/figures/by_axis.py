@@ -39,7 +39,7 @@ def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None)
     up, across = _objective(result, of), _across(result, axis)
     known = result.designs.drop_nulls(up)
     if not known.height:
-        raise Error(f"no design has a known {up}, so there is nothing to draw")
+        raise Error(f"no design has a known {up}, so there is nothing to draw", "no-data")
     others = [each.name for each in result.questions.axes if each.name != across.name]
     column = _column(across, known)
     rows = [

@@ -45,7 +45,7 @@ def by_component(
         if values.dtype.kind != "f" or not np.isnan(values).all():
             found[path] = values
     if not found:
-        raise Error(f"there is no {column} of erase blocks to draw")
+        raise Error(f"there is no {column} of erase blocks to draw", "no-data")
     return found
 
 

@@ -17,7 +17,7 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
     """Pages the cleaner programmed per page it gained, as steps; a gap where it gained none."""
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():
-        raise Error("there is no cleaning to draw: no page of host data was programmed")
+        raise Error("there is no cleaning to draw: no page of host data was programmed", "no-data")
     end_s = float(frame["end_s"].to_numpy().max())
     scale, unit = clock(end_s)
     points: list[dict[str, Any]] = []

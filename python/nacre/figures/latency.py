@@ -31,7 +31,7 @@ def latency(
             series = op if len(records) == 1 else name if len(ops) == 1 else f"{name}, {op}s"
             points += curve(record, op, series)
     if not points:
-        raise Error(f"there is no {' or '.join(ops)} latency to draw: no such requests")
+        raise Error(f"there is no {' or '.join(ops)} latency to draw: no such requests", "no-data")
     series_names = list(dict.fromkeys(str(point["series"]) for point in points))
     base = alt.Chart(theme.data(points)).encode(
         x=_x(points),

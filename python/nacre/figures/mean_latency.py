@@ -42,7 +42,7 @@ def _rows(records: Mapping[str, Record], part_of: PartOf, parts: list[str]) -> l
     totals: dict[str, float] = {}
     for name, record in records.items():
         if not record.latency.read:
-            raise Error(f"{name} has no reads, so there is no read latency to draw")
+            raise Error(f"{name} has no reads, so there is no read latency to draw", "no-data")
         taken = dict.fromkeys(parts, 0.0)
         for activity in record.time_spent.read:
             taken[part_of(name, activity)] += activity.mean_ns

@@ -186,7 +186,7 @@ def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], Any]
 def _is_wide(rows: Data) -> bool:
     values = [row["value"] for row in rows]
     if min(values) <= 0:
-        raise Error("there is no surface to draw: a score is zero")
+        raise Error("there is no surface to draw: a score is zero", "no-data")
     return bool(max(values) > 10 * min(values))
 
 

@@ -25,7 +25,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
 
     objectives = result.questions.objectives
     if len(objectives) < 2:
-        raise Error("a Pareto front is drawn of two objectives, and the study has fewer")
+        raise Error("a Pareto front is drawn of two objectives, and the study has fewer", "no-data")
     up, across = objectives[0].column, objectives[1].column
     known = [
         row
@@ -33,7 +33,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         if row[up] is not None and row[across] is not None
     ]
     if not known:
-        raise Error("no design has both objectives, so there is nothing to draw")
+        raise Error("no design has both objectives, so there is nothing to draw", "no-data")
     front = set(result.pareto()["design"])
     names = [axis.name for axis in result.questions.axes]
     given = [axis.name for axis in result.questions.axes if axis.condition]

@@ -24,7 +24,8 @@ def sensitivity(result: StudyResult) -> alt.VConcatChart:
     if not found.height:
         raise Error(
             "no axis has a share: no objective differs between the points,"
-            " or combinations are missing"
+            " or combinations are missing",
+            "no-data",
         )
     panels = []
     objectives = found["objective"].unique(maintain_order=True).to_list()

@@ -27,7 +27,9 @@ def throughput(record: Record) -> alt.VConcatChart:
     width_s = interval_s(record)
     intervals = _intervals(record, width_s)
     if not intervals:
-        raise Error("there is no throughput to draw: the run has no reads or writes over time")
+        raise Error(
+            "there is no throughput to draw: the run has no reads or writes over time", "no-data"
+        )
     scale, unit = clock(len(intervals) * width_s)
     rows = [
         {

@@ -22,7 +22,7 @@ def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
     """Two panels: the share of accesses the fastest tier served, and bytes moved, by epoch."""
     frame = record.epochs(component)
     if not frame.height:
-        raise Error("there are no epochs to draw: nothing was moved between tiers")
+        raise Error("there are no epochs to draw: nothing was moved between tiers", "no-data")
     end_s = float(frame["end_s"].to_numpy().max())
     scale, unit = clock(end_s)
     rows: Data = []

@@ -29,7 +29,7 @@ def time_spent(
     names = theme.names(names or [record.name for record in records])
     segments, bars = _segments(records, ops, names)
     if not segments:
-        raise Error("there is no time to draw: no request completed")
+        raise Error("there is no time to draw: no request completed", "no-data")
     parts = _order(records, segments)
     colours = _colours(parts, segments)
     for segment in segments:

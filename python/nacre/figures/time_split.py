@@ -47,7 +47,9 @@ def time_split(record: Record) -> alt.LayerChart:
     """A bar per resource: the share of the elapsed time by activity, idle last."""
     rows = _rows(record)
     if not rows:
-        raise Error("there is no time to split: nothing took any, or no component has resources")
+        raise Error(
+            "there is no time to split: nothing took any, or no component has resources", "no-data"
+        )
     busy = _busy(rows)
     kept = sorted(busy, key=lambda bar: -busy[bar])[:_MOST]
     rows = [row for row in rows if row["bar"] in kept]

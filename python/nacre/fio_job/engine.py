@@ -44,10 +44,12 @@ def io_engine(job: Reader) -> Engine:
     name = DEFAULT_ENGINE if setting is None else setting.value.strip().partition(":")[0]
     if name in WITHOUT_REQUESTS:
         hint = "choose a job whose engine reads or writes a device, e.g. libaio"
-        job.wrong("ioengine", "this engine makes no requests to a device", hint, setting)
+        job.wrong(
+            "not-supported", "ioengine", "this engine makes no requests to a device", hint, setting
+        )
     if (log := job.take("read_iolog")) is not None:
         hint = 'replay the log itself: workload = { kind = "trace", file = "..." }'
-        job.wrong("read_iolog", "the requests are those of a log", hint, log)
+        job.wrong("not-supported", "read_iolog", "the requests are those of a log", hint, log)
     _page_cache(job, name)
     # Offloaded, the requests of a synchronous engine are made by as many threads as it is deep.
     offloaded = job.word("io_submit_mode", "inline") == "offload"

@@ -74,7 +74,9 @@ def sections(path: Path) -> list[Section]:
         opened[-1].lines.append((number, key, value))
     found = _with_globals(opened)
     if not found:
-        problem = Problem(path=shown(path), problem="it has no job", hint="write [job]")
+        problem = Problem(
+            code="invalid-content", path=shown(path), problem="it has no job", hint="write [job]"
+        )
         raise config_error([problem])
     return found
 
@@ -131,4 +133,6 @@ def _canonical(key: str, value: str) -> tuple[str, str]:
 def _refuse(path: Path, number: int, line: str, problem: str, hint: str) -> NoReturn:
     given = f'"{printable(line[:60])}"'
     place = f"{shown(path)}:{number}"
-    raise config_error([Problem(path=place, problem=problem, given=given, hint=hint)])
+    raise config_error(
+        [Problem(code="invalid-syntax", path=place, problem=problem, given=given, hint=hint)]
+    )

@@ -75,7 +75,7 @@ def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
         listed = ", ".join(f"{number} {name}" for number, name in enumerate(names, 1))
         hint = f"give the number of one, as --job {1 + jobs.index(named[0])}"
     problem = f"it has {len(jobs)} jobs: {listed}"
-    raise config_error([Problem(path=path, problem=problem, hint=hint)])
+    raise config_error([Problem(code="missing-setting", path=path, problem=problem, hint=hint)])
 
 
 def _capacity(stack: str) -> int | None:

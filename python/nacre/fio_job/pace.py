@@ -85,7 +85,12 @@ def _rate(job: Reader, asked: Pattern) -> Fraction | None:
     by_count = job.each("rate_iops", "a number of requests", "e.g. rate_iops=20000")
     by_bytes = job.each("rate", "a number of bytes", "e.g. rate=100m")
     if any(by_count) and any(by_bytes):
-        job.wrong("rate", "fio allows either rate or rate_iops", "leave one of them out")
+        job.wrong(
+            "conflicting-settings",
+            "rate",
+            "fio allows either rate or rate_iops",
+            "leave one of them out",
+        )
         return None
     rates: dict[int, Fraction] = {}
     for at in asked.directions:
@@ -98,7 +103,12 @@ def _rate(job: Reader, asked: Pattern) -> Fraction | None:
         return None
     if missing := [_NAMES[at] for at in asked.directions if at not in rates]:
         problem = f"the rate of {' and '.join(missing)} is not limited, and that of the others is"
-        job.wrong(key, problem, "give a rate for each direction, e.g. rate_iops=1000,500")
+        job.wrong(
+            "conflicting-settings",
+            key,
+            problem,
+            "give a rate for each direction, e.g. rate_iops=1000,500",
+        )
         return None
     total = sum(rates.values(), Fraction(0))
     if len(rates) > 1:

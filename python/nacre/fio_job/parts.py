@@ -36,10 +36,20 @@ def workload(job: Reader, asked: Pattern) -> dict[str, object]:
     ]
     if len(tables) > PARTS_MAX:
         problem = f"its sizes, directions, and zones make {len(tables)} kinds of requests"
-        job.wrong("rw", problem, f"make them at most {PARTS_MAX}, e.g. with fewer sizes in bssplit")
+        job.wrong(
+            "over-limit",
+            "rw",
+            problem,
+            f"make them at most {PARTS_MAX}, e.g. with fewer sizes in bssplit",
+        )
     used = {zone.bytes // size * size for zone in zones for _, size, _ in _kinds(asked)}
     if 0 in used:
-        job.wrong("random_distribution", "a zone is smaller than a request", "make the zone larger")
+        job.wrong(
+            "conflicting-settings",
+            "random_distribution",
+            "a zone is smaller than a request",
+            "make the zone larger",
+        )
     elif len(tables) == 1 and used != {asked.bytes}:
         job.no("size", f"{used.pop()} of its bytes are used: whole requests")
     elif len(zones) == 1 and used != {asked.bytes}:
@@ -108,7 +118,9 @@ def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[
         if zones is not None:
             return {}, zones
         hint = "write shares of accesses that add up to 100 and sizes, e.g. zoned:60/10:40/90"
-        job.wrong("random_distribution", "it is not a list of zones", hint, setting)
+        job.wrong(
+            "invalid-value", "random_distribution", "it is not a list of zones", hint, setting
+        )
     elif name != "random":
         job.no(
             "random_distribution", f'"{setting.value.strip()}": all places are equally likely here'

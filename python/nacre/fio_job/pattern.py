@@ -79,7 +79,9 @@ def _direction(job: Reader) -> tuple[str, tuple[int, ...], str]:
     rw, _, modifier = ("read" if setting is None else setting.value.strip()).partition(":")
     if rw not in _PATTERNS:
         known = ", ".join(_PATTERNS)
-        job.wrong("rw", "this pattern has no equivalent", f"known: {known}", setting)
+        job.wrong(
+            "not-supported", "rw", "this pattern has no equivalent", f"known: {known}", setting
+        )
         return "uniform", (READ,), ""
     kind, directions = _PATTERNS[rw]
     return kind, directions, modifier
@@ -90,7 +92,7 @@ def _sizes(job: Reader) -> dict[int, Sizes]:
     plain = job.each("bs", "a size", "e.g. bs=4k")
     found: dict[int, Sizes] = {at: [(Fraction(1), size or 4096)] for at, size in enumerate(plain)}
     if 0 in plain:
-        job.wrong("bs", "a request has at least one byte", "write e.g. bs=4k")
+        job.wrong("out-of-range", "bs", "a request has at least one byte", "write e.g. bs=4k")
     ranged, split = job.take("bsrange"), job.take("bssplit")
     if ranged is not None:
         for at, part in enumerate(numbers.spread(ranged.value.split(","))):
@@ -98,7 +100,13 @@ def _sizes(job: Reader) -> dict[int, Sizes]:
             if part is None:
                 continue
             if len(ends) != 2 or not all(isinstance(end, int) and end > 0 for end in ends):
-                job.wrong("bsrange", "it is not a range of sizes", "write e.g. 4k-64k", ranged)
+                job.wrong(
+                    "invalid-value",
+                    "bsrange",
+                    "it is not a range of sizes",
+                    "write e.g. 4k-64k",
+                    ranged,
+                )
                 break
             found[at] = _steps(*sorted(end for end in ends if end is not None))
     if split is not None:
@@ -108,7 +116,13 @@ def _sizes(job: Reader) -> dict[int, Sizes]:
                 continue
             if shares is None:
                 hint = "write sizes with percentages that add up to 100, e.g. 4k/60:64k/40"
-                job.wrong("bssplit", "it is not a list of sizes and percentages", hint, split)
+                job.wrong(
+                    "invalid-value",
+                    "bssplit",
+                    "it is not a list of sizes and percentages",
+                    hint,
+                    split,
+                )
                 break
             found[at] = shares
     return found
@@ -168,7 +182,12 @@ def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
     """The sizes that are not larger than the region: fio draws again until one fits."""
     fit = [(share, size) for share, size in sizes if size <= total]
     if not fit:
-        job.wrong("size", "it is smaller than one request", "make size larger, or bs smaller")
+        job.wrong(
+            "conflicting-settings",
+            "size",
+            "it is smaller than one request",
+            "make size larger, or bs smaller",
+        )
         return sizes
     whole = sum((share for share, _ in fit), Fraction(0))
     if len(fit) < len(sizes):
@@ -197,7 +216,12 @@ def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
     if file is not None or "%" in given.get("size", "") or "size" not in given:
         total = min(total, (whole or total) - start)
     if total <= 0:
-        job.wrong("offset", "nothing is left behind it", "make size larger, or offset smaller")
+        job.wrong(
+            "conflicting-settings",
+            "offset",
+            "nothing is left behind it",
+            "make size larger, or offset smaller",
+        )
         return None
     if files > 1:
         job.no("nrfiles", f"{files} files are one region")
@@ -212,10 +236,15 @@ def _all(job: Reader, file: int | None, *, on_device: bool) -> int | None:
         return file
     if not on_device:
         job.wrong(
-            "size", "it is missing", "add size=1g: a device here is not as large as your file"
+            "missing-setting",
+            "size",
+            "it is missing",
+            "add size=1g: a device here is not as large as your file",
         )
     elif job.capacity is None:
-        job.wrong("size", "it is missing, and the device has no end", "add size=1g")
+        job.wrong(
+            "missing-setting", "size", "it is missing, and the device has no end", "add size=1g"
+        )
     else:
         job.no("size", f"it is not given: {shown_size(job.capacity)}, all of the device here")
     return job.capacity

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from nacre.errors import Problem
+from nacre.errors import Code, Problem
 from nacre.fio_job import numbers
 from nacre.fio_job.grammar import Section, Setting
 from nacre.fio_job.numbers import Percent
@@ -54,12 +54,20 @@ class Reader:
             return default
         number = self._number(key, found, found.value, "a whole number", "e.g. 32")
         if isinstance(number, Percent):
-            self.wrong(key, "a percentage is not a whole number", f"write {key}={least}", found)
+            self.wrong(
+                "invalid-value",
+                key,
+                "a percentage is not a whole number",
+                f"write {key}={least}",
+                found,
+            )
         if number is None or isinstance(number, Percent):
             return default
         if number < least or (most is not None and number > most):
             limit = f"at least {least}" + ("" if most is None else f" and at most {most}")
-            self.wrong(key, f"it is out of range: {limit}", f"write {key}={least}", found)
+            self.wrong(
+                "out-of-range", key, f"it is out of range: {limit}", f"write {key}={least}", found
+            )
             return default
         return number
 
@@ -73,11 +81,15 @@ class Reader:
             if whole is None:
                 hint = f"write bytes, e.g. {key}=1g, or choose another --stack"
                 self.wrong(
-                    key, f"a percentage needs the size of {of}, which is unknown", hint, found
+                    "invalid-value",
+                    key,
+                    f"a percentage needs the size of {of}, which is unknown",
+                    hint,
+                    found,
                 )
                 return None
             if number > 100:
-                self.wrong(key, "it is more than 100 %", f"write {key}=100%", found)
+                self.wrong("out-of-range", key, "it is more than 100 %", f"write {key}=100%", found)
                 return None
             return whole * number // 100
         return number
@@ -88,12 +100,14 @@ class Reader:
         if found is None:
             return [None] * 3
         if not found.value.strip(","):
-            self.wrong(key, f"it is not {what}", f"write {example}", found)
+            self.wrong("invalid-value", key, f"it is not {what}", f"write {example}", found)
         values: list[int | None] = []
         for part in numbers.spread(numbers.listed(found.value)):
             number = None if part is None else self._number(key, found, part, what, example)
             if isinstance(number, Percent):
-                self.wrong(key, f"a percentage is not {what}", f"write {example}", found)
+                self.wrong(
+                    "invalid-value", key, f"a percentage is not {what}", f"write {example}", found
+                )
                 number = None
             values.append(number)
         return values
@@ -105,7 +119,13 @@ class Reader:
             return None
         value = numbers.seconds(found.value, unit)
         if value is None:
-            self.wrong(key, "it is not a time", "write a whole number, e.g. 60 or 60s", found)
+            self.wrong(
+                "invalid-value",
+                key,
+                "it is not a time",
+                "write a whole number, e.g. 60 or 60s",
+                found,
+            )
         return value or None
 
     def _number(
@@ -114,17 +134,22 @@ class Reader:
         number = numbers.size(text, setting.kb_base)
         if number is None and _EXPANDED.search(text):
             problem = "fio computes it when it starts, and here it is unknown"
-            self.wrong(key, problem, f"write the number, {example}", setting)
+            self.wrong("not-supported", key, problem, f"write the number, {example}", setting)
         elif number is None:
             hint = f"write a whole number with its unit and without blanks, {example}"
-            self.wrong(key, f"it is not {what}", hint, setting)
+            self.wrong("invalid-value", key, f"it is not {what}", hint, setting)
         return number
 
-    def wrong(self, key: str, problem: str, hint: str, given: Setting | None = None) -> None:
+    def wrong(
+        self, code: Code, key: str, problem: str, hint: str, given: Setting | None = None
+    ) -> None:
         """Notes a problem of a setting."""
         at = f":{given.line}" if given is not None else ""
         found = Problem(
-            path=f"{self.path}{at} [{self.section.name}] {key}", problem=problem, hint=hint
+            code=code,
+            path=f"{self.path}{at} [{self.section.name}] {key}",
+            problem=problem,
+            hint=hint,
         )
         if given is not None:
             found["given"] = f'"{printable(given.value)}"'

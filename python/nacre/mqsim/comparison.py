@@ -44,7 +44,10 @@ def program() -> str:
     """Where MQSim is; raises `Error` if it is not on the path."""
     if found := shutil.which(PROGRAM):
         return found
-    raise Error(f"there is no {PROGRAM} on the path; build it and put its folder into PATH")
+    raise Error(
+        f"there is no {PROGRAM} on the path; build it and put its folder into PATH",
+        "missing-program",
+    )
 
 
 def compare(drive: Path, flow: Flow, found: Translation, folder: Path) -> list[Row]:
@@ -99,7 +102,7 @@ def _theirs(drive: Path, flow: Flow, folder: Path) -> _Served:
         if not results.exists():
             lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
             last = lines[-1] if lines else f"nothing, and ended in {done.returncode}"
-            raise Error(f"{PROGRAM} wrote no results; it said: {last}")
+            raise Error(f"{PROGRAM} wrote no results; it said: {last}", "process-failed")
         said = _numbers(results.read_text(encoding="utf-8", errors="replace"))
     return _Served(_by_row(said, flow), _of_children() - before)
 
@@ -138,7 +141,7 @@ def _numbers(text: str) -> dict[str, float]:
     """The first flow's numbers by name."""
     flow = ElementTree.fromstring(text).find(".//Host.IO_Flow")  # noqa: S314  MQSim wrote it
     if flow is None:
-        raise Error(f"{PROGRAM} wrote results without a flow")
+        raise Error(f"{PROGRAM} wrote results without a flow", "process-failed")
     found: dict[str, float] = {}
     for entry in flow:
         try:

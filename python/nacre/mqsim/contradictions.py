@@ -99,7 +99,7 @@ def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
 
 def at_setting(path: Path, name: str, problem: str, hint: str) -> Problem:
     """A mistake in the setting `name` of the file at `path`."""
-    return Problem(path=f"{path}: {name}", problem=problem, hint=hint)
+    return Problem(code="conflicting-settings", path=f"{path}: {name}", problem=problem, hint=hint)
 
 
 def _of_generator(flow: Settings) -> Iterator[tuple[str, str, str]]:

@@ -51,12 +51,14 @@ def refused(table: Mapping[str, object]) -> list[Problem]:
     return []
 
 
-def _named(problem: Mapping[str, str]) -> Problem:
+def _named(problem: Problem) -> Problem:
     """The mistake with what of MQSim's it comes from, and what it is here."""
     path = problem["path"]
     plain = re.sub(r"workload\.tenant\[\d+\]\.workload", "workload", re.sub(r"\[\d+\]$", "", path))
     settings = _SETTINGS.get(plain, "its settings")
     return Problem(
+        code=problem["code"],
+        data=problem["data"],
         path=f"{settings}, here {path}",
         problem=problem["problem"],
         given=problem["given"],
@@ -64,5 +66,5 @@ def _named(problem: Mapping[str, str]) -> Problem:
     )
 
 
-def _is_file(problem: Mapping[str, str]) -> bool:
+def _is_file(problem: Problem) -> bool:
     return problem["path"].endswith(".file")

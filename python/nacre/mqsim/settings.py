@@ -227,7 +227,9 @@ def _scenarios(path: Path, drive: Settings, problems: list[Problem]) -> list[lis
         flows = [flow for entry in scenario if (flow := _flow(path, entry, drive, problems))]
         scenarios.append(flows)
     if len(problems) == before and not any(scenarios):
-        problems.append(Problem(path=str(path), problem="it has no flow of requests"))
+        problems.append(
+            Problem(code="invalid-content", path=str(path), problem="it has no flow of requests")
+        )
     return scenarios
 
 
@@ -247,7 +249,7 @@ def _flow(
 
 def _root(path: Path, tag: str) -> ElementTree.Element:
     text = path.read_text(encoding="utf-8", errors="replace")
-    wrong = Problem(path=str(path), hint="give a file of MQSim")
+    wrong = Problem(code="invalid-content", path=str(path), hint="give a file of MQSim")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise config_error(
             [{**wrong, "problem": "it declares entities, which no file of MQSim does"}]

@@ -50,10 +50,24 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
         hint = _HINT
         if (path / "rows.html").is_file():
             hint = f"it holds what papers published, recomputed; a page of it is {path}/rows.html"
-        raise config_error([Problem(problem=f"{path} holds no results of these", hint=hint)])
+        raise config_error(
+            [
+                Problem(
+                    code="invalid-content", problem=f"{path} holds no results of these", hint=hint
+                )
+            ]
+        )
     if path.is_file() and path.suffix == ".toml":
         hint = f"give what `nacre run {path} --out results` writes"
-        raise config_error([Problem(problem=f"{path} is a scenario, and no result", hint=hint)])
+        raise config_error(
+            [
+                Problem(
+                    code="invalid-content",
+                    problem=f"{path} is a scenario, and no result",
+                    hint=hint,
+                )
+            ]
+        )
     try:
         if seal == CRASH_FILE:
             return Crash.load(path)
@@ -61,7 +75,7 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
             return Record.load(path)
         return trace.info(path, progress=progress)
     except Error as error:
-        raise config_error([Problem(problem=str(error), hint=_HINT)]) from None
+        raise config_error([Problem(code=error.code, problem=str(error), hint=_HINT)]) from None
 
 
 def files_of(results: Iterable[Path]) -> list[Path]:

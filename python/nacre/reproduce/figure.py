@@ -67,7 +67,7 @@ def _lines(
     """Simulated points joined by lines; published numbers as diamonds and rules."""
     simulated = _simulated(results, drawing)
     if not simulated:
-        raise Error("there is nothing to draw: no run of this figure has ended")
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     marks = _marks(results, drawing, claims)
     series = list(dict.fromkeys(str(row["series"]) for row in simulated))
     colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]

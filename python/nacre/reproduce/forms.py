@@ -48,7 +48,7 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
         ends = results.interval(points, measure, drawing.interval)
         rows.append(row | ends | {"said": significant(value)})
     if not rows:
-        raise Error("there is nothing to draw: no run of this figure has ended")
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     places = list(dict.fromkeys(row["x"] for row in rows))
     series = list(dict.fromkeys(row["series"] for row in rows))
     colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
@@ -95,7 +95,7 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
             continue
         rows.append(found | {"label": labels.get(drawing.series, point.name)})
     if not rows:
-        raise Error("there is nothing to draw: no run of this figure has ended")
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     value, _, rest = drawing.y_title.partition(";")
     return fields(rows, drawing.x_title, rest.strip() or "y", value)
 
@@ -125,7 +125,7 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
             ]
             before = shares
     if not panels:
-        raise Error("there is nothing to draw: no run of this figure has ended")
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     series = list(dict.fromkeys(row["series"] for rows in panels.values() for row in rows))
     width = (theme.WIDTH - _GAP * (len(panels) - 1)) / len(panels)
     charts = [
@@ -200,7 +200,7 @@ def course(results: Results, drawing: Drawing) -> alt.LayerChart:
             steps = zip([0.0, *x], [1.0, *y], strict=True)
             rows += [{"x": at, "value": value, "series": name} for at, value in steps]
     if not rows:
-        raise Error("there is nothing to draw: no run of this figure has ended")
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     series = list(dict.fromkeys(row["series"] for row in rows))
     colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
     colour = alt.Color("series:N").scale(domain=series, range=colours)

@@ -27,6 +27,7 @@ _TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     "source": pl.String,
     "tolerance": pl.String,
     "note": pl.String,
+    "not_run": pl.String,
     "fitted": pl.List(pl.String),
 }
 

@@ -9,7 +9,7 @@ from typing import TypedDict
 from nacre.record import Record
 from nacre.reproduce.claim import Claim, Tolerance
 from nacre.reproduce.measures import Results, check, remark
-from nacre.reproduce.outcome import UnknownError
+from nacre.reproduce.outcome import UnknownError, UnmadeError
 from nacre.reproduce.plan import Job
 from nacre.reproduce.served import NotRunError
 from nacre.text import significant
@@ -44,6 +44,7 @@ Row = TypedDict(
         "source": str,
         "tolerance": str,
         "note": str,
+        "not_run": str,
         "fitted": list[str],
     },
 )
@@ -52,7 +53,8 @@ Row = TypedDict(
 `published` is None where the paper prints nothing: then a `law` may say what the number is to be.
 `error` is relative to what was published, or to the law; None where that is a statement. `because`
 says why a row is no prediction. `pass` is None where nothing is asserted, or where runs were
-stopped, or could not be made here, and so cannot tell. `misses` says why a row is known to miss.
+stopped, or could not be made here, and so cannot tell; `not_run` says then what is missing.
+`misses` says why a row is known to miss.
 """
 
 
@@ -78,11 +80,12 @@ def outlived(row: Row) -> bool:
 
 def row_of(claim: Claim, results: Results) -> Row:
     """The row of one claim."""
-    simulated, why, verdict = None, "", None
+    simulated, why, not_run, verdict = None, "", "", None
     try:
         simulated = check(claim, results)
     except UnknownError as error:
         why = str(error)
+        not_run = why if isinstance(error, UnmadeError) else ""
     if simulated is not None:
         verdict = _passes(simulated, claim)
     elif _over(claim, results):
@@ -105,6 +108,7 @@ def row_of(claim: Claim, results: Results) -> Row:
         "source": claim.source,
         "tolerance": "" if claim.kind == "unclosed" else allowed(claim.tolerance, claim.unit),
         "note": "; ".join(part for part in (why, remark(claim, results), claim.note) if part),
+        "not_run": not_run,
         "fitted": _fitted(claim, results),
     }
 

@@ -141,7 +141,7 @@ def _merged(row: Row, known: tuple[Row, Made] | None) -> tuple[Row, Made | None]
     if known is None or any(known[0].get(key) != row[key] for key in _ASKED):  # type: ignore[literal-required]
         return row, None
     outcome = {key: known[0][key] for key in _OUTCOME}  # type: ignore[literal-required]
-    merged: Row = {**row, **outcome}  # type: ignore[typeddict-item]
+    merged: Row = {**row, **outcome, "not_run": ""}  # type: ignore[typeddict-item]
     return merged, known[1]
 
 

@@ -135,7 +135,9 @@ def check(claim: Claim, results: Results) -> float:
     found = CHECKS.get(claim.check)
     if found is None:
         known = ", ".join(CHECKS)
-        raise Error(f'{claim.figure}/{claim.id}: no check "{claim.check}" (known: {known})')
+        raise Error(
+            f'{claim.figure}/{claim.id}: no check "{claim.check}" (known: {known})', "unknown-name"
+        )
     return found(results, claim)
 
 
@@ -149,7 +151,7 @@ def _others(results: Results, claim: Claim) -> list[float]:
 
 def _other(claim: Claim) -> Selection:
     if claim.to is None:
-        raise Error(f'{claim.figure}/{claim.id}: {claim.check} needs a "to"')
+        raise Error(f'{claim.figure}/{claim.id}: {claim.check} needs a "to"', "missing-setting")
     return claim.to
 
 

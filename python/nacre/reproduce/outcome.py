@@ -15,12 +15,12 @@ Result: TypeAlias = Record | Mixes | Served
 """What a run ends in."""
 
 
-NOT_RUN = "not run: "
-"""How the note of a row begins whose runs cannot be made here."""
-
-
 class UnknownError(Exception):
     """Why there is no simulated number; the text is for the user."""
+
+
+class UnmadeError(UnknownError):
+    """The runs cannot be made here."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Outcomes:
             case None:
                 raise UnknownError(f"not run to its end: {point.name}")
             case NotRunError() as error:
-                raise UnknownError(f"{NOT_RUN}{error}")
+                raise UnmadeError(f"not run: {error}")
             case Exception() as error:
                 raise UnknownError(f"{point.name} failed: {' / '.join(str(error).splitlines())}")
             case result:

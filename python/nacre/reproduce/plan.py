@@ -87,7 +87,9 @@ class Group:
             if axis.name == name:
                 return axis
         known = ", ".join(axis.name for axis in self.axes)
-        raise Error(f'runs "{self.name}" have no axis "{name}" (they have: {known})')
+        raise Error(
+            f'runs "{self.name}" have no axis "{name}" (they have: {known})', "unknown-name"
+        )
 
     def number(self, axis: str, label: str) -> float | None:
         """Where a place lies on an axis; None where that has no numbers."""
@@ -118,7 +120,10 @@ def _only(axis: Axis, labels: Sequence[str] | None) -> Axis:
     choices = {str(choice.label): choice for choice in axis.choices}
     for label in labels:
         if label not in choices:
-            raise Error(f'axis "{axis.name}" has no "{label}" (it has: {", ".join(choices)})')
+            raise Error(
+                f'axis "{axis.name}" has no "{label}" (it has: {", ".join(choices)})',
+                "unknown-name",
+            )
     return replace(axis, choices=tuple(choices[label] for label in labels))
 
 

@@ -57,7 +57,7 @@ class Entry:
 
     def wrong(self, what: str) -> Error:
         """The mistake of this entry."""
-        return Error(f"{self.place}: {what}")
+        return Error(f"{self.place}: {what}", "invalid-content")
 
 
 def file(path: Path) -> Entry:
@@ -67,4 +67,4 @@ def file(path: Path) -> Entry:
             tomllib.loads(path.read_text(encoding="utf-8")), f"{path.parent.name}/{path.name}"
         )
     except tomllib.TOMLDecodeError as error:
-        raise Error(f"{path}: {error}") from None
+        raise Error(f"{path}: {error}", "invalid-syntax") from None

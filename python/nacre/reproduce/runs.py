@@ -70,7 +70,7 @@ class Runs:
                 found[job] = self._failed[job]
             elif task is not None and outcome is not None:
                 result = result_of(task, outcome)
-                found[job] = Error(outcome.error) if result is None else result
+                found[job] = Error(str(outcome.error), "failed") if result is None else result
         return found
 
     def _plan(self, jobs: Sequence[Job], watch: Watch | None) -> bool:

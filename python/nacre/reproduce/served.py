@@ -137,12 +137,16 @@ def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
         try:
             said, wrong = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            raise Error(f"a served run did not end within {limit_s:g} s") from None
+            raise Error(
+                f"a served run did not end within {limit_s:g} s", "process-failed"
+            ) from None
         finally:
             process.kill()
     if process.returncode:
         lines = " / ".join(wrong.strip().splitlines()[-4:])
-        raise Error(f"a served run ended with {process.returncode}: {lines}")
+        status = process.returncode
+        text = f"a served run ended with {status}: {lines}"
+        raise Error(text, "process-failed", status=status)
     return said
 
 
@@ -156,7 +160,8 @@ def load_of(job: Job) -> dict[str, Any]:
         unfit.append("workload.arrival")
     if unfit:
         raise Error(
-            f"sysbench reads everywhere alike in a closed loop; {unfit[0]} is something else"
+            f"sysbench reads everywhere alike in a closed loop; {unfit[0]} is something else",
+            "not-supported",
         )
     return {
         "name": resolved.name,
@@ -196,7 +201,7 @@ def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[st
     }
     numbers = {name: float(match[1]) for name, match in found.items() if match}
     if len(numbers) < len(found) or not numbers["total time"]:
-        raise Error(f"sysbench said: {said}")
+        raise Error(f"sysbench said: {said}", "process-failed")
     wall, count = numbers["total time"], numbers["total number of events"]
     kept = ("answered", "late", "modelled", "wall")
     return {
@@ -245,7 +250,7 @@ def mounted(disk: Path, folder: Path) -> Iterator[Path]:
     loop = ran("findmnt", "-n", "-o", "SOURCE", place).strip()
     ran("losetup", "--direct-io=on", loop)
     if ran("losetup", "--list", "--noheadings", "--output", "DIO", loop).strip() != "1":
-        raise Error(f"{loop} does not read past the page cache")
+        raise Error(f"{loop} does not read past the page cache", "not-supported")
     yield place
     ran("umount", place)
 
@@ -259,7 +264,7 @@ def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterato
         ends = time.monotonic() + _READY_S
         while not ready():
             if process.poll() is not None or time.monotonic() > ends:
-                raise Error(f"{' '.join(map(str, command[:4]))} did not begin")
+                raise Error(f"{' '.join(map(str, command[:4]))} did not begin", "process-failed")
             time.sleep(0.02)
         yield
         process.terminate()
@@ -273,7 +278,7 @@ def ran(*command: str | Path, cwd: Path | None = None) -> str:
     """What a program printed; raises `Error` if it failed."""
     done = _finished(command, cwd)
     if done.returncode:
-        raise Error(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
+        raise Error(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}", "process-failed")
     return done.stdout
 
 

@@ -26,7 +26,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
     """
     bars, beside = _rows(results, drawing)
     if not bars:
-        raise Error("there is nothing to draw: no run of this figure has ended")
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     names = list(dict.fromkeys(row["bar"] for row in bars))
     colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(drawing.measures))]
     x = alt.X("bar:O", title=None).sort(names).scale(paddingInner=0.45)

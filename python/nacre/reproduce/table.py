@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from nacre.reproduce.held_out import Held, Without
 from nacre.reproduce.judge import Row, failed, number, unexpected
-from nacre.reproduce.outcome import NOT_RUN
 from nacre.reproduce.sensitivity import Doubt, Sensitivity
 from nacre.summary import Table
 from nacre.text import NOTHING
@@ -64,8 +63,8 @@ def notes(rows: Sequence[Row]) -> list[str]:
     said: dict[str, None] = {}
     for row in rows:
         about = f"{row['figure']}, {row['metric']}"
-        if row["note"].startswith(NOT_RUN):
-            said[f"{row['figure']}, {row['note'].partition('; ')[0]}"] = None
+        if row["not_run"]:
+            said[f"{row['figure']}, {row['not_run']}"] = None
             continue
         if failed(row) and row["misses"]:
             said[f"{about}: misses: {row['misses']}"] = None

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from nacre import quantity
+from nacre.errors import Code
 from nacre.quantity import Quantity
 from nacre.study.reading import Entry, brief
 
@@ -115,12 +116,17 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
     entry.done()
     if condition and search:
         entry.wrong(
+            "conflicting-settings",
             "condition",
             "a search chooses the values of its axes, and a condition is given",
             "search under each condition by itself, or leave [search] out",
         )
     if not name:
-        entry.wrong("name", "it is missing: give a name for the axis, or the path it sets")
+        entry.wrong(
+            "missing-setting",
+            "name",
+            "it is missing: give a name for the axis, or the path it sets",
+        )
     _unlike(entry, choices)
     if len(entry.mistakes.found) > before:
         return None
@@ -137,7 +143,7 @@ def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...
     given = [key for key in forms if key in entry.table]
     if len(given) != 1:
         said = " and ".join(given) if given else "nothing to go over"
-        entry.wrong("", f"it has {said}", f"give one of {', '.join(forms)}")
+        entry.wrong("conflicting-settings", "", f"it has {said}", f"give one of {', '.join(forms)}")
         return (), None
     if moving is not None:
         return _zipped(entry, moving), None
@@ -147,7 +153,7 @@ def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...
     if table is None:
         return (), None
     if not path:
-        entry.wrong("path", "it is missing: say which setting the range is for")
+        entry.wrong("missing-setting", "path", "it is missing: say which setting the range is for")
         return (), None
     return _Range(entry, given[0], table, path).read(search=search)
 
@@ -155,34 +161,38 @@ def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...
 def _values(entry: Entry, values: Sequence[Any], path: str) -> tuple[Choice, ...]:
     """Values at the path of the axis; a table may say `label`, `value` and what else to `set`."""
     if not values:
-        entry.wrong("values", "it is empty: there is nothing to study")
+        entry.wrong("missing-setting", "values", "it is empty: there is nothing to study")
     choices = []
     for item in values:
         if isinstance(item, Mapping) and not item.keys() - {"label", "value", "set"} and item:
             choices.append(_spelled(entry, item, path))
         elif not path:
-            entry.wrong("path", "it is missing: say which setting the values are for")
+            entry.wrong(
+                "missing-setting", "path", "it is missing: say which setting the values are for"
+            )
             return ()
         elif isinstance(item, _SCALAR):
             choices.append(Choice(item, {path: item}))
         elif isinstance(item, Mapping | list | tuple):
             choices.append(Choice(brief(item), {path: item}))
         else:
-            entry.wrong("values", "it is no value of a setting", given=item)
+            entry.wrong("wrong-type", "values", "it is no value of a setting", given=item)
     return tuple(choices)
 
 
 def _spelled(entry: Entry, item: Mapping[str, Any], path: str) -> Choice:
     value, label, settings = item.get("value"), item.get("label"), item.get("set", {})
     if not isinstance(settings, Mapping):
-        entry.wrong("values", "set is no table of paths and values", given=settings)
+        entry.wrong("wrong-type", "values", "set is no table of paths and values", given=settings)
         settings = {}
     if value is not None and not path:
-        entry.wrong("path", "it is missing: say which setting the values are for")
+        entry.wrong(
+            "missing-setting", "path", "it is missing: say which setting the values are for"
+        )
     if label is None:
         label = value if isinstance(value, _SCALAR) else None if value is None else brief(value)
     if not isinstance(label, _SCALAR):
-        entry.wrong("values", "it needs a value or a label", given=item)
+        entry.wrong("invalid-value", "values", "it needs a value or a label", given=item)
         label = ""
     own = {} if value is None else {path: value}
     return Choice(label, {**own, **settings})
@@ -193,14 +203,19 @@ def _zipped(entry: Entry, moving: Mapping[str, Any]) -> tuple[Choice, ...]:
     rows = {path: row for path, row in moving.items() if isinstance(row, list | tuple)}
     if len(rows) < len(moving) or len({len(row) for row in rows.values()}) != 1:
         lengths = {path: len(row) for path, row in rows.items()}
-        entry.wrong("zip", "its lists differ in length, or are none", given=lengths or moving)
+        entry.wrong(
+            "invalid-value",
+            "zip",
+            "its lists differ in length, or are none",
+            given=lengths or moving,
+        )
         return ()
     labels = entry.take("labels", (list, tuple), "a list of labels")
     count = len(next(iter(rows.values())))
     if not count:
-        entry.wrong("zip", "its lists are empty: there is nothing to study")
+        entry.wrong("missing-setting", "zip", "its lists are empty: there is nothing to study")
     if labels is not None and len(labels) != count:
-        entry.wrong("labels", f"there are {count} values", given=labels)
+        entry.wrong("invalid-value", "labels", f"there are {count} values", given=labels)
         return ()
     together = list(zip(*rows.values(), strict=True))
     said = labels or [", ".join(i if isinstance(i, str) else brief(i) for i in t) for t in together]
@@ -232,22 +247,30 @@ class _Range:
             "points",
             "multiple",
         }:
-            self._wrong(f'there is no such key "{key}"', "known: from, to, step or factor, points")
+            self._wrong(
+                "unknown-setting",
+                f'there is no such key "{key}"',
+                "known: from, to, step or factor, points",
+            )
         if low is None or high is None or not self._sound:
             return (), None
         if isinstance(low, Quantity) != isinstance(high, Quantity) or (
             isinstance(low, Quantity) and isinstance(high, Quantity) and low.base != high.base
         ):
-            return self._wrong("its ends are not of one kind", "give both with a unit, or none")
+            return self._wrong(
+                "conflicting-settings",
+                "its ends are not of one kind",
+                "give both with a unit, or none",
+            )
         ends = _value(low), _value(high)
         if ends[0] >= ends[1] or (self._log and ends[0] <= 0):
             hint = "give a smaller one first" + (", above zero" if self._log else "")
-            return self._wrong("it holds nothing", hint)
+            return self._wrong("invalid-value", "it holds nothing", hint)
         if step is None and points is None and search:
             return (), self._span(low, high, multiple)
         if (step is None) == (points is None):
             how = "factor" if self._log else "step"
-            return self._wrong(f"give points or {how}, one of both")
+            return self._wrong("conflicting-settings", f"give points or {how}, one of both")
         return self._choices(low, ends, step, points, multiple), None
 
     def _choices(
@@ -280,7 +303,7 @@ class _Range:
         low, high = ends
         if points is not None:
             if not 2 <= points <= VALUES_MAX:
-                self._wrong(f"points are 2 to {VALUES_MAX}", "")
+                self._wrong("out-of-range", f"points are 2 to {VALUES_MAX}", "")
                 return []
             shares = [Decimal(i) / (points - 1) for i in range(points)]
             if self._log:
@@ -288,14 +311,20 @@ class _Range:
             return [low + (high - low) * share for share in shares]
         each = _value(quantity.maybe(step) or step) if not _is_text(step) else None
         if each is None or each <= (1 if self._log else 0):
-            self._wrong("its factor is not above 1" if self._log else "its step is not above 0", "")
+            self._wrong(
+                "invalid-value",
+                "its factor is not above 1" if self._log else "its step is not above 0",
+                "",
+            )
             return []
         if self._log:
             count = math.floor(math.log(float(high / low)) / math.log(float(each)) + 1e-9) + 1
         else:
             count = math.floor((high - low) / each + Decimal("1e-9")) + 1
         if count > VALUES_MAX:
-            self._wrong(f"it holds more than {VALUES_MAX} values", "take larger steps")
+            self._wrong(
+                "over-limit", f"it holds more than {VALUES_MAX} values", "take larger steps"
+            )
             return []
         return [low * each**i if self._log else low + each * i for i in range(count)]
 
@@ -308,27 +337,29 @@ class _Range:
     def _end(self, key: str) -> int | float | Quantity | None:
         value = self._entry.table.get(key)
         if isinstance(value, bool) or not isinstance(value, _NUMBER):
-            self._wrong(f"it needs a number or a quantity as its {key}", given=value)
+            self._wrong("wrong-type", f"it needs a number or a quantity as its {key}", given=value)
             return None
         if not isinstance(value, str):
             return value
         try:
             return quantity.parse(value)
         except ValueError as error:
-            self._wrong(str(error), given=value)
+            self._wrong("invalid-value", str(error), given=value)
             return None
 
     def _multiple(self) -> Quantity | None:
         value = self._entry.table.get("multiple")
         found = quantity.maybe(value)
         if value is not None and found is None:
-            self._wrong('multiple is no quantity such as "4 KiB"', given=value)
+            self._wrong("invalid-value", 'multiple is no quantity such as "4 KiB"', given=value)
         return found
 
-    def _wrong(self, problem: str, hint: str = "", given: object = None) -> tuple[tuple[()], None]:
+    def _wrong(
+        self, code: Code, problem: str, hint: str = "", given: object = None
+    ) -> tuple[tuple[()], None]:
         self._sound = False
         shown = dict(self._entry.table) if given is None else given
-        self._axis.wrong(self._key, problem, hint, given=shown)
+        self._axis.wrong(code, self._key, problem, hint, given=shown)
         return (), None
 
 
@@ -353,7 +384,9 @@ def _unlike(entry: Entry, choices: Sequence[Choice]) -> None:
     seen: set[tuple[type, Label]] = set()
     for choice in choices:
         if (type(choice.label), choice.label) in seen:
-            entry.wrong("", "two of its values have the same label", given=choice.label)
+            entry.wrong(
+                "duplicate-name", "", "two of its values have the same label", given=choice.label
+            )
         seen.add((type(choice.label), choice.label))
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any, Self
 
-from nacre.errors import ConfigError, Error, Problem, config_error
+from nacre.errors import Code, ConfigError, Error, Problem, config_error
 from nacre.study.engine import PATIENCE_S, Chunks
 from nacre.study.task import DIED, Base, Outcome, Task, evaluate, identity
 from nacre.study.tls import SCHEME, Tls
@@ -27,9 +27,13 @@ ALONE_S = 60.0
 
 _LOGGERS = ("distributed", "tornado", "asyncio")
 MISSING = Problem(
-    path="--engine dask", problem="Dask is not installed", hint="pip install 'nacre[dask]'"
+    code="missing-package",
+    path="--engine dask",
+    problem="Dask is not installed",
+    hint="pip install 'nacre[dask]'",
 )
 MISSING_KEYS = Problem(
+    code="missing-package",
     path="--engine dask",
     problem="cryptography is not installed, which makes the keys of an own cluster",
     hint="pip install 'nacre[dask]'",
@@ -131,7 +135,9 @@ class Cluster:
         except ImportError:
             raise config_error([MISSING_KEYS]) from None
         except (OSError, RuntimeError) as error:
-            raise Error(f"the cluster {self._name} could not be started: {error}") from error
+            raise Error(
+                f"the cluster {self._name} could not be started: {error}", "process-failed"
+            ) from error
 
     def _check(self) -> None:
         """Makes sure that there are workers, and that they have this Nacre."""
@@ -139,8 +145,11 @@ class Cluster:
             self._client.wait_for_workers(1, timeout=WORKERS_S)
         except TimeoutError:
             if self._address is None:
-                raise Error(f"no worker of the cluster {self._name} has started") from None
+                raise Error(
+                    f"no worker of the cluster {self._name} has started", "no-answer"
+                ) from None
             raise _mistake(
+                "no-answer",
                 "the cluster has no workers",
                 f"start some with `dask worker {self._address}`",
                 given=self._name,
@@ -148,18 +157,21 @@ class Cluster:
         for worker, found in self._client.run(identity, on_error="return").items():
             if isinstance(found, BaseException):
                 raise _mistake(
+                    "process-failed",
                     f"the worker {worker} cannot run Nacre: {found}",
                     f"install Nacre {identity()} there",
                 )
             if found != identity():
                 raise _mistake(
-                    f"the worker {worker} has Nacre {found}", f"install {identity()} there"
+                    "wrong-version",
+                    f"the worker {worker} has Nacre {found}",
+                    f"install {identity()} there",
                 )
 
     def _threads(self) -> int:
         """How many points run side by side; raises `Error` when that is none for long."""
         if self._client.status in ("closed", "closing"):
-            raise Error(f"the connection to the cluster {self._name} was lost")
+            raise Error(f"the connection to the cluster {self._name} was lost", "no-answer")
         now = time.monotonic()
         if now - self._looked_s > LOOK_S:
             self._looked_s = now
@@ -167,7 +179,9 @@ class Cluster:
         if self._threads_seen:
             self._seen_s = now
         elif now - self._seen_s > ALONE_S:
-            raise Error(f"the cluster {self._name} has had no workers for {ALONE_S:.0f} s")
+            raise Error(
+                f"the cluster {self._name} has had no workers for {ALONE_S:.0f} s", "no-answer"
+            )
         return self._threads_seen
 
 
@@ -179,10 +193,12 @@ def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
         found: list[Outcome] = future.result()
         return found
     if status != "error":
-        raise Error(f"the cluster {name} has dropped points: {status}; is it still there?")
+        raise Error(
+            f"the cluster {name} has dropped points: {status}; is it still there?", "no-answer"
+        )
     failure = future.exception()
     if not isinstance(failure, distributed.scheduler.KilledWorker):
-        raise Error(f"the cluster {name} could not run points: {failure}")
+        raise Error(f"the cluster {name} could not run points: {failure}", "process-failed")
     return None
 
 
@@ -199,6 +215,7 @@ def _connected(address: str, security: Any) -> Any:
         )
     except (OSError, ValueError, TimeoutError) as error:
         raise _mistake(
+            "no-answer",
             f"there is no Dask scheduler ({' '.join(str(error).split())})",
             "start one with `dask scheduler`, or leave the address out",
             given=address,
@@ -208,14 +225,17 @@ def _connected(address: str, security: Any) -> Any:
         if not address.startswith(SCHEME):
             raise
         raise _mistake(
+            "invalid-certificate",
             "the cluster asks for certificates",
             "give --tls-ca, --tls-cert and --tls-key",
             given=address,
         ) from None
 
 
-def _mistake(problem: str, hint: str, given: str = "") -> ConfigError:
-    return config_error([Problem(path="--address", problem=problem, hint=hint, given=given)])
+def _mistake(code: Code, problem: str, hint: str, given: str = "") -> ConfigError:
+    return config_error(
+        [Problem(code=code, path="--address", problem=problem, hint=hint, given=given)]
+    )
 
 
 def _close(client: Any) -> None:

@@ -143,7 +143,12 @@ def read(given: Given) -> Reading:
     entry = Entry(document, mistakes)
     entry.take("schema", int, "a whole number", 1)
     if document.get("schema", 1) != 1:
-        entry.wrong("schema", "this version of Nacre knows schema 1", given=document["schema"])
+        entry.wrong(
+            "wrong-version",
+            "schema",
+            "this version of Nacre knows schema 1",
+            given=document["schema"],
+        )
     plain = text is None or name == scenario.STDIN
     title = entry.take("name", str, "a name", "study" if plain else Path(name).stem)
     summary = entry.take("summary", str, "a text", "")
@@ -167,11 +172,23 @@ def read(given: Given) -> Reading:
     entry.done()
     repeated = len(seeds) > 1 or confidence is not None
     if not entry.table.get("axis") and (not repeated or search is not None):
-        entry.wrong("axis", "there is nothing to study", "give an axis, as [[axis]], that varies")
+        entry.wrong(
+            "missing-setting",
+            "axis",
+            "there is nothing to study",
+            "give an axis, as [[axis]], that varies",
+        )
     if search is not None and not objectives and "objective" not in entry.table:
-        entry.wrong("objective", "a search has to know what is wanted", "give an [[objective]]")
+        entry.wrong(
+            "missing-setting",
+            "objective",
+            "a search has to know what is wanted",
+            "give an [[objective]]",
+        )
     if search is not None and budget.points is None:
-        entry.wrong("budget.points", "a search has no end", "give points in [budget]")
+        entry.wrong(
+            "missing-setting", "budget.points", "a search has no end", "give points in [budget]"
+        )
     questions = Questions(
         title, summary, sound, seeds, confidence, search, objectives, constraints, paths
     )
@@ -208,21 +225,24 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
         if "scenario" in table or "stack" not in table:
             return table, name, text, path.resolve().parent
         problem = Problem(
+            code="invalid-content",
             path=name,
             problem="it is a scenario, and a study is another file that names it",
             hint=f'write one that begins with: scenario = "{path.name}"',
         )
     except UnicodeDecodeError as error:
         problem = Problem(
+            code="invalid-content",
             problem=f'"{name}" is not a TOML text: byte {error.start} is not UTF-8',
             hint="is it the right file?",
         )
     except tomllib.TOMLDecodeError as error:
-        problem = Problem(path=name, problem=f"it is not TOML: {error}")
+        problem = Problem(code="invalid-syntax", path=name, problem=f"it is not TOML: {error}")
     except FileNotFoundError:
         if name not in {shipped.name for shipped in scenario.scenarios()}:
             raise
         problem = Problem(
+            code="invalid-content",
             path=name,
             problem="it is a scenario, and a study is a TOML file",
             hint=f'write one that begins with: scenario = "{name}"',
@@ -240,9 +260,9 @@ def _scenario(entry: Entry, folder: Path) -> scenario.Source | None:
         return scenario.read(given)
     except ConfigError as error:
         for problem in error.problems:
-            entry.wrong("scenario", problem["problem"], problem["hint"])
+            entry.wrong(problem["code"], "scenario", problem["problem"], problem["hint"])
     except FileNotFoundError:
-        entry.wrong("scenario", "there is no such file", given=given)
+        entry.wrong("file-not-found", "scenario", "there is no such file", given=given)
     return None
 
 
@@ -252,6 +272,7 @@ def _settings(entry: Entry) -> Mapping[str, object]:
         if path in _PARTS and isinstance(value, Mapping):
             inner = next(iter(value), "...")
             entry.wrong(
+                "invalid-path",
                 f"set.{path}",
                 "a setting is one path and its value",
                 f'put the path in quotes, as in "{path}.{inner}" = ...',
@@ -263,9 +284,13 @@ def _seeds(entry: Entry) -> tuple[int, ...]:
     seeds = entry.take("seeds", (list, tuple), "a list of whole numbers", ())
     right = [s for s in seeds if isinstance(s, int) and not isinstance(s, bool)]
     if len(right) < len(seeds) or any(not 0 <= seed <= SEED_MAX for seed in right):
-        entry.wrong("seeds", f"seeds are whole numbers from 0 to {SEED_MAX}", given=seeds)
+        entry.wrong(
+            "out-of-range", "seeds", f"seeds are whole numbers from 0 to {SEED_MAX}", given=seeds
+        )
     elif len(set(right)) < len(right):
-        entry.wrong("seeds", "the same seed twice gives the same run twice", given=seeds)
+        entry.wrong(
+            "duplicate-name", "seeds", "the same seed twice gives the same run twice", given=seeds
+        )
     return tuple(right)
 
 
@@ -276,13 +301,15 @@ def _search(entry: Entry | None) -> Search | None:
     if method not in _METHODS:
         meant = nearest(method, _METHODS)
         hint = (f'did you mean "{meant}"? ' if meant else "") + f"known: {', '.join(_METHODS)}"
-        entry.wrong("method", "there is no such method", hint, given=method)
+        entry.wrong("unknown-name", "method", "there is no such method", hint, given=method)
     batch = entry.take("batch", int, "a whole number", BATCH)
     seed = entry.take("seed", int, "a whole number", 1)
     if batch < 1:
-        entry.wrong("batch", "at least one point is chosen at a time", given=batch)
+        entry.wrong("out-of-range", "batch", "at least one point is chosen at a time", given=batch)
     if not 0 <= seed < 2**32:
-        entry.wrong("seed", "it is out of range", "give 0 to 4294967295", given=seed)
+        entry.wrong(
+            "out-of-range", "seed", "it is out of range", "give 0 to 4294967295", given=seed
+        )
     entry.done()
     return Search(cast("Method", method), batch, seed)
 
@@ -295,17 +322,31 @@ def _confidence(entry: Entry | None, *, searches: bool) -> Confidence | None:
     least = entry.take("least", int, "a whole number", min(REPEATS, most))
     share = None if given is None else quantity.maybe(given)
     if given is None:
-        entry.wrong("confidence", "it is missing", 'say how well means are to be known, as "2 %"')
+        entry.wrong(
+            "missing-setting",
+            "confidence",
+            "it is missing",
+            'say how well means are to be known, as "2 %"',
+        )
     elif share is None or share.base != "share" or not 0 < share.value < 1:
-        entry.wrong("confidence", 'it is not a share such as "2 %"', given=given)
+        entry.wrong("invalid-value", "confidence", 'it is not a share such as "2 %"', given=given)
         share = None
     if not 2 <= least <= most <= REPEATS_LIMIT:
         hint = f"give 2 <= least <= repeats <= {REPEATS_LIMIT}"
-        entry.wrong("repeats", "a design cannot be run so often", hint,
-                    given={"least": least, "repeats": most})  # fmt: skip
+        entry.wrong(
+            "out-of-range",
+            "repeats",
+            "a design cannot be run so often",
+            hint,
+            given={"least": least, "repeats": most},
+        )
     if searches:
-        entry.wrong("confidence", "a search runs each design with the same seeds",
-                    "give seeds = [1, 2, 3] instead")  # fmt: skip
+        entry.wrong(
+            "conflicting-settings",
+            "confidence",
+            "a search runs each design with the same seeds",
+            "give seeds = [1, 2, 3] instead",
+        )
     entry.done()
     return None if share is None else Confidence(float(share.value), least, most)
 
@@ -315,11 +356,11 @@ def _budget(entry: Entry | None) -> Budget:
         return Budget(None, None)
     points = entry.take("points", int, "a whole number")
     if points is not None and not 1 <= points <= POINTS_MAX:
-        entry.wrong("points", f"it is not 1 to {POINTS_MAX}", given=points)
+        entry.wrong("out-of-range", "points", f"it is not 1 to {POINTS_MAX}", given=points)
     given = entry.take("time", str, 'a time such as "2 h"')
     time = quantity.maybe(given)
     if given is not None and (time is None or time.base != "s" or time.value <= 0):
-        entry.wrong("time", 'it is not a time such as "2 h"', given=given)
+        entry.wrong("invalid-value", "time", 'it is not a time such as "2 h"', given=given)
         time = None
     entry.done()
     return Budget(points, None if time is None else float(time.value))
@@ -331,11 +372,21 @@ def _named(entry: Entry, found: Sequence[Axis]) -> None:
     for axis in found:
         hint = "give the axis another name"
         if axis.name in COLUMNS:
-            entry.mistakes.add(f"axis {axis.name}", "every table has such a column", hint,
-                               where=axis.where)  # fmt: skip
+            entry.mistakes.add(
+                "duplicate-name",
+                f"axis {axis.name}",
+                "every table has such a column",
+                hint,
+                where=axis.where,
+            )
         if axis.name in before:
-            entry.mistakes.add(f"axis {axis.name}", "another axis has this name", hint,
-                               where=axis.where)  # fmt: skip
+            entry.mistakes.add(
+                "duplicate-name",
+                f"axis {axis.name}",
+                "another axis has this name",
+                hint,
+                where=axis.where,
+            )
         for name, labels in axis.when.items():
             _condition(entry, axis, name, labels, before)
         before[axis.name] = axis
@@ -349,17 +400,26 @@ def _condition(
         known = f"axes before it: {', '.join(before)}" if before else "no axis comes before it"
         meant = nearest(name, before)
         hint = f'did you mean "{meant}"? {known}' if meant else known
-        entry.mistakes.add(path, f'there is no axis "{name}" before it', hint, where=axis.where)
+        entry.mistakes.add(
+            "unknown-name", path, f'there is no axis "{name}" before it', hint, where=axis.where
+        )
         return
     known_labels = [choice.label for choice in before[name].choices]
     if before[name].span:
-        entry.mistakes.add(path, f'"{name}" has no labels to depend on', where=axis.where)
+        entry.mistakes.add(
+            "not-supported", path, f'"{name}" has no labels to depend on', where=axis.where
+        )
         return
     for label in labels:
         if label not in known_labels:
             hint = f"it has {', '.join(map(str, known_labels))}"
             entry.mistakes.add(
-                path, f'axis "{name}" has no such value', hint, given=label, where=axis.where
+                "unknown-name",
+                path,
+                f'axis "{name}" has no such value',
+                hint,
+                given=label,
+                where=axis.where,
             )
 
 
@@ -368,11 +428,16 @@ def _columns(entry: Entry) -> Mapping[str, str]:
     found = {}
     for name, path in table.items():
         if not isinstance(path, str):
-            entry.wrong(f"columns.{name}", "it is no path in a record", given=path)
+            entry.wrong("invalid-path", f"columns.{name}", "it is no path in a record", given=path)
         elif fault := metrics.fault_of(path):
-            entry.wrong(f"columns.{name}", fault, given=path)
+            entry.wrong("invalid-path", f"columns.{name}", fault, given=path)
         elif name in COLUMNS:
-            entry.wrong(f"columns.{name}", "every table has such a column", "choose another name")
+            entry.wrong(
+                "duplicate-name",
+                f"columns.{name}",
+                "every table has such a column",
+                "choose another name",
+            )
         else:
             found[name] = path
     return found
@@ -383,11 +448,11 @@ def _objective(entry: Entry, paths: Mapping[str, str]) -> Objective | None:
     goal = entry.take("goal", str, "max or min")
     entry.done()
     if goal is not None and goal not in _GOALS:
-        entry.wrong("goal", "it is neither max nor min", given=goal)
+        entry.wrong("invalid-value", "goal", "it is neither max nor min", given=goal)
         return None
     goal = goal or (metrics.usual_goal(column) if column else "min")
     if goal is None:
-        entry.wrong("goal", "is more of it better, or less?", "give max or min")
+        entry.wrong("missing-setting", "goal", "is more of it better, or less?", "give max or min")
     return Objective(column, cast("metrics.Goal", goal)) if column and goal else None
 
 
@@ -396,7 +461,7 @@ def _constraint(entry: Entry, paths: Mapping[str, str]) -> Constraint | None:
     limits = [_limit(entry, key, column) for key in ("at_least", "at_most")]
     entry.done()
     if column and not any(key in entry.table for key in ("at_least", "at_most")):
-        entry.wrong("", "it has no limit", "give at_least or at_most")
+        entry.wrong("missing-setting", "", "it has no limit", "give at_least or at_most")
     return Constraint(column, *limits) if column else None
 
 
@@ -408,7 +473,9 @@ def _limit(entry: Entry, key: str, column: str | None) -> float | None:
     found = quantity.maybe(given)
     if unit is None or found is None or found.base != unit[0]:
         if column:
-            entry.wrong(key, f"it is no quantity to compare {column} with", given=given)
+            entry.wrong(
+                "invalid-value", key, f"it is no quantity to compare {column} with", given=given
+            )
         return None
     return float(found.value) * unit[1]
 
@@ -423,6 +490,7 @@ def _column(entry: Entry, paths: Mapping[str, str]) -> str | None:
         meant = nearest(name, known)
         hint = f'did you mean "{meant}"? ' if meant else ""
         entry.wrong(
+            "unknown-name",
             "of",
             "there is no such column",
             f"{hint}known: {', '.join(known)}; or name a path of the record in [columns]",

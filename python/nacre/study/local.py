@@ -114,7 +114,7 @@ class Local:
 def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Outcome]:
     """What a worker that died leaves: its points are tried alone, but for one that always kills."""
     if not worker.started:
-        raise Error(f"a worker process did not start: {worker.complaint()}")
+        raise Error(f"a worker process did not start: {worker.complaint()}", "process-failed")
     worker.kill()
     if len(worker.held) == 1:
         (task,) = worker.held
@@ -138,7 +138,8 @@ class _Worker:
         except OSError as error:
             raise Error(
                 f"a worker process could not be started: {error.strerror or error};"
-                " see the limits of ulimit -a"
+                " see the limits of ulimit -a",
+                "process-failed",
             ) from error
         with suppress(OSError):
             self.connection.send(base)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nacre.errors import Problem, config_error
+from nacre.errors import Code, Problem, config_error
 from nacre.study.task import Columns, Outcome
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
             frames.append(found.select(names))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise mistake(
+                "damaged",
                 f"{file} cannot be read: {' '.join(str(error).split())}",
                 "remove it; its points are run again",
             ) from None
@@ -78,9 +79,9 @@ def unpacked(packed: bytes | None) -> Columns | None:
         return dict(found)
 
 
-def mistake(problem: str, hint: str) -> Exception:
+def mistake(code: Code, problem: str, hint: str) -> Exception:
     """What is wrong with a directory, as the user is told."""
-    return config_error([Problem(path="--out", problem=problem, hint=hint)])
+    return config_error([Problem(code=code, path="--out", problem=problem, hint=hint)])
 
 
 def _packed(columns: Columns | None) -> bytes | None:

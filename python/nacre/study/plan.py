@@ -206,11 +206,13 @@ def _first_seeds(design: Design, points: Points, chosen: Chosen) -> Sequence[int
 def _too_many(design: Design, most: int) -> Problem:
     if design.budget.points is None:
         return Problem(
+            code="over-limit",
             path="axis",
             problem=f"there are more than {most:,} combinations",
             hint="shorten an axis, or let a [search] choose",
         )
     return Problem(
+        code="over-limit",
         path="budget.points",
         problem=f"there are more than these {most:,} combinations",
         hint="allow more points, shorten an axis, or let a [search] choose",
@@ -219,6 +221,7 @@ def _too_many(design: Design, most: int) -> Problem:
 
 def _unused(axis: Axis) -> Problem:
     return Problem(
+        code="conflicting-settings",
         path=f"axis {axis.name}.when",
         where=axis.where,
         problem="no combination meets its condition",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from nacre import _core, record, scenario
 from nacre.errors import ConfigError, Problem
@@ -150,7 +150,7 @@ def problems(
             ask(points.settings(filter(None, chosen.values()), None))
         except ConfigError as error:
             for problem in error.problems:
-                placed = _placed(cast("Problem", problem), chosen, axes)
+                placed = _placed(problem, chosen, axes)
                 key = (placed["path"], placed["where"], placed["problem"], placed["given"])
                 found.setdefault(key, placed)
     return list(found.values())

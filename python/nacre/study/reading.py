@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nacre import toml
-from nacre.errors import Problem, nearest
+from nacre.errors import Code, Problem, nearest
 
 _SHOWN = 60
 
@@ -21,11 +21,20 @@ class Mistakes:
         self._lines = text.splitlines() if text else []
 
     def add(
-        self, path: str, problem: str, hint: str = "", *, given: object = None, where: str = ""
+        self,
+        code: Code,
+        path: str,
+        problem: str,
+        hint: str = "",
+        *,
+        given: object = None,
+        where: str = "",
     ) -> None:
         """Notes one."""
         shown = "" if given is None else brief(given)
-        self.found.append(Problem(path=path, where=where, given=shown, problem=problem, hint=hint))
+        self.found.append(
+            Problem(code=code, path=path, where=where, given=shown, problem=problem, hint=hint)
+        )
 
     def place(self, section: str, index: int, key: str = "") -> str:
         """Where a key of the section of that number is written, as `study.toml:7`.
@@ -75,10 +84,12 @@ class Entry:
         """The place of a key."""
         return self.mistakes.place(self._section, max(self._index, 0), key)
 
-    def wrong(self, key: str, problem: str, hint: str = "", *, given: object = None) -> None:
+    def wrong(
+        self, code: Code, key: str, problem: str, hint: str = "", *, given: object = None
+    ) -> None:
         """Notes a mistake at a key."""
         path = ".".join(part for part in (self.path, key) if part) or "the study"
-        self.mistakes.add(path, problem, hint, given=given, where=self.where(key))
+        self.mistakes.add(code, path, problem, hint, given=given, where=self.where(key))
 
     def take(self, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
         """The value of a key; the default where it is absent or, which is noted, no `what`."""
@@ -88,7 +99,7 @@ class Entry:
             return default
         kinds = kind if isinstance(kind, tuple) else (kind,)
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            self.wrong(key, f"it is not {what}", given=value)
+            self.wrong("wrong-type", key, f"it is not {what}", given=value)
             return default
         return value
 
@@ -96,7 +107,7 @@ class Entry:
         """The value of a key that has to be there; None where it is not, which is noted."""
         if key not in self.table:
             self._known.append(key)
-            self.wrong(key, f"it is missing: give {what}")
+            self.wrong("missing-setting", key, f"it is missing: give {what}")
             return None
         return self.take(key, kind, what)
 
@@ -108,7 +119,7 @@ class Entry:
             if isinstance(row, Mapping):
                 found.append(Entry(row, self.mistakes, key, index))
             else:
-                self.wrong(key, "it is not a table", given=row)
+                self.wrong("wrong-type", key, "it is not a table", given=row)
         return found
 
     def entry(self, key: str) -> Entry | None:
@@ -120,7 +131,7 @@ class Entry:
         """Notes a key that stands here and belongs elsewhere."""
         if key in self.table:
             self._known.append(key)
-            self.wrong(key, "it does not stand here", f"write it below {place}")
+            self.wrong("invalid-path", key, "it does not stand here", f"write it below {place}")
 
     def done(self) -> None:
         """Notes the keys nobody took."""
@@ -129,7 +140,9 @@ class Entry:
                 meant = nearest(str(key), self._known)
                 hint = f'did you mean "{meant}"? ' if meant else ""
                 known = ", ".join(self._known)
-                self.wrong(str(key), "there is no such key", f"{hint}known: {known}")
+                self.wrong(
+                    "unknown-setting", str(key), "there is no such key", f"{hint}known: {known}"
+                )
 
 
 def brief(item: object) -> str:

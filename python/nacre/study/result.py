@@ -146,7 +146,7 @@ class StudyResult:
             elif self._directory is not None:
                 data = record(self._directory, found[0])
         if data is None:
-            raise Error(f"the study has no record of a point {point}")
+            raise Error(f"the study has no record of a point {point}", "no-data")
         return Record(data, {})
 
     def origins(self, point: int) -> Sequence[View]:
@@ -201,6 +201,7 @@ class StudyResult:
             frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
         except FileNotFoundError:
             problem = Problem(
+                code="unfinished",
                 path=str(folder),
                 problem="the study was killed before it had a table",
                 hint="go on with it: nacre study ... --resume",

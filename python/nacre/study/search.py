@@ -160,7 +160,10 @@ def _optuna() -> Any:
         import optuna
     except ImportError:
         missing = Problem(
-            path="search", problem="Optuna is not installed", hint="pip install 'nacre[search]'"
+            code="missing-package",
+            path="search",
+            problem="Optuna is not installed",
+            hint="pip install 'nacre[search]'",
         )
         raise config_error([missing]) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -199,6 +199,7 @@ class Store(Memory):
             self._check_empty()
         elif not self._resume:
             raise mistake(
+                "file-exists",
                 f"{self.directory} holds a {self._what} already",
                 "give --resume to go on with it, or another directory",
             )
@@ -215,6 +216,7 @@ class Store(Memory):
             return Lock(self.directory)
         except HeldError as holder:
             raise mistake(
+                "in-use",
                 f"another {self._what} writes to {self.directory} (process {holder})",
                 "wait for it, or give another directory",
             ) from None
@@ -228,7 +230,11 @@ class Store(Memory):
             raise self._foreign_lock() from None
 
     def _foreign_lock(self) -> Exception:
-        return mistake(f"{self.directory / LOCK} is no {self._what}'s", "give another directory")
+        return mistake(
+            "invalid-content",
+            f"{self.directory / LOCK} is no {self._what}'s",
+            "give another directory",
+        )
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -243,6 +249,7 @@ class Store(Memory):
         is_begun = found == {POINTS} and not points.is_symlink() and not any(points.iterdir())
         if found and not is_begun:
             raise mistake(
+                "file-exists",
                 f"{self.directory} has files in it that are no {self._what}'s",
                 "give another directory",
             )
@@ -252,6 +259,7 @@ class Store(Memory):
         needed = MARGIN_BYTES + self._point_bytes * self._expected
         if free < needed:
             raise mistake(
+                "disk-full",
                 f"{self.directory} is on a disk with {free >> 20} MiB left;"
                 f" {self._expected:,} points need about {-(-needed >> 20)} MiB",
                 "make room, or give another directory",
@@ -301,7 +309,7 @@ def opened(directory: Path) -> dict[str, Any]:
     """What `study.json` of a directory says; raises `ConfigError` where there is no store."""
     found = _identity(directory)
     if found is None:
-        raise mistake(f"{directory} holds no study", "give the directory of one")
+        raise mistake("invalid-content", f"{directory} holds no study", "give the directory of one")
     return found
 
 
@@ -316,6 +324,7 @@ def _identity(directory: Path) -> dict[str, Any] | None:
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:
         raise mistake(
+            "wrong-version",
             f"{directory} is a store of another version: {schema or 'an unknown one'},"
             f" and this Nacre {_core.__version__} writes {SCHEMA}",
             "go on with the Nacre that wrote it, or give another directory",

@@ -95,7 +95,7 @@ class Outcome(NamedTuple):
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
     """Carries out tasks, one after the other."""
     if base.nacre != identity():
-        raise Error(f"a worker has another Nacre: {identity()}, not {base.nacre}")
+        raise Error(f"a worker has another Nacre: {identity()}, not {base.nacre}", "wrong-version")
     return [_evaluated(base, task) for task in tasks]
 
 

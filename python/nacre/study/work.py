@@ -121,8 +121,12 @@ def keeping(
 def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
     """Where points go that nobody keeps; raises `ConfigError` where they are to be gone on with."""
     if resume:
-        problem = Problem(path="resume", problem="there is nothing to go on with",
-                          hint="give out, the directory that keeps what was run")  # fmt: skip
+        problem = Problem(
+            code="missing-setting",
+            path="resume",
+            problem="there is nothing to go on with",
+            hint="give out, the directory that keeps what was run",
+        )
         raise config_error([problem])
     return Memory(paths)
 
@@ -139,11 +143,16 @@ def engine_called(
     if name != "dask":
         given = {"--address": (address, "an address"), "--tls-ca": (tls, "certificates")}
         problems = [
-            Problem(path=path, problem=f"only the engine dask has {what}",
-                    given=value if isinstance(value, str) else "", hint="give --engine dask, too")
+            Problem(
+                code="conflicting-settings",
+                path=path,
+                problem=f"only the engine dask has {what}",
+                given=value if isinstance(value, str) else "",
+                hint="give --engine dask, too",
+            )
             for path, (value, what) in given.items()
             if value not in (None, (None, None, None))
-        ]  # fmt: skip
+        ]
         if problems:
             raise config_error(problems)
     else:

@@ -20,7 +20,7 @@ use nacre_config::{ErrorCode, Families, Problem, Problems};
 use nacre_kernel::event::{Slab, adapted};
 use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
-use nacre_kernel::{Device, Request, Time};
+use nacre_kernel::{Device, ErrorData, Request, Time};
 use nacre_workload::{Clock, Issued};
 
 pub use preparation::{Preparations, preparation};
@@ -45,6 +45,27 @@ pub enum Unreadable {
     /// They are not what was written.
     #[error("it is damaged or cut short: its checksum does not hold; save it again")]
     Damaged,
+}
+
+impl Unreadable {
+    /// What kind of error it is.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Unreadable::NoState => ErrorCode::InvalidContent,
+            Unreadable::OtherVersion(_) => ErrorCode::WrongVersion,
+            Unreadable::Damaged => ErrorCode::Damaged,
+        }
+    }
+
+    /// What a program can use of it.
+    pub fn data(&self) -> ErrorData {
+        match self {
+            Unreadable::OtherVersion(found) => {
+                vec![("found", u64::from(*found).into()), ("known", u64::from(VERSION).into())]
+            }
+            Unreadable::NoState | Unreadable::Damaged => ErrorData::new(),
+        }
+    }
 }
 
 /// A saved state, read as far as what it is of.

@@ -2,7 +2,7 @@
 
 use super::input::{each_batch, open};
 use super::wishes::{Wishes, option_error};
-use crate::errors::{config_error, error, trace_error};
+use crate::errors::{config_error, no_thread, trace_error};
 use nacre_machine::Problems;
 use nacre_machine::policies::{Replacement, cache};
 use nacre_shape::miniature::{Amounts, Cache, Followed, Follower, Simulation};
@@ -67,7 +67,11 @@ pub(crate) fn trace_policies(
                 own
             };
             let begun = thread::Builder::new().spawn_scoped(scope, simulate);
-            workers.push(begun.map_err(|denied| error(py, format!("no thread for the caches: {denied}")))?);
+            workers.push(
+                begun.map_err(|denied| {
+                    no_thread(py, format!("no thread for the caches: {denied}"), &denied)
+                })?,
+            );
         }
         let mut followed = Followed::default();
         let hand = |followed: &mut Followed| {

@@ -1,9 +1,10 @@
-use super::{Command, Harming, LINE_MAX, Stepping, answer, parse};
+use super::{Command, Harming, LINE_MAX, Refusal, Stepping, answer, parse};
+use nacre_kernel::ErrorCode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn refusal(line: &str) -> String {
-    parse(line.as_bytes()).expect_err(line)
+    parse(line.as_bytes()).expect_err(line).message
 }
 
 #[test]
@@ -54,9 +55,16 @@ fn what_is_not_understood_is_said_with_what_would_be() {
 
 #[test]
 fn an_answer_is_one_line() {
-    let line = answer(Err("two\nlines".into()));
+    let data = vec![("known", ["a"].as_slice().into()), ("nearest", "a".into())];
+    let refusal = Refusal { data, ..Refusal::new(ErrorCode::UnknownName, "two\nlines") };
+    let line = answer(Err(refusal));
     assert_eq!(line.iter().filter(|&&byte| byte == b'\n').count(), 1);
-    assert_eq!(serde_json::from_slice::<Value>(&line).unwrap(), json!({ "error": "two\nlines" }));
+    assert_eq!(
+        serde_json::from_slice::<Value>(&line).unwrap(),
+        json!({
+            "error": "two\nlines", "code": "unknown-name", "data": { "known": ["a"], "nearest": "a" }
+        })
+    );
     let ok = answer(Ok(json!({ "a": 1 })));
     assert_eq!(ok, b"{\"ok\":{\"a\":1}}\n");
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with a trace, in words that say where and what to do.
 
-use nacre_kernel::{ErrorCode, ErrorData};
+use nacre_kernel::{ErrorCode, ErrorData, error_code};
 use std::fmt;
 
 /// Why a trace could not be read or written.
@@ -120,9 +120,7 @@ impl TraceError {
     pub fn data(&self) -> ErrorData {
         match self {
             TraceError::BadRecord { place: Place::Line(line), .. } => vec![("line", (*line).into())],
-            TraceError::Io { error, .. } => {
-                error.raw_os_error().map(|number| ("errno", number.into())).into_iter().collect()
-            }
+            TraceError::Io { error, .. } => error_code::errno(error),
             _ => ErrorData::new(),
         }
     }
