@@ -31,8 +31,11 @@ pub struct EventRoom {
     /// The kind, as scenarios name it.
     pub kind: &'static str,
     /// Builds the device in a slot.
-    pub build: fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<Box<dyn event::Device>, Problems>,
+    pub build: BuildEvents,
 }
+
+/// Builds the event-driven device in a slot. Errors are the user's.
+pub type BuildEvents = fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<Box<dyn event::Device>, Problems>;
 
 /// What a device may ask for while it is built.
 pub trait Builder {

@@ -21,7 +21,7 @@ fn text(text: &str) -> Datum {
 fn every_kind_of_mistake_has_a_code_and_what_a_program_can_use() {
     let written = "blok = 1\nblock = \"2 MiB\"\nhit = 3\ninclusion = \"inclusiv\"\nparallelism = \"many\"\nwaiting = -1\n\
                    [[level]]\ncapacity = \"1 parsec\"\n[[level]]\ncapacity = \"8 KiB\"\npolicy = \"lu\"\n[[level]]\n";
-    let found: Vec<(String, ErrorCode, Vec<(&str, Datum)>)> =
+    let found: Vec<_> =
         mistakes(written).into_iter().map(|mistake| (mistake.path, mistake.code, mistake.data)).collect();
     let names = |names: &[&str]| Datum::from(names);
     let known = ["block", "hit", "inclusion", "parallelism", "waiting", "level"];

@@ -61,7 +61,7 @@ impl Scheduler {
                 (best, least) = (place, cost);
             }
         }
-        first_dependence(best, all)
+        first_dependence(best, &all)
     }
 
     /// What the policy minimizes: cylinders to move over, or picoseconds until the first sector is under the head.
@@ -79,7 +79,7 @@ impl Scheduler {
 }
 
 /// The oldest request that the one at `place` has to stay behind, directly or by way of others; itself if there is none.
-fn first_dependence<'a>(place: usize, all: impl ExactSizeIterator<Item = Candidate<'a>> + Clone) -> usize {
+fn first_dependence<'a>(place: usize, all: &(impl ExactSizeIterator<Item = Candidate<'a>> + Clone)) -> usize {
     let mut place = place;
     loop {
         let chosen = all.clone().nth(place).expect("it waits");

@@ -35,6 +35,7 @@ pub(crate) struct Findings {
 }
 
 /// How much was measured.
+#[derive(Clone, Copy)]
 pub(crate) struct Measured {
     /// Requests.
     pub(crate) issued: u64,

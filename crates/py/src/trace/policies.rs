@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Accesses handed to the threads at a time.
@@ -55,17 +55,10 @@ pub(crate) fn trace_policies(
     let (complete, simulations) = thread::scope(|scope| -> PyResult<_> {
         let mut workers = Vec::new();
         let mut ways: Vec<SyncSender<Arc<Followed>>> = Vec::new();
-        for mut own in dealt(simulations) {
+        for own in dealt(simulations) {
             let (way, coming) = sync_channel::<Arc<Followed>>(WAITING);
             ways.push(way);
-            let simulate = move || {
-                for followed in coming {
-                    own.iter_mut()
-                        .take_while(|_| !stopped.load(Ordering::Relaxed))
-                        .for_each(|(_, simulation)| simulation.add(&followed));
-                }
-                own
-            };
+            let simulate = move || add_all(own, &coming, stopped);
             let begun = thread::Builder::new().spawn_scoped(scope, simulate);
             workers.push(
                 begun.map_err(|denied| {
@@ -120,6 +113,20 @@ pub(crate) fn trace_policies(
         "rows": rows(&policies, &sizes, &simulations, all),
     });
     Ok(document.to_string())
+}
+
+/// Adds what comes to every one of these simulations, until nothing does or nobody waits for the result.
+fn add_all(
+    mut own: Vec<(usize, Simulation)>,
+    coming: &Receiver<Arc<Followed>>,
+    stopped: &AtomicBool,
+) -> Vec<(usize, Simulation)> {
+    for followed in coming {
+        own.iter_mut()
+            .take_while(|_| !stopped.load(Ordering::Relaxed))
+            .for_each(|(_, simulation)| simulation.add(&followed));
+    }
+    own
 }
 
 /// Every policy at every size, numbered.

@@ -83,7 +83,7 @@ fn poisson_arrivals_wait_as_closed_forms_say() {
 fn a_shared_link_delays_only_while_it_is_busy() {
     let toml = "read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 8\nbandwidth = \"4096 MB/s\"";
     for op in [Op::Read, Op::Write] {
-        let seen = visits(&mut *device(toml), &vec![request(op, 4096); 4], Load::Closed { clients: 4 });
+        let seen = visits(&mut *device(toml), &[request(op, 4096); 4], Load::Closed { clients: 4 });
         let latencies: Vec<Time> = seen.iter().map(|visit| visit.latency()).collect();
         // The first transfer is in the latency; each of the others takes one microsecond of link.
         assert_eq!(latencies, [10, 11, 12, 13].map(Time::from_us), "{op:?}");
