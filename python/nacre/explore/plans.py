@@ -98,6 +98,8 @@ class Plans:
     def figure(self, request: Request) -> dict[str, Any]:
         """The surface of the mixes under the prices of the address, or what caches miss."""
         _, plan = self._found(request)
+        # The file is the server's own; who asks knows the trace by its name.
+        plan.caches.name = answers.lines([self._asked(request)["trace"]])[0]
         wanted = answers.word(request, "figure")
         if wanted not in ("caches", "mixes"):
             raise config_error(

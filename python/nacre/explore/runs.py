@@ -54,7 +54,7 @@ class Runs:
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Checks a scenario and begins its run."""
         tree = answers.table_of(given, "tree")
-        nacre.check(tree)
+        nacre.check(tree, needs_workload=True)
         name = str(tree.get("name") or "scenario")
         job = self._jobs.start("run", f"Run of {name}", partial(self._run, tree, name))
         return job.told()

@@ -60,7 +60,7 @@ def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict
     """Every mistake of a scenario or every value it resolves to, and other words for it."""
     tree = answers.table_of(given, "tree")
     try:
-        found = check(tree)
+        found = check(tree, needs_workload=True)
     except ConfigError as error:
         problems = [dict(problem) for problem in error.problems]
         return {"problems": problems, "values": {}} | words(folder, tree, given)
@@ -137,7 +137,7 @@ def _same(tree: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> boo
     outcomes = []
     for source, overrides in ((tree, None), (name, changes)):
         try:
-            outcomes.append(check(source, overrides).to_dict()["scenario"])
+            outcomes.append(check(source, overrides, needs_workload=True).to_dict()["scenario"])
         except ConfigError as error:
             outcomes.append([(p["path"], p["problem"]) for p in error.problems])
     return bool(outcomes[0] == outcomes[1])

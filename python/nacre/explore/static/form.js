@@ -58,7 +58,7 @@ export class Form {
   plain(path, name, setting, value, isRequired) {
     const id = `f-${path}`;
     const resolved = this.view.values[path];
-    const otherwise = resolved?.value ?? (setting.default === undefined ? "" : text(setting.default));
+    const otherwise = resolved?.value ?? (setting.default === undefined || this.isOfPreset(path) ? "" : text(setting.default));
     const about = { id, name: path, "aria-describedby": `${id}-doc`, "aria-invalid": this.wrong(path) ? "true" : null };
     const change = (event) => this.view.set(path, read(event.target.value, setting));
     const options = setting.enum ?? (setting.type === "boolean" ? ["true", "false"] : null);
@@ -76,6 +76,21 @@ export class Form {
       h("p", { class: "doc", id: `${id}-doc` }, setting.description, origin(resolved, value)));
   }
 
+  /** Whether a preset says what a setting is if none is given: then its default is that of nobody. */
+  isOfPreset(path) {
+    return Boolean(at(this.view.tree, path.slice(0, path.lastIndexOf(".")))?.preset);
+  }
+
+  /** What a slot that is not given holds, as `constant: 6.7 us (of the preset)`; empty where that is not known. */
+  held(path) {
+    const kind = this.view.values[`${path}.kind`];
+    const own = Object.entries(this.view.values).filter(([each]) => inside(each, path) && each !== `${path}.kind` && !/[.[]/.test(each.slice(path.length + 1)));
+    const alone = this.view.values[path];
+    const shown = [kind && words(String(kind.value)), own.map(([, { value }]) => value).join(", "), alone?.value].filter((each) => each !== undefined && each !== "");
+    const from = (kind ?? alone)?.from;
+    return shown.length ? `${shown.join(": ")}${from === "catalog" ? " (of the preset)" : from === "default" ? " (default)" : ""}` : "";
+  }
+
   nested(path, name, setting, family, value) {
     const body = value === undefined ? [] : this.rest(path, family, value, false).filter(Boolean);
     return [this.choice(path, family, value, words(name), setting), body.length ? h("div", { class: "sub", "data-path": path }, body) : null];
@@ -89,17 +104,18 @@ export class Form {
     const chosen = value?.preset ? `preset:${value.preset}` : kind !== null ? `kind:${kind}` : value === undefined ? "" : "value";
     const presets = schema.presetsOf(family);
     const takesValue = family === "latency" || setting?.anyOf?.some((each) => each.type === "integer") || chosen === "value";
-    const otherwise = setting?.default === undefined ? "" : text(setting.default);
+    const otherwise = setting?.default === undefined || this.isOfPreset(path) ? "" : `${words(text(setting.default))} (default)`;
+    const unset = this.held(path) || otherwise || (setting?.canBeOff ? "not given" : "nothing yet");
     const option = (key, shown) => h("option", { value: key, selected: key === chosen }, shown);
     return h("div", { class: `field${this.wrong(path) ? " wrong" : ""}`, "data-path": path },
       h("label", { for: id }, label),
       h("select", { id, name: path, "aria-describedby": `${id}-doc`, onchange: (event) => this.choose(path, family, event.target.value) },
-        chosen === "" || setting ? option("", otherwise ? `${words(otherwise)} (default)` : "nothing yet") : null,
+        chosen === "" || setting ? option("", unset) : null,
         takesValue ? option("value", "a value") : null,
         presets.length ? h("optgroup", { label: "from the catalogue" }, presets.map(([name, preset]) => option(`preset:${name}`, `${words(name)}: ${preset.summary}`))) : null,
         h("optgroup", { label: "kinds" }, schema.kinds(family).map((each) => option(`kind:${each}`, `${words(each)}: ${schema.summary(family, each)}`)))),
       chosen === "value"
-        ? h("input", { name: path, "aria-label": `${label ?? words(path)}: value`, value: text(value), placeholder: "6.7 us", oninput: (event) => this.view.set(path, read(event.target.value, setting ?? {})) })
+        ? h("input", { name: path, "aria-label": `${label ?? words(path)}: value`, value: text(value), placeholder: "such as 6.7 us", oninput: (event) => this.view.set(path, read(event.target.value, setting ?? {})) })
         : null,
       this.mistakes(path),
       h("p", { class: "doc", id: `${id}-doc` }, setting?.description));
@@ -107,6 +123,8 @@ export class Form {
 
   choose(path, family, chosen) {
     const [how, name] = chosen.split(/:(.*)/);
+    // What it was is not what it will be.
+    for (const each of Object.keys(this.view.values)) if (each === path || inside(each, path)) delete this.view.values[each];
     if (chosen === "") this.view.set(path, undefined, true);
     else if (how === "value") this.view.set(path, "", true);
     else if (how === "preset") this.view.set(path, this.another(path, family, name), true);
@@ -140,11 +158,15 @@ export class Form {
   }
 
   optional(path, name, setting, value) {
-    const is = value !== undefined;
+    const is = typeof value === "object";
+    const isInherited = value === undefined && this.isOfPreset(path) && Object.keys(this.view.values).some((each) => inside(each, path));
+    const change = (to, label) => h("button", { type: "button", class: "quiet", onclick: () => this.view.set(path, to, true) }, `${label} ${words(name)}`);
     return h("fieldset", { class: this.wrong(path, true) ? "wrong" : null, "data-path": path },
       h("legend", {}, words(name)), h("p", { class: "doc" }, setting.description), this.mistakes(path),
       is ? this.table(path, setting.properties, setting.required ?? [], value) : null,
-      h("button", { type: "button", class: "quiet", onclick: () => this.view.set(path, is ? undefined : {}, true) }, is ? `Remove ${words(name)}` : `Add ${words(name)}`));
+      isInherited ? h("p", { class: "doc" }, "It is as the preset has it.") : null,
+      value === false ? h("p", { class: "doc" }, "It is switched off.") : null,
+      is ? change(undefined, "Remove") : value === false ? change(undefined, "Reset") : isInherited ? [change({}, "Change"), " ", change(false, "Switch off")] : change({}, "Add"));
   }
 
   /** A setting that the schema does not know: it can be seen, and taken away. */

@@ -3,7 +3,7 @@
 /** Reads the schema of scenarios. */
 export class Schema {
   constructor({ schema, presets, scenarios, templates }) {
-    this.root = schema;
+    this.root = plain(schema);
     this.presets = presets;
     this.scenarios = scenarios;
     this.templates = templates;
@@ -67,4 +67,15 @@ export class Schema {
     }
     return found;
   }
+}
+
+/** The schema without `false`, which an optional setting may be, too: what it is otherwise stands in its place. */
+function plain(node) {
+  if (Array.isArray(node)) return node.map(plain);
+  if (typeof node !== "object" || node === null) return node;
+  const own = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, plain(value)]));
+  const others = own.anyOf?.filter((each) => each.const !== false);
+  if (!others || others.length === own.anyOf.length) return own;
+  const { anyOf: _anyOf, ...rest } = own;
+  return others.length === 1 ? { ...others[0], ...rest, canBeOff: true } : { ...rest, anyOf: others, canBeOff: true };
 }

@@ -42,7 +42,7 @@ class Design {
     this.tree = tree;
     this.place = {
       bar: h("div", { class: "bar" }), picture: h("section", { class: "picture", "aria-label": "The stack" }),
-      form: h("form", { class: "form", "aria-label": "Settings", onsubmit: (event) => { event.preventDefault(); this.run(); } }),
+      form: h("form", { class: "form", id: "settings", "aria-label": "Settings", onsubmit: (event) => { event.preventDefault(); this.run(); } }),
       mistakes: h("div", { "aria-live": "polite" }), copy: h("div"), job: h("div"), result: h("section", { "aria-label": "Result" }), runs: h("section"),
     };
     const { place } = this;
@@ -68,7 +68,7 @@ class Design {
           Object.entries(scenarios).map(([name, { summary }]) => h("option", { value: name, selected: name === this.from }, `${name}: ${summary}`)))),
       h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Open a file"), file,
       h("button", { type: "button", class: "quiet", onclick: () => this.edit() }, "Write it as text"),
-      h("button", { type: "button", class: "main", id: "run", onclick: () => this.run() }, "Run"));
+      h("button", { class: "main", id: "run", form: "settings" }, "Run"));
   }
 
   beginWith(name) {

@@ -30,7 +30,7 @@ class Device {
       place.attach, place.live,
       h("h2", {}, "Single requests"), h("p", {}, "To a simulated device that is new, one after the other: where every nanosecond of each goes."), place.steps, place.answers, place.copy);
     fill(place.attach, h("div", { class: "field" }, h("label", { for: "image" }, "Image that is served, or its control socket"),
-      h("input", { id: "image", value: this.image, placeholder: "disk.img", spellcheck: "false", autocomplete: "off", oninput: (event) => { this.image = event.target.value.trim(); } })),
+      h("input", { id: "image", value: this.image, placeholder: "such as disk.img", spellcheck: "false", autocomplete: "off", oninput: (event) => { this.image = event.target.value.trim(); } })),
       h("button", { class: "main" }, "Watch"));
     await this.drawSteps();
     if (query.has("answered")) await this.step();

@@ -73,7 +73,7 @@ class Papers {
       choose("class", "Class", [["", "all classes"], ...Object.keys(CLASSES).map((name) => [name, `${name}: ${CLASSES[name]}`])]),
       choose("verdict", "Verdict", [["", "all verdicts"], ...Object.keys(VERDICTS).map((name) => [name, `${name}: ${VERDICTS[name]}`])]),
       h("div", { class: "field short" }, h("label", { for: "words" }, "Containing"),
-        h("input", { id: "words", type: "search", value: this.wanted.words, placeholder: "latency", oninput: (event) => search(event.target.value) })),
+        h("input", { id: "words", type: "search", value: this.wanted.words, placeholder: "such as latency", oninput: (event) => search(event.target.value) })),
       chosen && h("button", { type: "button", class: "main", onclick: () => this.recompute() }, `Run ${this.wanted.figure || chosen.name} again`));
   }
 

@@ -134,9 +134,10 @@ class Plan {
         this.drawForm();
         this.moved();
       } }), h("span", {}, h("strong", {}, name.replaceAll("_", " ")), h("span", { class: "doc" }, ` ${summary}`))),
-      is ? h("span", { class: "price" }, h("input", { id: `price-${name}`, "aria-label": `Price of ${name}`, inputmode: "decimal", value: this.prices[name] ?? "", placeholder: other || "price", oninput: (event) => {
+      is ? h("span", { class: "price" }, h("input", { id: `price-${name}`, "aria-label": `Price of ${name}`, inputmode: "decimal", value: this.prices[name] ?? "", placeholder: "no price yet", oninput: (event) => {
         this.prices[name] = Number(event.target.value) || null;
         this.typed.add(name);
+        this.slide(name);
         this.moved();
       } }),
         h("span", { class: "mistake", id: `wrong-price-${name}`, role: "alert" })) : h("span", { class: "doc" }, other));
@@ -259,8 +260,12 @@ class Plan {
           "aria-valuetext": `${this.prices[name] ?? price} ${shown.currency} a GiB`,
           oninput: (event) => {
             this.prices[name] = Number((price * 10 ** Number(event.target.value)).toPrecision(3));
+            this.typed.add(name);
             told.textContent = String(this.prices[name]);
             event.target.setAttribute("aria-valuetext", `${this.prices[name]} ${shown.currency} a GiB`);
+            const field = document.getElementById(`price-${name}`);
+            if (field) field.value = String(this.prices[name]);
+            if (this.form) this.form = this.asks();
             this.scoreSoon();
           } }), told);
     };
@@ -270,13 +275,26 @@ class Plan {
         h("span", { class: "soft" }, "a GiB")));
   }
 
+  /** The price that was typed holds for the plan that is shown, too. */
+  slide(name) {
+    const slider = document.getElementById(`slide-${name}`);
+    const made = this.shown?.chosen.find((each) => each.name === name);
+    if (!slider || !made || !this.prices[name] || this.currency !== this.shown.currency) return;
+    slider.value = String(Math.log10(this.prices[name] / made.price));
+    slider.setAttribute("aria-valuetext", `${this.prices[name]} ${this.shown.currency} a GiB`);
+    slider.nextElementSibling.textContent = String(this.prices[name]);
+    this.scoreSoon();
+  }
+
   caches() {
-    const money = h("input", { id: "money", inputmode: "decimal", value: this.money, placeholder: "12", oninput: (event) => { this.money = event.target.value.trim(); this.rename(); } });
-    return h("div", { class: "bar" },
+    const money = h("input", { id: "money", inputmode: "decimal", value: this.money, placeholder: "such as 12", oninput: (event) => { this.money = event.target.value.trim(); this.rename(); } });
+    const buy = (event) => {
+      event.preventDefault();
+      this.start(`/api/plans/${encodeURIComponent(this.plan)}/caches`, { currency: this.currency, tiers: this.tiers(), money: Number(money.value) || null });
+    };
+    return h("form", { class: "bar", onsubmit: buy },
       h("div", { class: "field short" }, h("label", { for: "money" }, `Money for a cache, in ${this.shown.currency}`), money),
-      h("button", { type: "button", class: "main", onclick: () => this.start(`/api/plans/${encodeURIComponent(this.plan)}/caches`, {
-        currency: this.currency, tiers: this.tiers(), money: Number(money.value) || null,
-      }) }, "Simulate what it buys of each device"),
+      h("button", { class: "main" }, "Simulate what it buys of each device"),
       h("p", { class: "mistake", id: "wrong-money", role: "alert" }),
       h("p", { class: "doc" }, "A cache in the server before a network store, as large as the money buys, run under the whole trace; then they are put side by side."));
   }

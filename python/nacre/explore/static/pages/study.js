@@ -63,7 +63,7 @@ class Study {
     const axis = (each, place) => h("div", { class: "axis" },
       h("div", { class: "field" }, h("label", { for: `path-${place}` }, `Setting ${place + 1}`), h("input", { id: `path-${place}`, list: "paths", value: each.path, spellcheck: "false", autocomplete: "off", oninput: (event) => { each.path = event.target.value.trim(); this.moved(); },
         onchange: () => { document.getElementById(`now-${place}`).textContent = this.now(each.path); } })),
-      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "mistake", id: `wrong-axis-${place}`, role: "alert" })),
+      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "such as 1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "mistake", id: `wrong-axis-${place}`, role: "alert" })),
       h("button", { type: "button", class: "quiet", "aria-label": `Remove setting ${place + 1}`, onclick: () => { this.axes.splice(place, 1); this.drawForm(); this.moved(); } }, "Remove"));
     fill(this.place.form, few,
       h("datalist", { id: "paths" }, Object.keys(this.values).filter((path) => /^(workload|stack|run)\./.test(path)).map((path) => h("option", { value: path }))),
