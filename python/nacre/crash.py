@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from nacre import _core
 from nacre._record import ValueOrigin
 from nacre.errors import Error, Problem, config_error, unknown
-from nacre.scenario import Scenario, Source, assignments, read
+from nacre.scenario import Scenario, Source, assignments, read, without_workload
 from nacre.view import View
 
 CRASH_FILE = "crash.json"
@@ -153,6 +153,7 @@ def crash(
     if problems:
         raise config_error(problems)
     settings = assignments(overrides)
+    settings = [*without_workload(source, settings), *settings]
     with source.cited():
         document = _core.crash(
             source.text,

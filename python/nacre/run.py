@@ -14,7 +14,7 @@ from nacre import _core, toml
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.prices import Prices, priced
 from nacre.record import Arrays, Record
-from nacre.scenario import Scenario, Source, read, with_functions
+from nacre.scenario import Scenario, Source, read, with_functions, without_workload
 from nacre.shown import CheckedScenario
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
@@ -91,12 +91,28 @@ def run(
     return record
 
 
-def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> CheckedScenario:
-    """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise."""
+def check(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    needs_workload: bool = False,
+) -> CheckedScenario:
+    """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise.
+
+    A scenario without a workload is enough to serve its stack, to step through it and to crash it.
+    `run` needs one: `needs_workload` says that it has to be there.
+    """
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
+    none = [] if needs_workload else without_workload(source, settings)
     with source.cited():
-        document = _core.check(source.text, source.name, source.directory, settings, cleaners)
-    return CheckedScenario(source.placed(json.loads(document)))
+        text = _core.check(source.text, source.name, source.directory, [*none, *settings], cleaners)
+    document = source.placed(json.loads(text))
+    if none:
+        del document["scenario"]["workload"]
+        document["origins"] = [
+            origin for origin in document["origins"] if not origin["path"].startswith("workload")
+        ]
+    return CheckedScenario(document)
 
 
 _FURTHER = 1000

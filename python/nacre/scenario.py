@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -88,6 +88,22 @@ def _told(problem: Problem) -> Problem:
     if is_unknown and {"planes", "blocks", "pages"} <= set(problem["data"].get("known", ())):
         hint = f"its size follows from its flash: give it fewer or more blocks; {hint}"
     return {**problem, "hint": hint}
+
+
+_NO_WORKLOAD = '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footprint = "4 KiB" }'
+
+
+def without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """A placeholder for the workload of a scenario that has none.
+
+    What its stack is asked comes from elsewhere: from clients, or as single requests.
+    """
+    try:
+        given = "workload" in tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError:
+        return []  # the model says where
+    given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
+    return [] if given else [("workload", _NO_WORKLOAD)]
 
 
 class Shipped(NamedTuple):
@@ -286,6 +302,11 @@ def _utf8(text: str, what: str) -> str:
 
 
 def _named(name: str) -> Source:
+    if not name:
+        hint = "give a TOML file, the name of a shipped scenario, or - for standard input"
+        raise config_error(
+            [Problem(code="missing-setting", problem="no scenario is named", given='""', hint=hint)]
+        )
     path = Path(name)
     if name == "-":
         return Source(standard_input(), STDIN, str(Path.cwd()))

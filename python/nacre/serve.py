@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias, get_args
@@ -15,7 +14,7 @@ from nacre.control import ExportStatistics
 from nacre.errors import Code, Problem, config_error
 from nacre.record import Record
 from nacre.run import state_of
-from nacre.scenario import Scenario, Source, assignments, read
+from nacre.scenario import Scenario, Source, assignments, read, without_workload
 from nacre.view import View
 
 Timing: TypeAlias = Literal["emulated", "compensated", "none"]
@@ -103,7 +102,7 @@ def serve(
     if lacking := [problem for *_, place, _ in devices for problem in _without_folder(place)]:
         raise config_error(lacking)
     for source, settings, _, export in devices:
-        settings[:0] = _without_workload(source, settings)
+        settings[:0] = without_workload(source, settings)
         for notice in _ignored(source, settings, begun=begin is not None and export is None):
             tell(notice)
     stacks = [
@@ -143,9 +142,6 @@ def serve(
         return Service(json.loads(_core.serve(stacks, manner, listens, stop)))
 
 
-_ASKED_BY_CLIENTS = (
-    '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footprint = "4 KiB" }'
-)
 _BEFORE = {"fill", "precondition", "until_steady"}
 """Settings of `[run]` that say what a device has been through before its first request."""
 _OF_RUNS = {
@@ -159,16 +155,6 @@ _OF_RUNS = {
     "until": None,
 }
 """Settings of `[run]` that mean something for a simulated run only, with what they are if unset."""
-
-
-def _without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """A workload for a scenario that has none: what a served device is asked, its clients say."""
-    try:
-        given = "workload" in tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError:
-        return []  # the model says where
-    given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
-    return [] if given else [("workload", _ASKED_BY_CLIENTS)]
 
 
 def _ignored(source: Source, settings: list[tuple[str, str]], *, begun: bool) -> list[str]:

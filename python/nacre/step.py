@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from nacre import _core
 from nacre.errors import Code, Problem, config_error
-from nacre.scenario import Scenario, read, with_functions
+from nacre.scenario import Scenario, read, with_functions, without_workload
 from nacre.view import View
 
 Request = tuple[str, int, int]
@@ -73,6 +73,7 @@ def step(
     """
     source, (settings, _) = read(scenario), with_functions(overrides)
     asked = [_asked(request) for request in requests]
+    settings = [*without_workload(source, settings), *settings]
     with source.cited():
         document = _core.step(source.text, source.name, source.directory, settings, asked)
     return [Answer(answer) for answer in json.loads(document)]

@@ -158,6 +158,8 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
     count = len(assumed(resolved.origins))
     write_line()
     write_line(f"{scenario}: no mistakes; {len(resolved.origins)} values, {count} assumed")
+    if resolved.scenario.get("workload") is None:
+        write_line("note: it has no workload, which nacre run needs")
 
 
 def _simulate(

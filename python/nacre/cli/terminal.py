@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import re
 import shutil
 import sys
@@ -135,7 +136,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
 
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
-        header_style="bold",
+        header_style="" if os.environ.get("NO_COLOR") else "bold",
         padding=(0, gap - 1, 0, 0),  # the box has a space of its own between columns
         pad_edge=False,
         show_edge=False,

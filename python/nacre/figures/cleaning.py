@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -14,10 +15,16 @@ from nacre.text import count, printable, significant
 
 
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
-    """Pages the cleaner programmed per page it gained, as steps; a gap where it gained none."""
+    """What the cleaner programmed per page that it gained, or that the host wrote, as steps.
+
+    There is a gap where it gained none.
+    """
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():
-        raise Error("there is no cleaning to draw: no page of host data was programmed", "no-data")
+        raise Error(
+            "there is no cleaning to draw: no page of host data was programmed in the run",
+            "no-data",
+        )
     end_s = float(frame["end_s"].to_numpy().max())
     scale, unit = clock(end_s)
     points: list[dict[str, Any]] = []
@@ -43,7 +50,7 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
         .mark_line(interpolate="step-after", strokeWidth=1.6)
         .encode(
             x=x,
-            y=alt.Y("cost:Q", title="cleaner programs per page gained")
+            y=alt.Y("cost:Q", title=_counted(frame.columns))
             .scale(domain=[0, highest or 1], nice=True)
             .axis(tickCount=5),
             color=colour,
@@ -55,6 +62,13 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
         title=_title(record, names, count(frame.height)), width=theme.WIDTH, height=240
     )
     return theme.themed(chart)
+
+
+def _counted(columns: Sequence[str]) -> str:
+    """What the cost is counted in: by cleanings, or by what the host wrote meanwhile."""
+    per = [name for name, column in (("page gained", "gained"), ("page of host data", "host"))
+           if column in columns]  # fmt: skip
+    return f"cleaner programs per {' or '.join(per) or 'page'}"
 
 
 def _steps(name: str, ends: Any, costs: Any, scale: float) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from nacre import needs
 from nacre.saving import write_file
 
 SUFFIXES = ("svg", "png")
+FORMATS = (*SUFFIXES, "pdf", "html")
 _PNG_SCALE = 2
 
 
@@ -24,7 +25,7 @@ def images(chart: alt.TopLevelMixin) -> dict[str, bytes]:
 
 
 def image(chart: alt.TopLevelMixin, suffix: str) -> bytes:
-    """The figure as `svg`, as `png` of twice the nominal size, or as an `html` page."""
+    """The figure as `svg`, as `png` of twice the nominal size, as `pdf`, or as an `html` page."""
     return _encoded(svg(chart), suffix)
 
 
@@ -49,11 +50,20 @@ def _encoded(drawing: str, suffix: str) -> bytes:
     import vl_convert
 
     with needs.told("figures"):
+        if suffix == "pdf":
+            return vl_convert.svg_to_pdf(drawing)
         return vl_convert.svg_to_png(drawing, scale=_PNG_SCALE)
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """Writes the figure as PATH.svg and PATH.png, each complete or not at all."""
+    """Writes the figure as what the name of PATH ends in: svg, png, pdf or html.
+
+    Without such an end it is written as PATH.svg and PATH.png. Each file is complete or not there.
+    """
+    suffix = Path(path).suffix.removeprefix(".").lower()
+    if suffix in FORMATS:
+        write_file(Path(path), image(chart, suffix))
+        return
     for suffix, data in images(chart).items():
         write_file(Path(f"{os.fspath(path)}.{suffix}"), data)
 

@@ -6,6 +6,7 @@ Colours are those of Okabe and Ito (2008), which stay apart for the colour-blind
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import altair as alt
@@ -44,9 +45,23 @@ def title(text: str, *subtitles: str) -> alt.TitleParams:
 
 
 def themed(chart: Chart) -> Chart:
-    """The chart in the look of the house."""
+    """The chart in the look of the house; a notebook shows it without a network."""
     themed_chart: Chart = chart.configure(**_CONFIG)
+    # Not an attribute of the chart, which would be one of its drawing.
+    object.__setattr__(themed_chart, "_repr_mimebundle_", partial(_shown, themed_chart))
     return themed_chart
+
+
+def _shown(chart: Any, *given: Any, **more: Any) -> Any:
+    """What a notebook shows: a drawing, unless another renderer of Altair was chosen.
+
+    The default one has the browser fetch its scripts from the internet.
+    """
+    if alt.renderers.active not in ("default", "html"):
+        return type(chart)._repr_mimebundle_(chart, *given, **more)
+    from nacre.figures.export import svg
+
+    return {"image/svg+xml": svg(chart), "text/plain": repr(type(chart))}
 
 
 def ink_on(colour: str) -> str:

@@ -216,6 +216,11 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
             f"a study is the path of a TOML file, or a table; given {given!r}"
             f" ({type(given).__name__})"
         )
+    if not os.fspath(given):
+        hint = "give a TOML file, or - for standard input"
+        raise config_error(
+            [Problem(code="missing-setting", problem="no study is named", given='""', hint=hint)]
+        )
     path = Path(os.fsdecode(given))
     is_piped = path == Path("-")
     name = scenario.STDIN if is_piped else printable(str(path))

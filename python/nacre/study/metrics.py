@@ -160,19 +160,25 @@ def measured(record: Data, paths: Mapping[str, str]) -> dict[str, Value]:
 def at(record: Data, path: str) -> Value:
     """The value at a dotted path of a record; None where there is none.
 
-    A component may be named by its own path: `components["stack.level[0].device"].utilisation`.
+    A component may be named by its own path: `components["stack.level[0].device"].utilisation`,
+    and a tenant by its name: `tenants["logs"].latency.write.p99_ns`.
     """
     found: Any = record
     for index, quoted, key in _PART.findall(path):
         if isinstance(found, list) and index:
             found = found[int(index)] if int(index) < len(found) else None
         elif isinstance(found, list) and quoted:
-            found = next((part for part in found if part.get("path") == quoted), None)
+            found = next((part for part in found if quoted in _names(part)), None)
         elif isinstance(found, Mapping):
             found = found.get(quoted or key)
         else:
             return None
     return found if isinstance(found, int | float | str | bool) else None
+
+
+def _names(part: object) -> tuple[object, ...]:
+    """What a part of a list is called by."""
+    return (part.get("path"), part.get("name")) if isinstance(part, Mapping) else ()
 
 
 def fault_of(path: str) -> str | None:
