@@ -388,7 +388,10 @@ def test_crash_loses_the_power_and_says_what_was_promised(
     assert watched.address == "/crash?from=disk-15k&points=300&seed=1&fault=bit_rot"
     watched.click("button:has-text('Lose the power')")
     assert watched.address == "/crash?found=disk-15k-1"
-    assert watched.shows("text=Every promise was kept.")
+    assert watched.shows(
+        "text=the device returned corrupted data without an error, through bit rot"
+    )
+    assert watched.page.locator(".headline.bad").count() == 1
     watched.page.evaluate("scrollTo(0, 0)")
     picture(watched, pictures, "crash")
 
