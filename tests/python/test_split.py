@@ -75,6 +75,21 @@ def test_the_summary_says_what_the_record_is_of() -> None:
     assert "2 parts by volume, each on a copy of the stack" in facts(record)
 
 
+def test_a_trace_that_can_be_read_once_only_is_refused(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.csv")
+    of_pipe = {**VOLUMES_ON_COPIES, "workload": {"kind": "trace", "file": "pipe.csv"}}
+    for scenario in (of_pipe, {**of_pipe, "workload": {"kind": "trace", "file": "/dev/stdin"}}):
+        given = scenario["workload"]["file"]
+        if given == "/dev/stdin" and Path(given).is_file():
+            continue
+        with pytest.raises(ConfigError) as refused:
+            nacre.run_split(scenario, "volume")
+        assert str(refused.value) == (
+            "workload.file: it is read once for the split and once by each part, and is no file,"
+            f' given "{given}"; write it to a file first, or leave --split out'
+        )
+
+
 def test_one_part_is_the_plain_run() -> None:
     plain, part = nacre.run(CACHE), nacre.run_split(CACHE, "hash:1")
     assert without_split(part) == without_split(plain)

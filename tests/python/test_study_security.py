@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,10 +12,12 @@ import distributed
 import nacre
 import pytest
 from listening import listening
+from nacre import toml
 from nacre.errors import ConfigError
 from nacre.study.cluster import _quiet
 from nacre.study.local import cores
 from nacre.study.own_cluster import LOOPBACK, start
+from serving import NACRE
 
 STUDY: dict[str, Any] = {
     "scenario": {
@@ -118,3 +121,18 @@ def test_certificates_that_cannot_be_used_are_told_before_anything_is_run(
             nacre.study(STUDY, engine="dask", address=address, tls=pems)
     with pytest.raises(ConfigError, match="only the engine dask has certificates"):
         nacre.study(STUDY, tls=pems)
+
+
+def test_a_cluster_with_tls_and_no_certificates_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Nothing listens there: what is missing is known before anybody is asked."""
+    document = tmp_path / "study.toml"
+    document.write_text(toml.document(STUDY))
+    done = subprocess.run(
+        [NACRE, "study", document, "--engine", "dask", "--address", "tls://127.0.0.1:9"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines() == [
+        "error: --address: the cluster asks for certificates, given tls://127.0.0.1:9;"
+        " give --tls-ca, --tls-cert and --tls-key"
+    ]

@@ -205,6 +205,14 @@ def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
 def _connected(address: str, security: Any) -> Any:
     import distributed
 
+    if address.startswith(SCHEME) and security is None and not _has_certificates():
+        # Dask would fail, too, and write a traceback 10 s later, when its client is collected.
+        raise _mistake(
+            "invalid-certificate",
+            "the cluster asks for certificates",
+            "give --tls-ca, --tls-cert and --tls-key",
+            given=address,
+        )
     try:
         return distributed.Client(  # type: ignore[no-untyped-call]
             address,
@@ -220,16 +228,15 @@ def _connected(address: str, security: Any) -> Any:
             "start one with `dask scheduler`, or leave the address out",
             given=address,
         ) from None
-    except TypeError:
-        # Dask's way of saying that it has no certificates; those of its own configuration count.
-        if not address.startswith(SCHEME):
-            raise
-        raise _mistake(
-            "invalid-certificate",
-            "the cluster asks for certificates",
-            "give --tls-ca, --tls-cert and --tls-key",
-            given=address,
-        ) from None
+
+
+def _has_certificates() -> bool:
+    """Whether Dask's own configuration names certificates for a client."""
+    import distributed
+
+    known = distributed.Security()  # type: ignore[no-untyped-call]
+    found = known.get_connection_args("client")  # type: ignore[no-untyped-call]
+    return found.get("ssl_context") is not None
 
 
 def _mistake(code: Code, problem: str, hint: str, given: str = "") -> ConfigError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import zlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -12,15 +13,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from nacre import _core
-from nacre.errors import SEED_MAX, Error
+from nacre.errors import SEED_MAX, Error, Problem, config_error
 from nacre.record import Record
 from nacre.saving import unfinished, write_file
-from nacre.scenario import Scenario, Source, assignments, read
+from nacre.scenario import Scenario, Source, assignments, parsed, read
 from nacre.study.engine import Engine, Name
 from nacre.study.point import Points
 from nacre.study.task import Base, Part, Task, identity
 from nacre.study.tls import Files
 from nacre.study.work import engine_called
+from nacre.text import printable
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
 """Called about ten times a second with parts done and parts in all; returning True ends the run."""
@@ -100,6 +102,7 @@ def planned(
             raise ValueError(f"a seed is a whole number from 0 to {SEED_MAX}; given {seed}")
         settings = [*settings, ("run.seed", str(seed))]
     with source.cited():
+        _read_again(source, settings)
         parts = _core.split_parts(source.text, source.name, source.directory, settings, way, watch)
     if parts is None:
         raise KeyboardInterrupt
@@ -116,6 +119,25 @@ def planned(
     return Plan(
         source, settings, way, [task.key for task in tasks], [tasks[place] for place in by_size]
     )
+
+
+def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
+    """Raises `ConfigError` for a trace that can be read once only: each part reads it anew."""
+    workload = json.loads(parsed(source).resolve(list(settings)))["workload"]
+    names = {"workload.file": [workload.get("file")], "workload.files": workload.get("files") or []}
+    problems = []
+    for path, files in names.items():
+        for name in filter(None, files):
+            place = Path(source.directory, name)
+            with suppress(OSError):
+                mode = place.stat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    problem = "it is read once for the split and once by each part, and is no file"
+                    hint = "write it to a file first, or leave --split out"
+                    given = f'"{printable(str(name))}"'
+                    problems.append(Problem(path=path, problem=problem, given=given, hint=hint))
+    if problems:
+        raise config_error(problems)
 
 
 class Kept:
