@@ -31,6 +31,7 @@ def report(
     force: Force = False,
 ) -> None:
     """Make an HTML page of saved results, and of traces."""
+    from nacre.doing import Doing
     from nacre.progress import Bar
     from nacre.record import Record
     from nacre.report.results import files_of, load, name_of
@@ -40,6 +41,8 @@ def report(
     look(html, replace=force)
     with Bar("reading", "requests") as bar:
         loaded = {name_of(path, results): load(path, bar) for path in results}
-    write_file(html, page(loaded).encode(), replace=force)
+    with Doing("drawing the page"):
+        drawn = page(loaded)
+    write_file(html, drawn.encode(), replace=force)
     what = "record" if all(isinstance(one, Record) for one in loaded.values()) else "result"
     write_line(f"{html}: {len(loaded)} {what}{'' if len(loaded) == 1 else 's'}")

@@ -15,6 +15,7 @@ from nacre.cli.arguments import place
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.doing import Doing
 from nacre.errors import Problem, config_error
 from nacre.reproduce.evidence import summed
 from nacre.reproduce.held_out import held_out
@@ -187,14 +188,15 @@ def carry_out(
         try:
             found, is_asked = _run(chosen, kept, keeps=output is not None)
             if output:
-                output.write(found)
+                with Doing("writing records"):
+                    output.write(found)
         except KeyboardInterrupt:
             if output is None:
                 raise
             complain(f"interrupted: {out} keeps what was finished; --resume goes on with it")
             raise typer.Exit(INTERRUPTED) from None
         if output:
-            with Interruption() as interruption:
+            with Interruption() as interruption, Doing("drawing figures"):
                 try:
                     drawn = output.figures(found, lambda: interruption.asked)
                 except Exception as error:

@@ -16,6 +16,7 @@ from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.doing import Doing
 from nacre.progress import Bar
 from nacre.study.plan import sound
 from nacre.study.result import StudyResult, summed
@@ -71,13 +72,15 @@ def study(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run many designs: a sweep over axes, or a search."""
-    design, planner = sound(study)
+    with Doing("checking the study"):
+        design, planner = sound(study)
     directory = out or Path(f"{'study' if study == '-' else Path(study).stem}.study")
     failure: Failure | None = None
     with ExitStack() as stack:
         tls = (tls_ca, tls_cert, tls_key)
         running = stack.enter_context(engine_called(engine.value, address, tls=tls))
-        kept = stack.enter_context(keeping(design, planner, directory, resume=resume))
+        with Doing("reading what is kept" if resume else "opening the directory"):
+            kept = stack.enter_context(keeping(design, planner, directory, resume=resume))
         interruption = stack.enter_context(Interruption())
         assert isinstance(kept, Store)  # noqa: S101 (there is a directory)
         with _told(directory), Bar("studying", "points") as bar:
@@ -88,9 +91,11 @@ def study(
 
             result, end = conduct(design, planner, running, kept, watch)
             kept.flush(at_once=True)
+        with _told(directory), Doing("writing the table"):
             save(result, kept)
         try:
-            draw(result, directory, lambda: interruption.asked)
+            with Doing("drawing figures"):
+                draw(result, directory, lambda: interruption.asked)
         except Exception as error:
             failure = failure_of(error)
     if as_json:
