@@ -135,7 +135,11 @@ def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
                     problem = "it is read once for the split and once by each part, and is no file"
                     hint = "write it to a file first, or leave --split out"
                     given = f'"{printable(str(name))}"'
-                    problems.append(Problem(path=path, problem=problem, given=given, hint=hint))
+                    problems.append(
+                        Problem(
+                            code="not-a-file", path=path, problem=problem, given=given, hint=hint
+                        )
+                    )
     if problems:
         raise config_error(problems)
 
