@@ -110,6 +110,9 @@ fn the_shortest_access_counts_seek_settling_and_rotation() {
     assert_eq!(order_of(shortest, &[read(0, 0.15, 1), read(1, 0.1, 1)]), [1, 0]);
     // One at 0.02 turns (0.08 ms) has passed when the arm is there.
     assert_eq!(order_of(shortest, &[read(0, 0.9, 1), read(1, 0.02, 1)]), [0, 1]);
+    // Half a turn here is 2 ms; 500 cylinders away is more, though the sector is there soon after the arm.
+    assert!(curve().time(0.5) > Time::from_ms(4) && curve().time(0.5) < Time::from_ms(5));
+    assert_eq!(order_of(shortest, &[read(500, 0.25, 1), read(0, 0.5, 1)]), [1, 0]);
     // A write has 3 ms to settle, so its sector at 0.1 turns is missed, and comes after 1.1 turns.
     assert_eq!(order_of(shortest, &[write(1, 0.1, 1), read(1, 0.15, 1)]), [1, 0]);
     // The transfer does not count: the first takes half a turn longer, and still goes first.

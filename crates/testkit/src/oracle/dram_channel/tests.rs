@@ -89,6 +89,15 @@ fn hits_go_first_as_far_as_the_queue_is_seen() {
 }
 
 #[test]
+fn a_row_stays_open_for_a_hit_that_has_to_wait() {
+    // Rows 1 of banks 0 and 1 are open. A write at 100 has its data from 108 to 112, so no read goes before 118. The hit of
+    // bank 0 keeps its row open until then; the older access to row 2 closes it 6 clocks later (tRTP).
+    let accesses = [read(0, 1), read(1, 1), write(1, 1), read(0, 2), read(0, 1)];
+    let done = done_from(&controller(32), &accesses, &[0, 0, 100, 101, 101]);
+    assert_eq!(done, [26, 31, 112, 124 + 11 + 26, 118 + 15]);
+}
+
+#[test]
 fn of_several_hits_and_of_several_misses_the_oldest_goes_first() {
     // Banks 0 and 1 are opened at 0 and 5 (tRRD); bank 0 is read at 11, at 15 its second access, before that of bank 1.
     let accesses = [read(0, 1), read(1, 1), read(0, 1)];
