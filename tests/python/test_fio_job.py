@@ -187,12 +187,12 @@ def test_comments_end_values_anywhere(tmp_path: Path) -> None:
 
 
 def test_a_comment_in_any_encoding_is_read_past(tmp_path: Path) -> None:
-    latin = "# Gerät 3\n[a]\nrw=read\nsize=16m ; für später\n".encode("latin-1")
+    latin = "# Ger\u00e4t 3\n[a]\nrw=read\nsize=16m ; f\u00fcr sp\u00e4ter\n".encode("latin-1")
     assert workload(plain(tmp_path, latin))["footprint"] == "16 MiB"
     marked = "\ufeff[a]\nrw=read\nsize=16m\n".encode()
     assert workload(plain(tmp_path, marked))["footprint"] == "16 MiB"
     with pytest.raises(ConfigError, match=r"plain.fio:1: the name of the job is not UTF-8"):
-        plain(tmp_path, "[Gerät]\nrw=read\nsize=16m\n".encode("latin-1"))
+        plain(tmp_path, "[Ger\u00e4t]\nrw=read\nsize=16m\n".encode("latin-1"))
 
 
 def test_rates_hold_for_each_direction(tmp_path: Path) -> None:
