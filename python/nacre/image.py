@@ -18,6 +18,13 @@ class Superblocks(View):
     second: bool
 
 
+class CheckpointCopies(View):
+    """Whether the copies of the checkpoint are good; one is enough. Without one both are."""
+
+    first: bool
+    second: bool
+
+
 class ImagePages(View):
     """Pages of the medium that the checkpoint knows, and how many are not what was written.
 
@@ -34,7 +41,8 @@ class ImagePages(View):
 class ImageJournal(View):
     """What was asked of the device since the checkpoint.
 
-    `records` can be played back. A journal `is_torn` after a kill, and nothing promised is lost.
+    `records` can be played back. A journal `is_torn` after a kill: what was flushed is there. If a
+    record behind the last flush was damaged, it may look the same.
     `damage` says why those behind cannot be, and `lost` how many good ones are among them.
     """
 
@@ -53,6 +61,7 @@ class ImageCheck(View):
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "superblocks": Superblocks,
+        "checkpoint_copies": CheckpointCopies,
         "pages": ImagePages,
         "journal": ImageJournal,
     }
@@ -65,6 +74,7 @@ class ImageCheck(View):
     superblocks: Superblocks
     cut_short: int
     checkpoint: str | None
+    checkpoint_copies: CheckpointCopies
     pages: ImagePages
     journal: ImageJournal
 

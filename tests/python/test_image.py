@@ -96,9 +96,9 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
     run(["cp", "--sparse=always", place, snapshot])
     memory.close()
     with snapshot.open("r+b") as file:
-        file.seek((128 << 10) + 200)
+        file.seek((128 << 10) + 230)
         byte = file.read(1)
-        file.seek((128 << 10) + 200)
+        file.seek((128 << 10) + 230)
         file.write(bytes([byte[0] ^ 1]))
     with pytest.raises(nacre.Error, match="it is damaged: its journal"):
         nacre.open(DEVICE, image=snapshot)

@@ -3,7 +3,7 @@
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::extents::{Extents, Geometry, Programmed};
-use crate::image::load_checkpoint;
+use crate::image::{load_checkpoint, read_copy};
 use crate::journal::{self, Found};
 use crate::superblock::{self, Copies, Superblock};
 use std::io;
@@ -26,6 +26,8 @@ pub struct Checked {
     pub cut_short: u64,
     /// Why the checkpoint cannot be used; `None` where it can, or where there is none.
     pub checkpoint: Option<String>,
+    /// Whether each copy of the checkpoint is good; of one that is not there both are.
+    pub checkpoint_copies: [bool; 2],
     /// The pages that the checkpoint knows.
     pub pages: PagesFound,
     /// The journal behind it.
@@ -64,6 +66,7 @@ impl Checked {
         self.superblocks == [true; 2]
             && self.cut_short == 0
             && self.checkpoint.is_none()
+            && self.checkpoint_copies == [true; 2]
             && self.pages.damaged == 0
             && self.journal.damage.is_none()
     }
@@ -110,6 +113,7 @@ pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Pro
         superblocks: good,
         cut_short: 0,
         checkpoint: None,
+        checkpoint_copies: [true; 2],
         pages: PagesFound { are_checked: superblock.has_checksums, ..PagesFound::default() },
         journal: JournalFound::default(),
     };
@@ -118,7 +122,9 @@ pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Pro
     let mut state = None;
     let mut needed = superblock.raw_end();
     if let Some(checkpoint) = &superblock.checkpoint {
-        needed = needed.max(checkpoint.offset.saturating_add(checkpoint.bytes()));
+        needed = needed.max(checkpoint.end());
+        checked.checkpoint_copies =
+            checkpoint.offsets.map(|offset| read_copy(disk, checkpoint, offset).is_ok());
         match load_checkpoint(disk, checkpoint, &mut extents) {
             Ok(loaded) => state = Some(loaded),
             Err(problem) => {

@@ -2,6 +2,7 @@
 
 use crate::error::Problem;
 use crate::space::{Space, UNIT_BYTES, units};
+use crate::superblock::Checkpoint;
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::collections::BTreeMap;
 use std::io;
@@ -251,6 +252,11 @@ impl Extents {
             [last_in(0), last_in(1)]
         });
         ends.flatten().max().unwrap_or(0)
+    }
+
+    /// The room of a checkpoint, with both copies, is unused again.
+    pub(crate) fn give(&mut self, checkpoint: &Checkpoint) {
+        checkpoint.offsets.iter().for_each(|&offset| self.space.give(offset, checkpoint.bytes()));
     }
 
     /// The table for a checkpoint.

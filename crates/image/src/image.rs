@@ -5,7 +5,6 @@ use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem, is_full};
 use crate::extents::{Extents, Programmed};
 use crate::journal;
-use crate::space::units;
 use crate::superblock::{Checkpoint, JOURNAL_START, SLOTS, Superblock};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 mod full;
 mod opening;
 
-pub(crate) use opening::load_checkpoint;
 pub use opening::{Opened, Plan};
+pub(crate) use opening::{load_checkpoint, read_copy};
 
 /// Room for the journal of a new image. With half of it filled a checkpoint is due; the other half is
 /// for the record that comes first.
@@ -48,6 +47,7 @@ impl Image {
     /// until the journal is full.
     pub fn append(&self, record: &[u8]) -> Result<(), ImageError> {
         assert!(record.len() <= self.longest_record(), "a record of {} bytes is too long", record.len());
+        assert!(!record.is_empty(), "an empty record is a mark");
         let mut held = self.hold();
         held.check()?;
         if held.is_read_only {
@@ -70,7 +70,7 @@ impl Image {
         let written = written.and_then(|()| self.disk.write_at(JOURNAL_START + at, &held.buffer));
         match written {
             Ok(()) => {
-                held.journal_bytes = end;
+                (held.journal_bytes, held.marked) = (end, held.synced);
                 Ok(())
             }
             // The next record takes its place.
@@ -121,10 +121,11 @@ impl Image {
 
     /// The longest record that [`Image::append`] takes, bytes.
     pub fn longest_record(&self) -> usize {
-        self.hold().superblock.journal_bytes as usize / 2 - journal::HEAD_BYTES - journal::TAIL_BYTES
+        self.hold().superblock.journal_bytes as usize / 2 - 2 * (journal::HEAD_BYTES + journal::TAIL_BYTES)
     }
 
-    /// Everything appended so far survives a power failure when this returns.
+    /// Everything appended so far survives a power failure when this returns. If the file is damaged later, that is known:
+    /// a mark behind the records says that they were synced. A power failure before the next sync may take the mark.
     ///
     /// Errors: the disk is full or fails, now or earlier.
     pub fn sync(&self) -> Result<(), ImageError> {
@@ -136,10 +137,33 @@ impl Image {
         // Others may append meanwhile.
         self.disk.sync().map_err(|error| self.hold().fail("syncing it", &error))?;
         let mut held = self.hold();
-        if held.superblock.generation == generation {
-            held.synced = held.synced.max(bytes);
+        if held.superblock.generation != generation {
+            return Ok(());
         }
-        Ok(())
+        held.synced = held.synced.max(bytes);
+        self.mark_synced(&mut held)
+    }
+
+    /// Appends an empty record, since no other one says yet how much was synced.
+    fn mark_synced(&self, held: &mut Held) -> Result<(), ImageError> {
+        let at = held.journal_bytes;
+        if !held.appending || held.marked >= held.synced {
+            return Ok(());
+        }
+        let place = journal::Place { generation: held.superblock.generation, at, synced: held.synced };
+        held.buffer.clear();
+        journal::encode(place, &[], &mut held.buffer);
+        let end = at + held.buffer.len() as u64;
+        let written = self.reserve(held, end, 0);
+        match written.and_then(|()| self.disk.write_at(JOURNAL_START + at, &held.buffer)) {
+            Ok(()) => {
+                (held.journal_bytes, held.marked) = (end, end);
+                Ok(())
+            }
+            // What was promised holds without it; the next record takes its place.
+            Err(error) if is_full(&error) => Ok(()),
+            Err(error) => Err(held.fail("appending to its journal", &error)),
+        }
     }
 
     /// Whether the disk is full: pages wait in memory for room. Nothing should be written then; the next
@@ -182,16 +206,18 @@ impl Image {
         checksum.update(&table);
         checksum.update(state);
         let mut checkpoint = Checkpoint {
-            offset: 0,
+            offsets: [0; 2],
             table_bytes: table.len() as u64,
             state_bytes: state.len() as u64,
             checksum: checksum.finalize(),
         };
-        checkpoint.offset = held.extents.space.take(checkpoint.bytes());
+        checkpoint.offsets = [(); 2].map(|()| held.extents.space.take(checkpoint.bytes()));
         let write = |held: &mut Held| {
             held.buffers.drain(&*self.disk)?;
-            self.disk.write_at(checkpoint.offset, &table)?;
-            self.disk.write_at(checkpoint.offset + checkpoint.table_bytes, state)?;
+            for offset in checkpoint.offsets {
+                self.disk.write_at(offset, &table)?;
+                self.disk.write_at(offset + checkpoint.table_bytes, state)?;
+            }
             self.disk.sync()
         };
         let mut written = write(&mut held);
@@ -199,10 +225,12 @@ impl Image {
             written = self.make_room(&mut held, &checkpoint).and_then(|()| write(&mut held));
         }
         written.map_err(|error| {
-            held.extents.space.give(checkpoint.offset, checkpoint.bytes());
+            held.extents.give(&checkpoint);
             // As much of it as was written would keep its room.
             if is_full(&error) {
-                let _ = self.disk.zero_at(checkpoint.offset, checkpoint.bytes(), false);
+                for offset in checkpoint.offsets {
+                    let _ = self.disk.zero_at(offset, checkpoint.bytes(), false);
+                }
                 let _ = self.take_spare(&mut held);
             }
             held.fail_or_wait("writing a checkpoint", &error)
@@ -217,10 +245,10 @@ impl Image {
         let old = held.superblock.checkpoint;
         self.write_superblocks(&mut held, superblock)?;
         // Both copies lead to the new checkpoint: what only the old one used is unused.
-        (held.journal_bytes, held.synced) = (0, 0);
+        (held.journal_bytes, held.synced, held.marked) = (0, 0, 0);
         held.extents.keep();
         if let Some(old) = old {
-            held.extents.space.give(old.offset, old.bytes());
+            held.extents.give(&old);
         }
         if std::mem::take(&mut held.is_tight) {
             let given = self.give_back(&mut held);
@@ -286,6 +314,8 @@ pub(crate) struct Held {
     journal_bytes: u64,
     /// Of these, known to be on the disk.
     synced: u64,
+    /// Of these, known to be on the disk by what is in the journal.
+    marked: u64,
     /// Bytes of the journal for which there is room on the disk.
     reserved: u64,
     /// Whether the disk was full since the last checkpoint.
@@ -307,6 +337,7 @@ impl Held {
             buffers: Buffers::default(),
             journal_bytes: 0,
             synced: 0,
+            marked: 0,
             reserved: 0,
             is_tight: false,
             error: None,
@@ -391,5 +422,5 @@ impl Held {
 /// Bytes of the journal that are had beyond its end behind the `last` checkpoint: the next one finds room there if it is as
 /// large, with the pages that wait before anybody knows that the disk is full.
 fn spare_with(last: Option<Checkpoint>) -> u64 {
-    SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| units(last.bytes()))
+    SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| last.room())
 }

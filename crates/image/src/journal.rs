@@ -17,7 +17,8 @@ const SECTOR_BYTES: u64 = 512;
 /// Bytes read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The records to be played back, in the order in which they were appended.
+/// The records to be played back, in the order in which they were appended. An empty one is the mark behind a sync, and
+/// is not among them.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     /// Heads and contents, as in the file.
@@ -34,12 +35,13 @@ impl Records {
     /// Each one as it was appended.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = &self.journal[..];
-        std::iter::from_fn(move || {
+        let all = std::iter::from_fn(move || {
             let (head, after) = rest.split_at_checked(HEAD_BYTES)?;
             let (content, after) = after.split_at(Head::read(head).length as usize);
             rest = &after[TAIL_BYTES..];
             Some(content)
-        })
+        });
+        all.filter(|content| !content.is_empty())
     }
 }
 
@@ -127,7 +129,7 @@ pub(crate) fn read_as_far_as_it_is_good(
             return Err(newer(&generations, head.generation));
         }
         generations.start = head.generation;
-        (end, count) = (content.end + TAIL_BYTES, count + 1);
+        (end, count) = (content.end + TAIL_BYTES, count + u64::from(head.length > 0));
     }
     have(disk, superblock, &mut journal, end + 2 * SECTOR_BYTES as usize)?;
     let rest = &journal[end..];
@@ -181,7 +183,7 @@ pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) ->
             let is_good = generations.contains(&head.generation)
                 && head.synced <= here
                 && is_whole(disk, superblock, here, &head).map_err(failed)?;
-            count += u64::from(is_good);
+            count += u64::from(is_good && head.length > 0);
             place += if is_good { HEAD_BYTES + head.length as usize + TAIL_BYTES } else { 1 };
         }
         if read < HEAD_BYTES {

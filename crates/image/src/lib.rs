@@ -30,21 +30,23 @@
 //! | 64 KiB | 64 KiB | superblock, second copy |
 //! | 128 KiB | 128 MiB | journal |
 //! | after it | the device's, and 4 KiB of zeroes | raw bytes by host address, where no device is modelled |
-//! | after them | | extents and checkpoint, wherever there is room, in units of 4 KiB |
+//! | after them | | extents and both copies of the checkpoint, wherever there is room, in units of 4 KiB |
 //!
 //! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
 //! length of the body (u64), body. These four stay where they are in every version. The body: its own
 //! generation, the one that the journal begins with, size of the journal, geometry, whether pages have checksums, where
-//! the checkpoint is with its lengths and its CRC-32, and the device's identity as lines `path = value`.
+//! both copies of the checkpoint are with their lengths and CRC-32, and the device's identity as lines `path = value`.
 //!
 //! **Checkpoint**: the table of extents (number, offsets of both places, which pages are programmed, which of them are
-//! in the second place, the CRC-32 of each programmed page), then the state. Pages that were programmed since have
+//! in the second place, the CRC-32 of each programmed page), then the state; all of it twice. Pages that were programmed since have
 //! their checksums in memory: who opens the image programs them again.
 //!
 //! **Record**: CRC-32 of its place in the journal and of what follows up to its tail (u32), length (u32), generation
 //! (u64), bytes of the journal that were on the disk (u64), bytes; and a tail: the generation again (u32), CRC-32 of
 //! place, length and generation (u32). A record that is not good was torn if one of its ends is missing, or if a
-//! sector may be missing between them, and nothing behind it says that it was synced; otherwise it is damaged.
+//! sector may be missing between them, and nothing behind it says that it was synced; otherwise it is damaged. A sync
+//! appends an empty record, a **mark**, so that something says it of the last records that were synced. A power failure
+//! may take the mark: a bit of these records that changes then is told where it cannot be taken for a torn record.
 //!
 //! **Extent**: the pages of one erase block, side by side, in two places of which the second is made when it is needed.
 //!
@@ -62,7 +64,7 @@
 //! file system. What only the last checkpoint uses goes with it. Where the disk is full there has to be room for the next
 //! checkpoint beside it, so the journal has as much beyond its end as the last one took, and for the pages that wait.
 //!
-//! A checkpoint writes state and table to unused room, syncs, writes the first superblock, syncs, writes the
+//! A checkpoint writes two copies of state and table to unused room, syncs, writes the first superblock, syncs, writes the
 //! second, syncs. Until then old extents and old journal stay. So at every moment one readable superblock,
 //! whichever, leads to everything acknowledged.
 //!

@@ -51,12 +51,17 @@ pub(crate) fn mend(disk: &dyn Disk, looked: Looked, watch: &mut Watch<'_>) -> io
     }
     clear(disk, JOURNAL_START + journal_bytes, superblock.journal_end(), watch)?;
     match (superblock.checkpoint, state) {
-        (Some(checkpoint), Some(state)) if checked.pages.damaged > 0 => {
+        (Some(checkpoint), Some(state))
+            if checked.pages.damaged > 0 || checked.checkpoint_copies != [true; 2] =>
+        {
             extents.accept(|offset, bytes| disk.read_at(offset, bytes).map(|_| ()))?;
             let table = extents.encode();
             assert_eq!(table.len() as u64, checkpoint.table_bytes, "checksums take the same room");
-            disk.write_at(checkpoint.offset, &table)?;
-            let checksum = crc32fast::hash(&[table, state].concat());
+            let bytes = [table, state].concat();
+            for offset in checkpoint.offsets {
+                disk.write_at(offset, &bytes)?;
+            }
+            let checksum = crc32fast::hash(&bytes);
             superblock.checkpoint = Some(Checkpoint { checksum, ..checkpoint });
         }
         // Of raw bytes it held what fails because somebody wished it.

@@ -11,7 +11,7 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"NACREIMG";
 const OLD_SERVED: &[u8; 8] = b"NACREBLK";
 /// The format described in the crate's documentation.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Room for one copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Where the copies are.
@@ -26,7 +26,8 @@ pub(crate) const IDENTITY_BYTES: usize = SLOT_BYTES as usize - 1024;
 /// Where the checkpoint is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
-    pub(crate) offset: u64,
+    /// Of both copies.
+    pub(crate) offsets: [u64; 2],
     pub(crate) table_bytes: u64,
     pub(crate) state_bytes: u64,
     /// CRC-32 of table and state.
@@ -37,6 +38,16 @@ impl Checkpoint {
     /// Bytes of table and state.
     pub(crate) fn bytes(&self) -> u64 {
         self.table_bytes.saturating_add(self.state_bytes)
+    }
+
+    /// Bytes that both copies take of the file.
+    pub(crate) fn room(&self) -> u64 {
+        2 * units(self.bytes())
+    }
+
+    /// How long the file is at least.
+    pub(crate) fn end(&self) -> u64 {
+        self.offsets.map(|offset| offset.saturating_add(self.bytes())).into_iter().fold(0, u64::max)
     }
 }
 
@@ -85,7 +96,7 @@ impl Superblock {
         body.put_bool(self.has_checksums);
         body.put_bool(self.checkpoint.is_some());
         let checkpoint = self.checkpoint.unwrap_or_default();
-        body.put_u64(checkpoint.offset);
+        checkpoint.offsets.iter().for_each(|&offset| body.put_u64(offset));
         body.put_u64(checkpoint.table_bytes);
         body.put_u64(checkpoint.state_bytes);
         body.put_u32(checkpoint.checksum);
@@ -212,7 +223,10 @@ fn decode(body: &[u8]) -> Result<Superblock, StateError> {
     let has_checksums = body.bool("whether pages have checksums")?;
     let present = body.bool("whether there is a checkpoint")?;
     let checkpoint = Checkpoint {
-        offset: body.u64("offset of the checkpoint")?,
+        offsets: [
+            body.u64("offset of the checkpoint")?,
+            body.u64("offset of the second copy of the checkpoint")?,
+        ],
         table_bytes: body.u64("length of the table")?,
         state_bytes: body.u64("length of the state")?,
         checksum: body.u32("checksum of the checkpoint")?,

@@ -31,7 +31,14 @@ pub(crate) fn repair_image(py: Python<'_>, path: PathBuf, out: PathBuf) -> PyRes
 
 fn told(checked: &CheckedImage) -> String {
     let CheckedImage {
-        geometry, superblocks: [first, second], cut_short, checkpoint, pages, journal, ..
+        geometry,
+        superblocks: [first, second],
+        cut_short,
+        checkpoint,
+        checkpoint_copies: [first_state, second_state],
+        pages,
+        journal,
+        ..
     } = checked;
     serde_json::json!({
         "is_good": checked.is_good(),
@@ -42,6 +49,7 @@ fn told(checked: &CheckedImage) -> String {
         "superblocks": { "first": first, "second": second },
         "cut_short": cut_short,
         "checkpoint": checkpoint,
+        "checkpoint_copies": { "first": first_state, "second": second_state },
         "pages": {
             "programmed": pages.programmed,
             "are_checked": pages.are_checked,

@@ -66,6 +66,8 @@ def _lines(found: ImageCheck) -> list[str]:
     if found.checkpoint:
         lines.append(f"state of the device: lost; {found.checkpoint}")
         return lines
+    if not (found.checkpoint_copies.first and found.checkpoint_copies.second):
+        lines.append("state of the device: 1 of 2 copies good")
     pages, journal = found.pages, found.journal
     if found.raw_bytes:
         lines.append(
@@ -95,4 +97,10 @@ def _of_journal(journal: ImageJournal) -> list[str]:
 
 
 def _verdict(found: ImageCheck) -> str:
-    return "everything that was promised is there" if found.is_good else "damaged"
+    if not found.is_good:
+        return "damaged"
+    if found.journal.is_torn:
+        return (
+            "everything that was flushed is there; whether the last record was damaged is unknown"
+        )
+    return "everything that was promised is there"

@@ -22,8 +22,8 @@ impl Image {
         self.punch_unused(held)?;
         let (used, reserved) = (units(held.journal_bytes), held.reserved);
         let spare = reserved.saturating_sub(used);
-        let needed = held.buffers.waiting_room() + units(checkpoint.bytes());
-        let last = held.superblock.checkpoint.map_or(0, |last| units(last.bytes()));
+        let needed = held.buffers.waiting_room() + checkpoint.room();
+        let last = held.superblock.checkpoint.map_or(0, |last| last.room());
         let freed = held.extents.freed_by_checkpoint() + last;
         // The journal begins again in the room that it has used.
         let next = spare_with(Some(*checkpoint)).saturating_sub(used);

@@ -192,7 +192,7 @@ fn load(
     let mut extents = Extents::new(geometry, superblock.raw_end(), superblock.has_checksums);
     let mut state = None;
     if let Some(checkpoint) = superblock.checkpoint {
-        reaches(checkpoint.offset.saturating_add(checkpoint.bytes()))?;
+        reaches(checkpoint.end())?;
         state = Some(load_checkpoint(disk, &checkpoint, &mut extents)?);
         reaches(extents.needed_length())?;
     }
@@ -202,29 +202,37 @@ fn load(
     Ok((held, state, found))
 }
 
-/// Reads table and state, gives the table to `extents` and returns the state.
+/// Reads table and state from the first copy that is good, gives the table to `extents` and returns the state.
 pub(crate) fn load_checkpoint(
     disk: &dyn Disk,
     checkpoint: &Checkpoint,
     extents: &mut Extents,
 ) -> Result<Vec<u8>, Problem> {
+    let [first, second] = checkpoint.offsets;
+    let read = read_copy(disk, checkpoint, first);
+    let mut bytes = read.or_else(|problem| read_copy(disk, checkpoint, second).map_err(|_| problem))?;
+    let state = bytes.split_off(checkpoint.table_bytes as usize);
+    for offset in checkpoint.offsets {
+        if !extents.space.claim(offset, checkpoint.bytes()) {
+            return Err(damaged(offset, "a place after the journal".into(), "one before its end".into()));
+        }
+    }
+    extents.decode(&bytes).map_err(|error| extents::damaged(first, error))?;
+    Ok(state)
+}
+
+/// Table and state as they are in the copy at `offset`. Errors: it is not what was written.
+pub(crate) fn read_copy(disk: &dyn Disk, checkpoint: &Checkpoint, offset: u64) -> Result<Vec<u8>, Problem> {
     let mut bytes = vec![0; checkpoint.bytes() as usize];
-    let read = disk.read_at(checkpoint.offset, &mut bytes);
+    let read = disk.read_at(offset, &mut bytes);
     read.map_err(|error| Problem::io("reading its checkpoint", &error))?;
     let (expected, found) = (checkpoint.checksum, crc32fast::hash(&bytes));
-    let damaged = |expected: String, found: String| Problem::Damaged {
-        part: "the checkpoint",
-        at: checkpoint.offset,
-        expected,
-        found,
-    };
-    if found != expected {
-        return Err(damaged(format!("checksum {expected:08x}"), format!("{found:08x}")));
+    match found == expected {
+        true => Ok(bytes),
+        false => Err(damaged(offset, format!("checksum {expected:08x}"), format!("{found:08x}"))),
     }
-    let state = bytes.split_off(checkpoint.table_bytes as usize);
-    if !extents.space.claim(checkpoint.offset, checkpoint.bytes()) {
-        return Err(damaged("a place after the journal".into(), "one before its end".into()));
-    }
-    extents.decode(&bytes).map_err(|error| extents::damaged(checkpoint.offset, error))?;
-    Ok(state)
+}
+
+fn damaged(at: u64, expected: String, found: String) -> Problem {
+    Problem::Damaged { part: "the checkpoint", at, expected, found }
 }

@@ -135,7 +135,7 @@ fn a_kill_at_any_write_loses_nothing_acknowledged() {
         replay.follow(event);
         check(replay.file.bytes.clone(), &steps, replay.acknowledged, replay.issued, replay.created);
     }
-    assert_eq!(checkpoints, 6, "one creation and five checkpoints were torn");
+    assert_eq!(checkpoints, 7, "one creation and six checkpoints were torn");
     assert!(opened > 900, "{opened} files were opened");
 }
 

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// A journal for 200 steps.
 const JOURNAL_BYTES: u64 = 16 << 10;
 
+/// Where the journal begins.
+const JOURNAL: usize = 128 << 10;
+
 /// To the end.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -49,7 +52,7 @@ fn image(steps: &[Step], kept: usize) -> Vec<u8> {
 
 #[test]
 fn a_changed_bit_is_told_or_does_not_matter() {
-    let (mut told, mut silent, mut pages, mut torn) = (0, 0, 0, 0);
+    let (mut told, mut silent, mut pages) = (0, 0, 0);
     for case in 0..600 {
         let mut random = Streams::new(case).stream("damage");
         let count = 60 + random.below(60);
@@ -75,18 +78,85 @@ fn a_changed_bit_is_told_or_does_not_matter() {
             told += 1;
             continue;
         }
-        if opened.torn {
-            // The head of a record whose tail is in another sector: the machine may have lost that sector alone.
-            torn += 1;
-            continue;
-        }
-        // The second superblock stands in for the first; a byte of a page that was programmed again is old.
+        // The second superblock stands in for the first, and so does the second copy of the checkpoint; a byte of a page
+        // that was programmed again is old. The mark behind the sync may be taken for a torn one: it has no step.
         assert_eq!(toy.done as usize, steps.len(), "case {case}: byte {at} took steps away in silence");
         assert!(&contents == expected.last().unwrap(), "case {case}: byte {at} changed bytes in silence");
         silent += 1;
     }
-    let found = format!("{told} told, {pages} of them pages, {torn} taken for torn, {silent} harmless");
-    assert!(told > 100 && pages > 5 && torn < 5 && silent > 20, "{found}");
+    let found = format!("{told} told, {pages} of them pages, {silent} harmless");
+    assert!(told > 60 && pages > 5 && silent > 20, "{found}");
+}
+
+#[test]
+fn a_changed_bit_in_the_last_record_before_a_flush_is_told() {
+    for count in 1..40 {
+        let steps = steps(&mut Streams::new(count).stream("flushed"), count);
+        let good = image(&steps, usize::MAX);
+        // A record has 35 bytes. The last eight say where it ends when its head is not good, and are not looked at else.
+        let last = JOURNAL + 35 * (count as usize - 1);
+        for at in last..last + 27 {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1 << (at % 8);
+            let error = open(bytes.clone()).map(drop).expect_err("it was on the disk").to_string();
+            assert!(error.contains("it is damaged: its journal at byte"), "{error}");
+            let checked = look(&Tape::with(bytes), &mut on).unwrap().checked;
+            assert!(!checked.is_good() && checked.journal.damage.is_some(), "{checked:?}");
+            assert_eq!(checked.journal.records, count - 1);
+        }
+    }
+}
+
+#[test]
+fn a_record_that_was_not_flushed_may_be_taken_for_torn() {
+    let tape = Arc::new(Tape::default());
+    let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
+    let mut toy = Toy::new(&image);
+    (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number)).unwrap());
+    let mut bytes = tape.reel().bytes.clone();
+    // The fifteenth record lies across two sectors. Without its length nothing says where it ends, nor that it was synced.
+    bytes[JOURNAL + 14 * 35 + 4] ^= 1;
+    let opened = open(bytes).unwrap();
+    assert!(opened.torn && opened.records.count() == 14, "{} records", opened.records.count());
+}
+
+#[test]
+fn a_flush_with_nothing_new_adds_nothing_to_the_journal() {
+    let tape = Arc::new(Tape::default());
+    let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
+    image.append(b"record").unwrap();
+    image.sync().unwrap();
+    let once = tape.reel().bytes.clone();
+    image.sync().unwrap();
+    image.sync().unwrap();
+    assert!(once == tape.reel().bytes);
+    assert_eq!(open(once).unwrap().records.iter().collect::<Vec<_>>(), [b"record"]);
+}
+
+#[test]
+fn a_checkpoint_whose_copies_are_damaged_one_after_the_other_is_mended() {
+    let steps = steps(&mut Streams::new(7).stream("copies"), 60);
+    let tape = Arc::new(Tape::default());
+    let made = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
+    let mut toy = Toy::new(&made);
+    steps.iter().for_each(|&step| toy.serve(&made, step).unwrap());
+    made.checkpoint(&toy.state()).unwrap();
+    let bytes = tape.reel().bytes.clone();
+    let superblock = crate::superblock::read(&Tape::with(bytes.clone())).unwrap();
+    let offsets = superblock.checkpoint.expect("it was just made").offsets;
+    for (number, offset) in offsets.into_iter().enumerate() {
+        let mut bytes = bytes.clone();
+        bytes[offset as usize + 5] ^= 1;
+        let tape = Tape::with(bytes);
+        let looked = look(&tape, &mut on).unwrap();
+        let expected = [number != 0, number != 1];
+        assert_eq!(looked.checked.checkpoint_copies, expected);
+        assert!(!looked.checked.is_good() && looked.checked.can_be_repaired());
+        mend(&tape, looked, &mut on).unwrap();
+        assert!(look(&tape, &mut on).unwrap().checked.is_good());
+        let toy = Toy::recovered(&open(tape.reel().bytes.clone()).unwrap());
+        assert!(&toy.contents() == history(&steps).last().unwrap());
+    }
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn another_version_of_the_format_is_named_when_its_checksum_holds() {
         copy[12..16].copy_from_slice(&crc32fast::hash(&rest).to_le_bytes());
         change(&folder.file(), slot, &copy);
     }
-    let text = "its format is version 7, and this Nacre knows version 5; use the Nacre it is from";
+    let text = "its format is version 7, and this Nacre knows version 6; use the Nacre it is from";
     assert_eq!(message(&folder.file()), text);
 }
 
@@ -199,13 +199,13 @@ fn a_file_cut_within_its_last_page_is_found() {
     let folder = Folder::new();
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     let mut toy = Toy::new(&image);
-    // The checkpoints take turns in the first and the third unit; the extent is in the second.
+    // Two copies of the first checkpoint, the extent, two of the second one; those of the third are where the first was.
     image.checkpoint(&toy.state()).expect("checkpoint");
     toy.serve(&image, Step::Program(1, 1)).expect("served");
     image.checkpoint(&toy.state()).expect("checkpoint");
     image.checkpoint(&toy.state()).expect("checkpoint");
     drop((image, toy));
-    let end = AFTER_JOURNAL + 4096 + 32;
+    let end = AFTER_JOURNAL + 2 * 4096 + 32;
     for (length, whole) in [(end, true), (end - 1, false)] {
         let file = std::fs::OpenOptions::new().write(true).open(folder.file()).expect("it can be opened");
         file.set_len(length).expect("it can be cut");
@@ -217,12 +217,14 @@ fn a_file_cut_within_its_last_page_is_found() {
 }
 
 #[test]
-fn a_checkpoint_with_a_changed_byte_is_refused() {
+fn a_checkpoint_with_a_changed_byte_in_both_copies_is_refused_and_one_is_enough() {
     let folder = Folder::new();
     image(&folder);
-    // The toy's one extent is the first thing after the journal, the checkpoint the second.
+    // The toy's one extent is the first thing after the journal, the copies of the checkpoint come next.
     let at = AFTER_JOURNAL + 4096;
     change(&folder.file(), at + 9, &[0xA5]);
+    assert!(Image::open(&folder.file(), IDENTITY, GEOMETRY).is_ok(), "the second copy is whole");
+    change(&folder.file(), at + 4096 + 9, &[0xA5]);
     let text = message(&folder.file());
     let start = format!("it is damaged: the checkpoint at byte {at}: expected checksum ");
     assert!(
