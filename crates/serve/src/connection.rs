@@ -25,6 +25,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
 const ANSWERS_TOGETHER: usize = 4;
 const TOGETHER: usize = 32 << 10;
+/// Bytes of the heads of a structured answer, or more.
+const HEADS_BYTES: usize = 64;
 /// Room that is kept when a long answer has left.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -315,15 +317,15 @@ impl Line<'_> {
     }
 }
 
-/// Bytes of the answer, beside its head. What asks for more than may be asked is refused in few.
+/// Bytes of the answer with its heads. What asks for more than may be asked is refused in few.
 fn answer_bytes(request: &Request) -> usize {
     let bytes = request.length as usize;
-    if request.command == Command::Read && bytes <= WRITE_MAX { bytes } else { 0 }
+    if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
 }
 
 /// Takes the memory for an answer before it is written. Errors: the system has none; the client goes, and others stay.
 fn make_room(out: &mut Vec<u8>, request: &Request) -> io::Result<()> {
-    out.try_reserve(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
+    out.try_reserve_exact(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
 
 #[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]

@@ -6,7 +6,8 @@ use std::io;
 
 /// Bytes read from a connection at a time.
 const READ_BYTES: usize = ALLOWED;
-/// Of a message that is announced and did not come yet, room is made for so many times what came.
+/// When the buffer is full, and more of a message is announced, it grows to so many times what came: room is made for what
+/// comes, and all bytes together are moved no more than once.
 const AHEAD: usize = 2;
 /// Room that is kept when a longer message is over.
 const KEPT_BYTES: usize = 4 << 20;
@@ -83,7 +84,7 @@ impl<'a> Inbox<'a> {
             (self.from, self.to) = (0, self.to - self.from);
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
-        if self.bytes.len() < count.min(wanted) && self.share.hold(wanted) {
+        if self.to == self.bytes.len() && self.to < count && self.share.hold(wanted) {
             // Where the system has no memory either there is no room.
             if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_ok() {
                 self.bytes.resize(wanted, 0);
@@ -123,6 +124,24 @@ mod tests {
             }
         });
         assert!(inbox.take(count) == message);
+    }
+
+    #[test]
+    fn a_long_message_that_comes_in_short_pieces_is_moved_a_few_times() {
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let mut stream = Stream::new(Socket::Unix(server));
+        let room = Room::of(ROOM_BYTES);
+        let mut inbox = Inbox::new(&room);
+        let count = 32 << 20;
+        let (piece, mut sizes) = ([7; 4096], std::collections::BTreeSet::new());
+        while inbox.held().len() < count {
+            client.write_all(&piece).unwrap();
+            assert!(inbox.fill(&mut stream, count).unwrap());
+            sizes.insert(inbox.bytes.len());
+        }
+        // 128 KiB, 256 KiB, ... 32 MiB.
+        assert_eq!(sizes.len(), 9, "{sizes:?}");
+        assert!(inbox.take(count).iter().all(|&byte| byte == 7));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Answers that wait for their time.
 
 use crate::model::{Model, TimedReply};
-use crate::room::{Room, Share};
+use crate::room::{ALLOWED, Room, Share};
 use crate::serving::{Rest, Served};
 use crate::stream::Stream;
 use nacre_kernel::{Op, Time};
@@ -18,14 +18,16 @@ const BYTES_MAX: usize = 64 << 20;
 const SPIN: Duration = Duration::from_micros(100);
 /// Bytes of the number that an answer begins with.
 const MAGIC_BYTES: usize = 4;
-/// Used buffers that are kept for the next answers, and bytes of the longest of them.
-const PAPERS_MAX: usize = 64;
-const PAPER_BYTES: usize = 64 << 10;
+/// Bytes of answers that leave in one write; a longer one leaves alone.
+const TOGETHER_BYTES: usize = 64 << 10;
+/// Bytes of used buffers that are kept for the next answers.
+const PAPERS_BYTES: usize = ALLOWED / 2;
 
 /// Answers of one client, by the time they may leave.
 pub(crate) struct Outbox<'a> {
     share: Share<'a>,
     answers: BinaryHeap<Answer>,
+    /// What the buffers of answers take, of those that are being sent, too.
     bytes: usize,
     /// Answers so far: of those due at one time the first to come is the first to leave.
     number: u64,
@@ -36,6 +38,7 @@ pub(crate) struct Outbox<'a> {
     ahead: usize,
     together: Vec<u8>,
     papers: Vec<Vec<u8>>,
+    papers_bytes: usize,
 }
 
 /// An answer; the one that is due first is the greatest.
@@ -57,8 +60,9 @@ impl<'a> Outbox<'a> {
             due: Vec::new(),
             unfinished: Vec::new(),
             ahead: 0,
-            together: Vec::new(),
+            together: Vec::with_capacity(TOGETHER_BYTES),
             papers: Vec::new(),
+            papers_bytes: 0,
         }
     }
 
@@ -74,7 +78,9 @@ impl<'a> Outbox<'a> {
 
     /// An empty buffer to write an answer into.
     pub(crate) fn paper(&mut self) -> Vec<u8> {
-        self.papers.pop().unwrap_or_default()
+        let paper = self.papers.pop().unwrap_or_default();
+        self.papers_bytes -= paper.capacity();
+        paper
     }
 
     /// Puts an answer in. One of which the model was not asked is due at once; one with more to be asked is due when that
@@ -83,7 +89,7 @@ impl<'a> Outbox<'a> {
         let Served { asked, rest } = served;
         let due = |(_, reply): (_, TimedReply)| if rest.is_some() { reply.done } else { reply.deadline };
         let deadline = asked.map_or_else(now, due);
-        self.bytes += bytes.len();
+        self.bytes += bytes.capacity();
         self.number += 1;
         self.answers.push(Answer { deadline, number: self.number, bytes, asked, rest });
     }
@@ -131,42 +137,64 @@ impl<'a> Outbox<'a> {
         if first.deadline > now {
             return Ok(None);
         }
-        let mut done = Time::ZERO;
-        while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
-            let mut answer = self.answers.pop().expect("it was there");
-            self.bytes -= answer.bytes.len();
-            if let Some(rest) = answer.rest.take() {
-                self.unfinished.push((answer.bytes, rest));
-                continue;
-            }
-            done = done.max(answer.asked.map_or(Time::ZERO, |(_, reply)| reply.said.done));
-            self.due.push(answer);
-        }
-        self.share.hold(self.bytes);
+        let done = self.take_due(now);
         if self.due.is_empty() {
             return Ok(None);
         }
         if !model.lets_leave(done, outages) {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
-        let ahead = std::mem::take(&mut self.ahead);
-        if let [only] = &self.due[..] {
-            stream.write_all(&only.bytes[ahead..])?;
-        } else {
-            self.together.clear();
-            self.due.iter().for_each(|answer| self.together.extend(&answer.bytes));
-            stream.write_all(&self.together[ahead..])?;
-        }
-        for Answer { mut bytes, asked, .. } in self.due.drain(..) {
-            if let Some((op, reply)) = asked {
-                model.answered(op, reply, now);
-            }
-            if self.papers.len() < PAPERS_MAX && bytes.capacity() <= PAPER_BYTES {
-                bytes.clear();
-                self.papers.push(bytes);
-            }
+        self.write_due(stream)?;
+        for (op, reply) in self.due.drain(..).filter_map(|answer| answer.asked) {
+            model.answered(op, reply, now);
         }
         Ok((self.is_empty() && self.unfinished.is_empty()).then_some(now))
+    }
+
+    /// Takes out what is due at `now`; when the model has done the last of it.
+    fn take_due(&mut self, now: Instant) -> Time {
+        let mut done = Time::ZERO;
+        while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
+            let mut answer = self.answers.pop().expect("it was there");
+            if let Some(rest) = answer.rest.take() {
+                self.bytes -= answer.bytes.capacity();
+                self.unfinished.push((answer.bytes, rest));
+                continue;
+            }
+            done = done.max(answer.asked.map_or(Time::ZERO, |(_, reply)| reply.said.done));
+            self.due.push(answer);
+        }
+        done
+    }
+
+    /// Sends what is due. A client that takes nothing keeps its share of the room: bytes are given back when the system has
+    /// taken them.
+    fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
+        let Outbox { share, due, bytes, together, papers, papers_bytes, .. } = self;
+        let mut ahead = std::mem::take(&mut self.ahead);
+        together.clear();
+        for Answer { bytes: answer, .. } in due.iter_mut() {
+            let part = &answer[std::mem::take(&mut ahead)..];
+            if together.len() + part.len() > TOGETHER_BYTES && !together.is_empty() {
+                stream.write_all(together)?;
+                together.clear();
+            }
+            match part.len() > TOGETHER_BYTES {
+                true => stream.write_all(part)?,
+                false => together.extend_from_slice(part),
+            }
+            let mut paper = std::mem::take(answer);
+            *bytes -= paper.capacity();
+            if *papers_bytes + paper.capacity() <= PAPERS_BYTES {
+                paper.clear();
+                *papers_bytes += paper.capacity();
+                papers.push(paper);
+            } else {
+                drop(paper);
+            }
+            share.hold(*bytes);
+        }
+        stream.write_all(together)
     }
 
     /// Lets the time until shortly before the next deadline pass with `wait`; does nothing where it is near.
@@ -205,5 +233,64 @@ impl PartialOrd for Answer {
 impl Ord for Answer {
     fn cmp(&self, other: &Answer) -> std::cmp::Ordering {
         (other.deadline, other.number).cmp(&(self.deadline, self.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outbox;
+    use crate::room::{ALLOWED, Room};
+    use crate::serving::Served;
+    use crate::socket::Socket;
+    use crate::stream::Stream;
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    const LONG: usize = 8 << 20;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the client reads later")]
+    fn an_answer_keeps_its_room_until_the_client_has_taken_it() {
+        let room = Room::of(LONG);
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let mut stream = Stream::new(Socket::Unix(server));
+        let mut others = room.share();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| {
+                let mut outbox = Outbox::new(&room);
+                for _ in 0..2 {
+                    assert!(outbox.makes_room(LONG / 2));
+                    outbox.put(vec![7; LONG / 2], Served { asked: None, rest: None });
+                }
+                outbox.take_due(super::now());
+                outbox.write_due(&mut stream).unwrap();
+                assert_eq!(outbox.bytes, 0);
+                outbox
+            });
+            // The client has taken a part of the first answer: the second one is still there.
+            client.read_exact(&mut vec![0; LONG / 4]).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!others.hold(ALLOWED + LONG / 2), "both answers are held");
+            client.read_exact(&mut vec![0; LONG - LONG / 4]).unwrap();
+            let outbox = sender.join().unwrap();
+            assert!(others.hold(ALLOWED + LONG), "all of it is given back");
+            drop(outbox);
+        });
+    }
+
+    #[test]
+    fn used_buffers_are_kept_up_to_a_bound() {
+        let room = Room::of(0);
+        let (_client, server) = UnixStream::pair().unwrap();
+        let mut stream = Stream::new(Socket::Unix(server));
+        let mut outbox = Outbox::new(&room);
+        for bytes in [1 << 10; 40].into_iter().chain([super::PAPERS_BYTES]) {
+            outbox.put(vec![7; bytes], Served { asked: None, rest: None });
+        }
+        outbox.take_due(super::now());
+        outbox.write_due(&mut stream).unwrap();
+        assert_eq!((outbox.papers.len(), outbox.papers_bytes), (40, 40 << 10));
+        assert_eq!((outbox.paper().capacity(), outbox.papers_bytes), (1 << 10, 39 << 10));
     }
 }

@@ -1,7 +1,8 @@
 //! Memory for what clients send and are sent, of which all of them together have a bounded amount.
 //!
-//! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share; where there
-//! is none left a client waits for it, and goes when it has waited too long.
+//! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share, until the
+//! system has taken it or a request was served; where there is none left a client waits for it, and goes when it has waited
+//! too long. Beside this a client has a constant: what leaves together, and the buffers of its encryption.
 
 use crate::dropped::PATIENCE;
 use crate::socket::pause;
