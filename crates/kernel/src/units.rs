@@ -159,7 +159,7 @@ impl Decimal {
 
     /// The nearest `f64`.
     pub fn as_f64(self) -> f64 {
-        self.digits as f64 / 10f64.powi(self.scale as i32)
+        self.digits as f64 / libm::pow(10.0, f64::from(self.scale))
     }
 }
 

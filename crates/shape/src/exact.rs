@@ -74,7 +74,7 @@ impl ExactCurve {
 
     fn count(&self, distance: usize, is_write: bool) -> f64 {
         let carried = self.carried.get(&(distance as u32, is_write)).copied().unwrap_or(0);
-        f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * 2f64.powi(32)
+        f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * (1u64 << 32) as f64
     }
 
     /// Asks for the memory that finding the number of the first block of `request` will need.

@@ -96,7 +96,7 @@ impl Follower {
     /// Follows `share` of the blocks of `block_bytes`, a power of two; the seed picks them.
     pub fn new(block_bytes: u64, share: f64, seed: u64) -> Follower {
         assert!(block_bytes.is_power_of_two() && share > 0.0 && share <= 1.0, "{share} of {block_bytes} B");
-        let threshold = if share == 1.0 { u64::MAX } else { (share * 2f64.powi(64)) as u64 };
+        let threshold = if share == 1.0 { u64::MAX } else { (share * (1u128 << 64) as f64) as u64 };
         Follower { block_bytes, salt: hash(0x5a17, seed), threshold, share, all: Amounts::default() }
     }
 

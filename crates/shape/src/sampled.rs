@@ -109,7 +109,7 @@ impl SampledCurve {
         let (threshold, most) = match rate {
             Rate::Share(share) => {
                 assert!(share > 0.0 && share <= 1.0, "a share of {share}");
-                ((share * 2f64.powi(64)) as u64, None)
+                ((share * (1u128 << 64) as f64) as u64, None)
             }
             Rate::Blocks(blocks) => {
                 assert!(blocks as usize >= BLOCKS_MIN, "a sample of {blocks} blocks");
@@ -163,7 +163,7 @@ impl SampledCurve {
 
     /// The share of blocks that is followed now.
     pub fn rate(&self) -> f64 {
-        if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / 2f64.powi(64) }
+        if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / (1u128 << 64) as f64 }
     }
 
     /// The curve of what was taken in.

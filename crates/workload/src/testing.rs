@@ -184,10 +184,14 @@ pub(crate) fn check_chi_square(counts: &[u64], expected: &[f64]) {
     assert_eq!(counts.len(), expected.len());
     assert!(expected.iter().all(|&expected| expected >= 5.0), "too few draws for a chi-square test");
     let terms =
-        counts.iter().zip(expected).map(|(&count, expected)| (count as f64 - expected).powi(2) / expected);
+        counts.iter().zip(expected).map(|(&count, expected)| squared(count as f64 - expected) / expected);
     let (statistic, freedom) = (terms.sum::<f64>(), counts.len() as f64 - 1.0);
     let deviations = (statistic - freedom) / (2.0 * freedom).sqrt();
     assert!(deviations.abs() < 5.0, "chi-square {statistic} for {freedom} degrees of freedom");
+}
+
+fn squared(number: f64) -> f64 {
+    number * number
 }
 
 /// Asserts that `hits` of `draws` fit a probability of `share`: within 5 standard deviations.
@@ -201,7 +205,7 @@ pub(crate) fn check_share(hits: usize, draws: usize, share: f64) {
 pub(crate) fn gap_moments(requests: &[Request]) -> (f64, f64) {
     let gaps = gaps(requests);
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+    let variance = gaps.iter().map(|gap| squared(gap - mean)).sum::<f64>() / gaps.len() as f64;
     (mean, variance / (mean * mean))
 }
 
@@ -227,6 +231,6 @@ pub(crate) fn index_of_dispersion(requests: &[Request], window: Time) -> f64 {
         }
     }
     let mean = counts.iter().sum::<u64>() as f64 / windows as f64;
-    let variance = counts.iter().map(|&count| (count as f64 - mean).powi(2)).sum::<f64>() / windows as f64;
+    let variance = counts.iter().map(|&count| squared(count as f64 - mean)).sum::<f64>() / windows as f64;
     variance / mean
 }

@@ -5,7 +5,7 @@ use crate::workbench::ecc;
 
 /// Sums of all terms, added up one by one with exact binomial coefficients.
 fn slow_tail(trials: u64, p: f64, most: u64) -> f64 {
-    let mut term = (1.0 - p).powi(trials as i32);
+    let mut term = libm::pow(1.0 - p, trials as f64);
     let mut below = 0.0;
     for k in 0..=most {
         below += term;

@@ -171,11 +171,15 @@ fn busiest(findings: &Findings) -> Vec<String> {
     busiest.map(|report| report.path.clone()).into_iter().collect()
 }
 
+fn squared(number: f64) -> f64 {
+    number * number
+}
+
 /// The first half of the run and the second differ by more than chance.
 fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     let [first, second] = means.halves()?;
     let apart = second.mean - first.mean;
-    let error = first.standard_error.hypot(second.standard_error);
+    let error = (squared(first.standard_error) + squared(second.standard_error)).sqrt();
     let mean = (first.mean + second.mean) / 2.0;
     if apart.abs() <= DRIFT * mean || apart.abs() <= DRIFT_ERRORS * error {
         return None;

@@ -104,7 +104,8 @@ fn block_erases(erases: &[u32]) -> Option<BlockErases> {
     let (min, max) = (*erases.iter().min()?, *erases.iter().max()?);
     let blocks = erases.len() as f64;
     let mean = erases.iter().map(|&count| u64::from(count)).sum::<u64>() as f64 / blocks;
-    let squares: f64 = erases.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum();
+    let apart = erases.iter().map(|&count| f64::from(count) - mean);
+    let squares: f64 = apart.map(|apart| apart * apart).sum();
     let stddev = (squares / blocks).sqrt();
     Some(BlockErases { blocks: erases.len() as u64, min, mean, max, stddev })
 }

@@ -155,7 +155,8 @@ impl Extents {
             counts.push(*count);
         }
         counts.sort_unstable();
-        let rate = if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / 2f64.powi(64) };
+        let rate =
+            if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / (1u128 << 64) as f64 };
         Popularity::of(counts, rate)
     }
 }

@@ -94,7 +94,7 @@ fn alias_table(weights: &[f64]) -> Vec<Alias> {
     let mut table: Vec<Alias> =
         (0..shares.len()).map(|place| Alias { threshold: u64::MAX, other: place as u32 }).collect();
     while let (Some(&giver), Some(place)) = (large.last(), small.pop()) {
-        let threshold = (shares[place] * 2f64.powi(64)) as u64;
+        let threshold = (shares[place] * (1u128 << 64) as f64) as u64;
         table[place] = Alias { threshold, other: giver as u32 };
         shares[giver] -= 1.0 - shares[place];
         if shares[giver] < 1.0 {

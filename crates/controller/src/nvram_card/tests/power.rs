@@ -172,7 +172,7 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     // Of n bits with probability p each, three or more are wrong: n^3 p^3 / 6 where np is small.
     let rate = 1e-6;
     let n = 2048.0 * 8.0 + bits;
-    let expected = 4096.0 * 8.0 * (n * rate).powi(3) / 6.0;
+    let expected = 4096.0 * 8.0 * libm::pow(n * rate, 3.0) / 6.0;
     let found = column(&format!("flash_error_rate = \"0.0001 %\"\n{code}"), "dump.unreadable_pages");
     assert!((found / expected - 1.0).abs() < 0.02, "{found} pages, expected {expected}");
     // Without a code every page with a wrong bit is lost.
@@ -214,7 +214,7 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
         losses.push(lost as f64);
     }
     let mean = losses.iter().sum::<f64>() / ROUNDS as f64;
-    let variance = losses.iter().map(|lost| (lost - mean).powi(2)).sum::<f64>() / (ROUNDS - 1) as f64;
+    let variance = losses.iter().map(|lost| (lost - mean) * (lost - mean)).sum::<f64>() / (ROUNDS - 1) as f64;
     let expected = PAGES as f64 * p;
     let expected_variance = expected * (1.0 - p);
     // Four times what mean and variance of so many rounds are known to.

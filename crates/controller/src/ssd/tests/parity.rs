@@ -50,7 +50,7 @@ fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
             failed += u64::from(status == Status::MediaError);
         }
         let (p, others, found) = (beyond(rate), stripe - 1, report(&*device));
-        let lost = p * (1.0 - (1.0 - p).powi(others as i32));
+        let lost = p * (1.0 - libm::pow(1.0 - p, f64::from(others)));
         let what = format!("stripes of {stripe} with {p} beyond the code");
         assert_close(&format!("lost: {what}"), failed as f64 / count as f64, lost, 0.05);
         assert_eq!(counter(&found, "lost_pages"), failed);

@@ -22,8 +22,10 @@ fn the_mean_rate_is_that_of_the_two_states() {
 fn counts_over_long_windows_are_as_variable_as_the_closed_form_says() {
     for (idle_rate, slow) in [("0 /s", 0.0), ("20 kHz", 20e3)] {
         let (fast, leave_burst, leave_pause) = (100e3f64, 1e3f64, 1e3 / 3.0);
-        let excess = 2.0 * (fast - slow).powi(2) * leave_burst * leave_pause
-            / ((leave_burst + leave_pause).powi(2) * (fast * leave_pause + slow * leave_burst));
+        let excess = 2.0 * (fast - slow) * (fast - slow) * leave_burst * leave_pause
+            / ((leave_burst + leave_pause)
+                * (leave_burst + leave_pause)
+                * (fast * leave_pause + slow * leave_burst));
         let requests = requests(&settings(idle_rate));
         let index = index_of_dispersion(&requests, Time::from_ms(100));
         // A window of 100 ms is 133 relaxation times: 0.75 % short of the limit. 250 windows: 5 * 9 %.
