@@ -39,7 +39,7 @@ unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients compiled environment fetched demo test test-rust test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
+.PHONY: help clients compiled environment fetched demo test test-rust test-samples test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -67,6 +67,11 @@ test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generat
 	$(XTASK) gen --check
 	$(XTASK) crash $(CRASHED_FROM) $(CRASHED)
 	$(XTASK) crash $(COMMIT) for $(CRASHED_S)
+
+test-samples: environment ## tests on published traces, from the folder NACRE_SAMPLES; crates/workload/src/trace/tests/samples.rs names them
+	@test -d "$(NACRE_SAMPLES)" || { echo "make test-samples NACRE_SAMPLES=FOLDER" >&2; exit 1; }
+	MAKEFLAGS= NACRE_SAMPLES="$(abspath $(NACRE_SAMPLES))" cargo test $(TESTED) -- --quiet --ignored
+	NACRE_SAMPLES="$(abspath $(NACRE_SAMPLES))" $(BIN)/python -m pytest -q tests/python/test_trace_shape.py
 
 test-python: environment clients ## the Python tests, with the documents' examples
 	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal

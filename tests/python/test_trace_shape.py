@@ -1,6 +1,7 @@
 """What a trace is like, what caches would miss of it, and workloads of its shape."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from nacre import trace
 from nacre.trace_summary import trace_shape
 
-SAMPLES = Path(__file__).parents[3] / "shared" / "traces"
+SAMPLES = os.environ.get("NACRE_SAMPLES")
+"""The folder of published traces, which are not part of the project."""
 
 
 def nacre_command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -215,6 +217,7 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
     assert trace.fit(moved).text == fitted.text, "where a trace lies leaves no mark"
 
 
+@pytest.mark.skipif(SAMPLES is None, reason="needs NACRE_SAMPLES, see make test-samples")
 @pytest.mark.parametrize(
     ("name", "tolerances"),
     [
@@ -226,8 +229,6 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
 def test_fitted_workloads_come_close_to_real_traces(
     name: str, tolerances: dict[str, float]
 ) -> None:
-    if not (SAMPLES / name).exists():
-        pytest.skip(f"the sample {name} is absent")
-    closeness = trace.fit(SAMPLES / name, limit=20_000).closeness
+    closeness = trace.fit(Path(str(SAMPLES)) / name, limit=20_000).closeness
     for curve, most in tolerances.items():
         assert closeness[curve] <= most, closeness

@@ -195,7 +195,7 @@ pub(super) fn agree_on_a_real_trace<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
 ) {
-    let Some(blocks) = streams::cloudphysics() else { return };
+    let blocks = streams::cloudphysics();
     for capacity in [1000, 40_000] {
         let mut hits = vec![false; blocks.len()];
         policy(capacity).replay_each(&blocks, &mut hits);

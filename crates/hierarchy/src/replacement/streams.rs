@@ -49,17 +49,14 @@ pub(super) fn polluted_zipf(items: usize, skew: f64, burst: usize, rounds: usize
     draws.chunks(burst).flat_map(|hot| [hot.to_vec(), once.by_ref().take(burst).collect()].concat()).collect()
 }
 
-/// The blocks of 4 KiB that the real trace of the shared folder asks for; `None`, and loudly, where it
-/// is not. Its records: u32 number, u32 bytes, u32 segments, u16 command, u16 version, u64 address in
-/// 512 B, u64 microseconds, little-endian.
-#[expect(clippy::disallowed_methods, reason = "a test reads a sample trace")]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must see that this one had no trace")]
-pub(super) fn cloudphysics() -> Option<Vec<u64>> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces/cloudphysics.vscsi");
-    let Ok(bytes) = std::fs::read(path) else {
-        eprintln!("SKIPPED: no trace at {path}");
-        return None;
-    };
+/// The blocks of 4 KiB that the published trace of CloudPhysics asks for, from the folder `NACRE_SAMPLES`. Tests that
+/// need it are ignored unless asked for. Its records: u32 number, u32 bytes, u32 segments, u16 command, u16 version, u64
+/// address in 512 B, u64 microseconds, little-endian.
+#[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
+pub(super) fn cloudphysics() -> Vec<u64> {
+    let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");
+    let path = std::path::Path::new(&folder).join("cloudphysics.vscsi");
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let field = |record: &[u8], at: usize, length: usize| {
         record[at..at + length].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
     };
@@ -67,5 +64,5 @@ pub(super) fn cloudphysics() -> Option<Vec<u64>> {
     let blocks: Vec<u64> =
         requests.flat_map(|(from, length)| from / 4096..=(from + length - 1) / 4096).collect();
     assert_eq!(blocks.len(), 1_141_869, "as many accesses as the trace is known to have");
-    Some(blocks)
+    blocks
 }

@@ -2,7 +2,7 @@
 
 use super::{Options, Source, Tally, TraceError, WriteOptions, Written, create, open};
 use nacre_kernel::{Op, Request, Time};
-use std::io::{BufReader, Cursor, Read, Write};
+use std::io::{BufReader, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 /// A source over `bytes` that hands them out `buffer` bytes at a time.
@@ -76,16 +76,10 @@ impl Write for Store {
     }
 }
 
-/// The sample trace called `name`, or `None`, said aloud, where the samples are not there.
-#[expect(clippy::print_stderr, reason = "a skipped check must be seen")]
-#[expect(clippy::disallowed_methods, reason = "tests may read samples")]
-pub(super) fn sample(name: &str) -> Option<Vec<u8>> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces").join(name);
-    let Ok(mut file) = std::fs::File::open(&path) else {
-        eprintln!("SKIPPED: the sample {} is absent", path.display());
-        return None;
-    };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).unwrap();
-    Some(bytes)
+/// The published trace called `name`, from the folder `NACRE_SAMPLES`. Tests that need it are ignored unless asked for.
+#[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
+pub(super) fn sample(name: &str) -> Vec<u8> {
+    let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");
+    let path = std::path::Path::new(&folder).join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -1,4 +1,6 @@
-//! The published samples against what is known of them.
+//! The published samples against what is known of them: those of libCacheSim (CloudPhysics), MQSim, SSDSim (UMass, MSR,
+//! DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx, fio and CacheLib, in whose repositories they lie. Most
+//! have no licence for data, so that none is here.
 
 use crate::trace::testing::{read_several, sample, strictly};
 use crate::trace::{Action, Options, Summary, Tally, TimeUnit};
@@ -6,20 +8,20 @@ use nacre_kernel::{Request, Time};
 
 const MIB: f64 = (1 << 20) as f64;
 
-fn read(name: &str, options: &Options) -> Option<(Vec<Request>, Tally, Summary)> {
-    let bytes = sample(name)?;
+fn read(name: &str, options: &Options) -> (Vec<Request>, Tally, Summary) {
+    let bytes = sample(name);
     let (requests, tally) = read_several(&[&bytes], options).unwrap();
     let mut summary = Summary::new();
     summary.add(&requests);
     assert_eq!(summary.records(), tally.records);
-    Some((requests, tally, summary))
+    (requests, tally, summary)
 }
 
 /// A sample whose format is found by content and which holds no bad record.
-fn read_strictly(name: &str, kind: &str) -> Option<(Vec<Request>, Tally, Summary)> {
-    let found = read(name, &Options { strict: true, ..Options::default() })?;
+fn read_strictly(name: &str, kind: &str) -> (Vec<Request>, Tally, Summary) {
+    let found = read(name, &Options { strict: true, ..Options::default() });
     assert_eq!(found.1.format, kind, "{name}");
-    Some(found)
+    found
 }
 
 /// `value` to one decimal, as the published numbers are given.
@@ -28,8 +30,9 @@ fn tenths(value: f64) -> f64 {
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn cloudphysics_has_its_published_numbers() {
-    let Some((_, _, summary)) = read_strictly("cloudphysics.vscsi", "vscsi") else { return };
+    let (_, _, summary) = read_strictly("cloudphysics.vscsi", "vscsi");
     assert_eq!(summary.records(), 113_872);
     assert_eq!(tenths(summary.read_share() * 100.0), 41.3);
     assert_eq!(summary.blocks_accessed, 1_141_869);
@@ -38,8 +41,9 @@ fn cloudphysics_has_its_published_numbers() {
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn mqsim_tpcc_has_its_published_numbers() {
-    let Some((_, tally, summary)) = read_strictly("mqsim_tpcc-small.trace", "ssdsim") else { return };
+    let (_, tally, summary) = read_strictly("mqsim_tpcc-small.trace", "ssdsim");
     assert_eq!(summary.records(), 6_999);
     assert_eq!(tenths(summary.read_share() * 100.0), 62.6);
     assert_eq!((summary.footprint_bytes() as f64 / MIB).round(), 80.0);
@@ -51,10 +55,9 @@ fn mqsim_tpcc_has_its_published_numbers() {
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn umass_financial_has_its_published_numbers() {
-    let Some((_, _, summary)) = read_strictly("umass_Financial1_prefix.ssdsim.ascii", "ssdsim") else {
-        return;
-    };
+    let (_, _, summary) = read_strictly("umass_Financial1_prefix.ssdsim.ascii", "ssdsim");
     assert_eq!(summary.records(), 10_000);
     assert_eq!(tenths(summary.read_share() * 100.0), 40.8);
     assert_eq!(tenths(summary.footprint_bytes() as f64 / MIB), 28.6);
@@ -63,23 +66,23 @@ fn umass_financial_has_its_published_numbers() {
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn msr_for_ssdsim_counts_100_ns_and_one_file_has_trims() {
     let options = Options { time_unit: Some(TimeUnit::HundredNs), strict: true, ..Options::default() };
-    let Some((requests, _, summary)) = read("msr_hm_1.revised_5000.ssdsim.txt", &options) else { return };
+    let (requests, _, summary) = read("msr_hm_1.revised_5000.ssdsim.txt", &options);
     assert_eq!(summary.records(), 5_000);
     assert_eq!(tenths(summary.read_share() * 100.0), 21.9);
     assert_eq!(tenths(summary.footprint_bytes() as f64 / MIB), 20.3);
     assert_eq!(requests[1].arrival, Time::from_ns((20_573 - 10_347) * 100));
 
-    let Some((_, _, summary)) = read("msr_hm_1.revised_001_5000.ssdsim.txt", &options) else { return };
+    let (_, _, summary) = read("msr_hm_1.revised_001_5000.ssdsim.txt", &options);
     assert_eq!((summary.reads, summary.writes, summary.trims), (1_096, 3_904, 3));
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn disksim_postmark_has_its_published_numbers() {
-    let Some((_, _, summary)) = read_strictly("disksim_ssd-postmark-aligned2.trace", "disksim") else {
-        return;
-    };
+    let (_, _, summary) = read_strictly("disksim_ssd-postmark-aligned2.trace", "disksim");
     assert_eq!(summary.records(), 62_257);
     assert_eq!(tenths(summary.read_share() * 100.0), 83.2);
     assert_eq!(tenths(summary.footprint_bytes() as f64 / MIB), 5989.8);
@@ -89,16 +92,18 @@ fn disksim_postmark_has_its_published_numbers() {
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn blkparse_of_wiscsee_has_only_issued_requests() {
-    let Some((_, tally, summary)) = read_strictly("wiscsee_blkparse.txt", "blkparse") else { return };
+    let (_, tally, summary) = read_strictly("wiscsee_blkparse.txt", "blkparse");
     assert_eq!((summary.reads, summary.writes), (161, 512));
     assert!(tally.notes[0].contains("D (issued to the driver)"), "{:?}", tally.notes);
     assert_eq!(tally.volumes, ["8,33"]);
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn blkparse_of_evelii_counts_each_request_once() {
-    let Some((_, tally, summary)) = read_strictly("evelii_nvme_blkparse.txt", "blkparse") else { return };
+    let (_, tally, summary) = read_strictly("evelii_nvme_blkparse.txt", "blkparse");
     assert_eq!((summary.reads, summary.writes), (1_695, 0));
     assert_eq!((summary.footprint_bytes() as f64 / MIB).round(), 189.0);
     assert_eq!((summary.last_arrival.as_secs_f64() * 100.0).round(), 68.0);
@@ -106,26 +111,29 @@ fn blkparse_of_evelii_counts_each_request_once() {
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn blktrace_of_keks_is_whole_and_its_events_add_up() {
-    let Some((_, tally, summary)) = read_strictly("isotopp_keks.blktrace.3", "blktrace") else { return };
+    let (_, tally, summary) = read_strictly("isotopp_keks.blktrace.3", "blktrace");
     // 1,548 records: 72 notes, 270 D, 1,206 C and no Q; 5 of the D are flushes (counted with a script of its own).
     assert_eq!((summary.records(), tally.skipped), (270, 1_278));
     let completed = Options { action: Some(Action::Complete), ..strictly("blktrace") };
-    let Some((_, tally, summary)) = read("isotopp_keks.blktrace.3", &completed) else { return };
+    let (_, tally, summary) = read("isotopp_keks.blktrace.3", &completed);
     assert_eq!((summary.records(), tally.skipped), (1_182, 366), "24 of the C move nothing");
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn fio_t0038_has_its_trims_and_writes() {
-    let Some((requests, _, summary)) = read_strictly("fio_t0038_v3.iolog", "fio_iolog") else { return };
+    let (requests, _, summary) = read_strictly("fio_t0038_v3.iolog", "fio_iolog");
     assert_eq!((summary.writes, summary.trims), (10, 10));
     assert_eq!(requests[0].bytes, 1 << 31);
     assert_eq!(summary.last_arrival, Time::from_us(10_809 - 10_736));
 }
 
 #[test]
+#[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn cachelib_has_its_gets_and_puts() {
-    let Some((_, tally, summary)) = read_strictly("cachelib_block_traces_1.csv", "cachelib") else { return };
+    let (_, tally, summary) = read_strictly("cachelib_block_traces_1.csv", "cachelib");
     assert_eq!((summary.records(), summary.reads), (999, 599));
     assert_eq!(tally.skipped, 1, "the header");
 }
