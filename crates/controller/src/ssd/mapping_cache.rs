@@ -38,8 +38,6 @@ pub(super) struct MappingCache {
     /// Pages whose mappings were moved by cleaning and are not cached.
     #[state(varies)]
     moved: Vec<u32>,
-    pub(super) lookups: u64,
-    pub(super) misses: u64,
 }
 
 impl MappingCache {
@@ -55,15 +53,12 @@ impl MappingCache {
             newest: NONE,
             oldest: NONE,
             moved: Vec::new(),
-            lookups: 0,
-            misses: 0,
         }
     }
 
     /// Looks a mapping in `page` up, to change it where `changes`.
     #[inline]
     pub(super) fn look_up(&mut self, page: u32, changes: bool) -> Lookup {
-        self.lookups += 1;
         let is_cached = self.state[page as usize] & CACHED != 0;
         if is_cached {
             if self.newest != page + 1 {
@@ -73,7 +68,6 @@ impl MappingCache {
             self.state[page as usize] |= if changes { DIRTY } else { 0 };
             return Lookup::Hit;
         }
-        self.misses += 1;
         let programmed = if self.held == self.capacity { self.evict() } else { None };
         self.held += 1;
         self.link(page);
