@@ -7,8 +7,10 @@
 //! between minimum, percentiles and maximum, and the mean is that of the line, not the one fio prints.
 //!
 //! # Leaves out
-//! The order of the latencies: draws are independent. Latencies measured at queue depth above 1 already
-//! contain queueing and would be queued again; measure at `iodepth=1`.
+//! The order of the latencies: draws are independent. Latencies measured at a queue depth above 1 contain the queues inside
+//! the device, and would be queued again. A job that had more than one request outstanding (`iodepth_level`, or else
+//! `iodepth`, times `numjobs`) is refused, unless `depth` says so: its latencies are then taken as they are, for a device
+//! that works on as many units at one time (`parallelism`).
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.
@@ -35,6 +37,9 @@ pub struct Config {
     pub job: Option<String>,
     /// Whose latencies to take.
     pub direction: Direction,
+    /// Requests outstanding while it was measured. A file that says more is refused.
+    #[config(default = 1, min = 1, max = 65536, source = "standard: a service time is measured alone")]
+    pub depth: u32,
 }
 
 /// This room.
@@ -43,14 +48,15 @@ pub const ROOM: Room<LatencyFamily> = Room {
         "fio_json",
         "latencies measured with fio, from its JSON output",
         &["fio documentation, JSON output"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let path = format!("{}.file", slot.path());
         let text = builder.text_file(&path, &config.file)?;
-        let pieces = parse::pieces(&text, config.job.as_deref(), config.direction).map_err(|mistake| {
+        let (job, direction) = (config.job.as_deref(), config.direction);
+        let pieces = parse::pieces(&text, job, direction, config.depth).map_err(|mistake| {
             Problem::new(ErrorCode::InvalidContent, &path, None, mistake.problem)
                 .given(&config.file)
                 .remedy(mistake.remedy)

@@ -19,9 +19,17 @@ fn mistake(problem: impl Into<String>, remedy: impl Into<String>) -> Mistake {
 /// The latency distribution of one job and direction.
 ///
 /// Lines before and behind the document are skipped: fio prints notes there when its output is redirected.
-pub(super) fn pieces(text: &str, job: Option<&str>, direction: Direction) -> Result<Vec<Piece>, Mistake> {
+///
+/// No more than `depth` requests may have been outstanding.
+pub(super) fn pieces(
+    text: &str,
+    job: Option<&str>,
+    direction: Direction,
+    depth: u32,
+) -> Result<Vec<Piece>, Mistake> {
     let document = document(text)?;
     let job = find_job(&document, job)?;
+    check_depth(&document, job, depth)?;
     let clat = &job[direction.name()]["clat_ns"];
     if let Some(bins) = clat["bins"].as_object().filter(|bins| !bins.is_empty()) {
         return from_bins(bins);
@@ -62,6 +70,46 @@ fn from_brace(text: &str) -> &str {
         start += line.len();
     }
     ""
+}
+
+/// Shares of the time in percent below which a depth does not count: a job begins and ends.
+const RARELY: f64 = 1.0;
+
+/// A job with more than `depth` requests outstanding measured how long they waited for each other, too.
+fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), Mistake> {
+    let jobs = option(document, job, "numjobs").unwrap_or(1);
+    let levels = job["iodepth_level"].as_object();
+    let deepest = levels.map(|levels| {
+        let often = levels.iter().filter(|(_, share)| share.as_f64().is_some_and(|share| share > RARELY));
+        often.filter_map(|(level, _)| level.trim_start_matches(">=").parse::<u64>().ok()).max().unwrap_or(1)
+    });
+    let outstanding = match (option(document, job, "iodepth"), deepest) {
+        // A synchronous engine has one request outstanding, whatever it was asked for. Other levels end below twice
+        // their name, and the last one, ">=64", nowhere.
+        (Some(_), Some(1)) => 1,
+        (Some(asked), Some(level)) if level < 64 => asked.min(2 * level - 1),
+        (Some(asked), _) => asked,
+        (None, deepest) => deepest.unwrap_or(1),
+    };
+    let outstanding = outstanding.saturating_mul(jobs);
+    if outstanding <= u64::from(depth) {
+        return Ok(());
+    }
+    Err(mistake(
+        format!(
+            "{outstanding} requests were outstanding, and their latencies contain their waiting for each other"
+        ),
+        format!(
+            "measure with iodepth=1 and numjobs=1; or set depth = {outstanding}, for a device whose parallelism is at \
+             least that"
+        ),
+    ))
+}
+
+/// A number among the options of the job, or those of all jobs.
+fn option(document: &Value, job: &Value, name: &str) -> Option<u64> {
+    let given = [&job["job options"][name], &document["global options"][name]];
+    given.into_iter().find_map(|value| value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()))
 }
 
 fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, Mistake> {

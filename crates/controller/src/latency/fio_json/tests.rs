@@ -23,29 +23,29 @@ fn ns(ns: u64) -> Time {
 fn bins_are_taken_before_percentiles() {
     let step = |share, at| Piece { share, from: ns(at), to: ns(at) };
     let expected = vec![step(5.0, 6112), step(3.0, 8160), step(2.0, 20096)];
-    assert_eq!(pieces(BINS, None, Direction::Read), Ok(expected));
+    assert_eq!(pieces(BINS, None, Direction::Read, 1), Ok(expected));
 }
 
 #[test]
 fn notes_around_the_document_are_skipped_and_a_second_document_is_refused() {
-    let expected = pieces(BINS, None, Direction::Read);
+    let expected = pieces(BINS, None, Direction::Read, 1);
     let noted =
         format!("fio: job {{randread}} uses ${{BS}}\n{BINS}\n\nfio: terminating on signal 2\nfio: {{x}}\n");
-    assert_eq!(pieces(&noted, None, Direction::Read), expected);
+    assert_eq!(pieces(&noted, None, Direction::Read, 1), expected);
     let twice = format!("{BINS}\n{BINS}");
-    let mistake = pieces(&twice, None, Direction::Read).expect_err("which of them?");
+    let mistake = pieces(&twice, None, Direction::Read, 1).expect_err("which of them?");
     assert!(mistake.problem.starts_with("it holds several JSON documents"), "{mistake:?}");
     let cut = &BINS[..BINS.len() - 3];
-    assert!(pieces(cut, None, Direction::Read).is_err(), "a document that is cut off is none");
+    assert!(pieces(cut, None, Direction::Read, 1).is_err(), "a document that is cut off is none");
 }
 
 #[test]
 fn percentiles_become_lines_between_minimum_and_maximum() {
     let line = |share, from, to| Piece { share, from: ns(from), to: ns(to) };
     let expected = vec![line(50.0, 1000, 2000), line(49.0, 2000, 5000), line(1.0, 5000, 9000)];
-    assert_eq!(pieces(PERCENTILES, Some("a"), Direction::Write), Ok(expected));
+    assert_eq!(pieces(PERCENTILES, Some("a"), Direction::Write, 1), Ok(expected));
     let past_the_maximum = vec![line(50.0, 1000, 1012), line(50.0, 1012, 1012)];
-    assert_eq!(pieces(PERCENTILES, Some("b"), Direction::Write), Ok(past_the_maximum));
+    assert_eq!(pieces(PERCENTILES, Some("b"), Direction::Write, 1), Ok(past_the_maximum));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn draws_follow_the_counts_of_the_file() {
 #[test]
 fn a_wrong_file_is_refused_with_a_remedy() {
     let refused = |text: &str, job, direction| {
-        let mistake = pieces(text, job, direction).expect_err("it is refused");
+        let mistake = pieces(text, job, direction, 1).expect_err("it is refused");
         format!("{}; {}", mistake.problem, mistake.remedy)
     };
     assert!(refused("clat (nsec): min=1", None, Direction::Read).starts_with("it is not fio's JSON"));
@@ -82,4 +82,49 @@ fn a_wrong_file_is_refused_with_a_remedy() {
     let value = "{ kind = \"fio_json\", file = \"r.json\", direction = \"write\" }";
     let problems = latency(&mut workbench(5).file("r.json", BINS), value).err().expect("it is refused");
     assert!(problems.to_string().starts_with("latency.file: it holds no completion latencies"), "{problems}");
+}
+
+/// The output of a job with these options, at these depths.
+fn measured(options: &str, global: &str, levels: &str) -> String {
+    format!(
+        r#"{{ "global options": {{ {global} }}, "jobs": [ {{ "jobname": "j", "job options": {{ {options} }},
+        {levels} "read": {{ "clat_ns": {{ "bins": {{ "587000": 10 }} }} }} }} ] }}"#
+    )
+}
+
+#[test]
+fn latencies_of_requests_that_waited_for_each_other_are_refused() {
+    let at_32 =
+        r#""iodepth_level": { "1": 0.1, "2": 0.1, "4": 0.1, "8": 0.1, "16": 0.2, "32": 99.4, ">=64": 0.0 },"#;
+    let alone = r#""iodepth_level": { "1": 100.0, "2": 0.0, "4": 0.0, "8": 0.0, "16": 0.0, "32": 0.0, ">=64": 0.0 },"#;
+    let iodepth = |depth: u32| format!("\"iodepth\": \"{depth}\"");
+    let deep = measured(&iodepth(32), "", at_32);
+    let refused =
+        pieces(&deep, None, Direction::Read, 1).expect_err("587 us of 32 at a time are no service time");
+    assert!(refused.problem.starts_with("32 requests were outstanding"), "{}", refused.problem);
+    assert!(
+        refused.remedy.contains("iodepth=1") && refused.remedy.contains("depth = 32"),
+        "{}",
+        refused.remedy
+    );
+    assert!(pieces(&deep, None, Direction::Read, 31).is_err());
+    assert!(pieces(&deep, None, Direction::Read, 32).is_ok(), "the user says so");
+    for (options, global, levels, outstanding) in [
+        // Without levels the options count, those of all jobs too.
+        (iodepth(32), String::new(), "", 32),
+        (String::new(), iodepth(8), "", 8),
+        // A synchronous engine never had more than one.
+        (iodepth(32), String::new(), alone, 1),
+        // Jobs of one kind that run side by side and are reported as one.
+        (format!("{}, \"numjobs\": \"4\"", iodepth(1)), String::new(), alone, 4),
+        // A depth of 48 is in the level from 32 on, and one of 100 in the last.
+        (iodepth(48), String::new(), r#""iodepth_level": { "1": 0.1, "32": 99.9, ">=64": 0.0 },"#, 48),
+        (iodepth(100), String::new(), r#""iodepth_level": { "1": 0.1, "32": 0.0, ">=64": 99.9 },"#, 100),
+        (String::new(), String::new(), at_32, 32),
+        (iodepth(1), String::new(), "", 1),
+    ] {
+        let text = measured(&options, &global, levels);
+        assert!(pieces(&text, None, Direction::Read, outstanding).is_ok(), "{text}");
+        assert!(pieces(&text, None, Direction::Read, outstanding - 1).is_err(), "{text}");
+    }
 }
