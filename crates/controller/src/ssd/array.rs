@@ -352,14 +352,16 @@ impl<S: Store> Array<S> {
             + self.blocks.bytes()
     }
 
-    /// Whether the drive has room for all its data when the reserve is left alone.
-    pub(super) fn has_space(&self) -> bool {
+    /// Superblocks of a region that its data and the reserve take, with a unit in each that is not live.
+    pub(super) fn superblocks_needed(&self) -> u32 {
         let kept = self.geometry.reserve + self.geometry.open_for_handles;
         let units = self.geometry.units_of_region(self.table.len() as u32);
-        self.blocks.usable_counts().all(|usable| {
-            let usable = usable.saturating_sub(kept);
-            let most = u64::from(usable) * u64::from(self.geometry.units_per_superblock);
-            u64::from(units) + u64::from(usable) <= most
-        })
+        kept + units.div_ceil(self.geometry.units_per_superblock - 1)
+    }
+
+    /// Whether the drive has room for all its data when the reserve is left alone.
+    pub(super) fn has_space(&self) -> bool {
+        let needed = self.superblocks_needed();
+        self.blocks.usable_counts().all(|usable| usable >= needed)
     }
 }

@@ -166,6 +166,33 @@ impl Blocks {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }
 
+    /// Erases of superblocks in the whole life of `region`, worn evenly, until fewer than `needed` of them are left: a lane
+    /// replaces what wears out by its spare blocks, and when they are used up its superblock is given up. A share `bad` of
+    /// the blocks was bad from the start. `None` without a limit.
+    pub(super) fn life(&self, region: usize, needed: u32, bad: f64) -> Option<f64> {
+        if self.limits.is_empty() {
+            return None;
+        }
+        let good = (f64::from(self.per_lane) * (1.0 - bad)) as usize;
+        let superblocks = good.min(self.superblocks as usize);
+        let spares = good - superblocks;
+        // Erases at which the superblocks that are left are as few as their place says; of the last ones nobody asks.
+        let (mut left, mut last) = (vec![u32::MAX; superblocks], u32::MAX);
+        let lanes = self.lanes as usize;
+        for lane in region * lanes..(region + 1) * lanes {
+            let from = lane * self.per_lane as usize;
+            // Which blocks are spares, or bad, does not matter: all limits are drawn alike.
+            let mut limits = self.limits[from..from + superblocks].to_vec();
+            limits.sort_unstable_by(|a, b| b.cmp(a));
+            for (left, &limit) in left.iter_mut().skip(spares).zip(&limits) {
+                *left = (*left).min(limit);
+            }
+            let needed = (needed as usize).saturating_sub(spares + 1);
+            last = last.min(limits.get(needed).copied().unwrap_or(0));
+        }
+        Some(left.iter().map(|&limit| f64::from(limit.min(last))).sum())
+    }
+
     /// Erases every block of `superblock`; `false` where it has to be given up.
     pub(super) fn erase(&mut self, superblock: u32) -> bool {
         self.erased += u64::from(self.lanes);

@@ -29,7 +29,7 @@ impl Driver<'_> {
                  or behind caches that hold no writes back"
             )));
         }
-        let written = self.meter.writes.latency.count();
+        let written = self.meter.writes.requests();
         let seconds_per_write = (self.meter.end - self.meter.start).as_secs_f64() / written as f64;
         if written == 0 {
             return Err(self.wear_problem("the run has no writes, so there is no rate of them"));

@@ -23,6 +23,8 @@ pub struct OpMeter {
     spent: Vec<[u128; Activity::COUNT]>,
     /// Bytes asked for.
     pub bytes: u64,
+    /// Requests that failed, and their bytes: they are in no latency.
+    pub failed: [u64; 2],
     /// The latency that many requests have: the last one that two had in a row.
     usual: Time,
 }
@@ -34,6 +36,7 @@ impl OpMeter {
             means: BatchMeans::new(),
             spent: Vec::new(),
             bytes: 0,
+            failed: [0; 2],
             usual: Time::ZERO,
         }
     }
@@ -43,8 +46,19 @@ impl OpMeter {
         latency: LatencyHistogram,
         spent: Vec<[u128; Activity::COUNT]>,
         bytes: u64,
+        failed: [u64; 2],
     ) -> OpMeter {
-        OpMeter { latency, spent, bytes, ..OpMeter::new() }
+        OpMeter { latency, spent, bytes, failed, ..OpMeter::new() }
+    }
+
+    /// Requests that completed, those that failed included.
+    pub fn requests(&self) -> u64 {
+        self.latency.count() + self.failed[0]
+    }
+
+    /// Bytes of the requests that did not fail.
+    pub fn served_bytes(&self) -> u64 {
+        self.bytes - self.failed[1]
     }
 
     /// Adds what a part of the same run measured, but for the confidence of the mean.
@@ -54,6 +68,7 @@ impl OpMeter {
             *sum += spent;
         }
         self.bytes += part.bytes;
+        self.failed = [self.failed[0] + part.failed[0], self.failed[1] + part.failed[1]];
     }
 
     /// Whether the half-width of the mean's 95 % confidence interval is at most this share of it; of no request at
@@ -69,25 +84,33 @@ impl OpMeter {
     }
 
     /// Adds `notes` to the sums and to `series`, where `count` is what they are counted as; returns how many of them
-    /// could not be served.
+    /// failed, which are counted alone.
     fn settle(
         &mut self,
         notes: &[Note],
         series: &mut TimeSeries,
         count: impl Fn(&mut Bin) -> &mut u64,
     ) -> u64 {
+        let errors = notes.iter().filter(|note| note.is_error).count() as u64;
+        if errors > 0 {
+            let served: Vec<Note> = notes.iter().filter(|note| !note.is_error).copied().collect();
+            let failed: u64 =
+                notes.iter().filter(|note| note.is_error).map(|note| u64::from(note.bytes)).sum();
+            self.bytes += failed;
+            self.failed = [self.failed[0] + errors, self.failed[1] + failed];
+            self.settle(&served, series, count);
+            return errors;
+        }
         notes.chunks(TOGETHER).for_each(|notes| self.record_latencies(notes));
         self.means.record_all(notes.iter().map(|note| note.latency.as_ns_f64()));
-        let mut errors = 0;
         for note in notes {
-            errors += u64::from(note.is_error);
             self.bytes += u64::from(note.bytes);
             let bin = series.bin_mut(note.done);
             *count(bin) += 1;
             bin.bytes += u64::from(note.bytes);
             bin.latency_ps += u128::from(note.latency.as_ps());
         }
-        errors
+        0
     }
 
     /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency, which a memory that nothing disturbs gives, is
@@ -270,7 +293,7 @@ impl Meter {
 
     /// Requests recorded and settled.
     pub fn completed(&self) -> u64 {
-        self.reads.latency.count() + self.writes.latency.count() + self.trims + self.flushes
+        self.reads.requests() + self.writes.requests() + self.trims + self.flushes
     }
 }
 

@@ -40,7 +40,7 @@ impl Notes {
 pub(crate) struct Noted {
     /// Those that the sums do not have yet.
     pub(crate) notes: Notes,
-    /// Picoseconds on the critical path, by component and activity: of reads and of writes.
+    /// Picoseconds on the critical path, by component and activity: of reads and of writes that did not fail.
     pub(super) spent: [Vec<[u128; Activity::COUNT]>; 2],
     /// When measuring began.
     start: Time,
@@ -78,12 +78,14 @@ impl Noted {
         if !is_read && request.op != Op::Write {
             return self.record_other(request, issued - waited, completed);
         }
-        let spent = &mut self.spent[usize::from(!is_read)];
-        for span in spans {
-            spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
+        if completed.1 == Status::Done {
+            let spent = &mut self.spent[usize::from(!is_read)];
+            for span in spans {
+                spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
+            }
+            // The queues of the top of the stack hold what waits before it.
+            spent[0][Activity::Queue as usize] += u128::from(waited.as_ps());
         }
-        // The queues of the top of the stack hold what waits before it.
-        spent[0][Activity::Queue as usize] += u128::from(waited.as_ps());
         let note = self.note(request, issued - waited, completed);
         let notes = if is_read { &mut self.notes.reads } else { &mut self.notes.writes };
         notes.push(note);

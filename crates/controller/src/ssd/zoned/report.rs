@@ -1,6 +1,6 @@
 //! What the drive did, as its report.
 
-use super::super::report::{Parts, block_columns, component, end_of_life, wear};
+use super::super::report::{Parts, block_columns, component, end_of_life, life, wear};
 use super::model::Zoned;
 use super::refusal::Refusal;
 use nacre_kernel::{Column, ComponentReport, Time};
@@ -9,8 +9,9 @@ use nacre_media::store::Store;
 /// The report over `elapsed`.
 pub(super) fn of<S: Store>(zoned: &Zoned<S>, elapsed: Time) -> ComponentReport {
     let table = &zoned.table;
-    let wear =
+    let mut wear =
         wear(&zoned.book, &table.programs, &table.flash, &table.blocks, &table.geometry, &zoned.config);
+    wear.valid = Some(table.live_units());
     let parts = Parts {
         id: zoned.id,
         path: &zoned.path,
@@ -19,6 +20,8 @@ pub(super) fn of<S: Store>(zoned: &Zoned<S>, elapsed: Time) -> ComponentReport {
         schedule: &zoned.schedule,
         interface: &zoned.interface,
         parity: 0,
+        life: life(&zoned.config, &table.blocks, &table.geometry, table.superblocks_needed()),
+        end_of_life: zoned.end_of_life.map(|(at, _)| at),
     };
     component(&parts, wear, counters(zoned), columns(zoned), elapsed)
 }

@@ -143,9 +143,14 @@ impl<S: Store> ZoneTable<S> {
         self.limits.zone_units / self.geometry.operation_units
     }
 
+    /// Superblocks of all zones.
+    pub(in super::super) fn superblocks_needed(&self) -> u32 {
+        self.members.len() as u32
+    }
+
     /// Whether there is flash for every zone.
     pub(in super::super) fn has_space(&self) -> bool {
-        self.blocks.usable_count(0) as usize >= self.members.len()
+        self.blocks.usable_count(0) >= self.superblocks_needed()
     }
 
     /// The zone of `unit`, and where in it that lies.
