@@ -102,6 +102,11 @@ impl<'a> Reader<'a> {
         result
     }
 
+    /// How many mistakes there are so far.
+    pub fn problem_count(&self) -> usize {
+        self.problems.len()
+    }
+
     /// Reports that `node` is not of the expected shape.
     pub fn expected<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
         let problem = match node.value {

@@ -117,6 +117,8 @@ pub struct Wear {
     pub worn_out_at: Option<Time>,
     /// Programs of rows that are written in place, in their whole life.
     pub row_programs: Option<Spread>,
+    /// Pages of valid data; `None` where the device does not count them.
+    pub valid: Option<u64>,
 }
 
 /// How often each of many parts was worn.
@@ -177,6 +179,14 @@ pub struct Column {
     pub name: &'static str,
     /// The numbers; NaN where there is none, which is null in the tables of a record.
     pub values: Vec<f64>,
+}
+
+/// The column of a device that is a share of a drive: what part of one it is.
+pub const DRIVE_SHARE: &str = "drive.share";
+
+/// That column, where the share is known.
+pub fn drive_share(share: Option<f64>) -> Vec<Column> {
+    share.map(|share| Column { name: DRIVE_SHARE, values: vec![share] }).into_iter().collect()
 }
 
 /// Equal where the same places have no number, too.

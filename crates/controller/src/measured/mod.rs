@@ -14,6 +14,11 @@
 //! Energy is a fixed amount per unit read or written beside a constant idle power. Lifetime is
 //! `endurance / bytes written per simulated day`.
 //!
+//! With a `capacity` below that of the `drive` it is a share of a pool of such drives. The share pays for its capacity,
+//! takes its part of the idle power, and has its part of the endurance. Latencies, `parallelism` and `bandwidth` are those
+//! of one whole drive, since a pool serves a share with any of its drives: the record has a finding where a share works
+//! more than its part of a drive can.
+//!
 //! # Leaves out
 //! Addresses: locality, alignment and history change nothing; a request shorter than `unit` takes as
 //! long as a whole one. Reads and writes do not disturb each other except by queueing. Latencies
@@ -24,6 +29,7 @@
 //!
 //! # Checks
 //! M/D/1, M/M/1, M/G/1 and M/M/c mean waits, the closed-loop law, Little's law, each within 2 %;
+//! shares of a drive cost, idle and last together as the drive does;
 //! the read fractions at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
 
 mod events;
@@ -47,6 +53,10 @@ pub struct Config {
     /// Bytes it holds. Where absent every address is served, and its cost is not known.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
+    /// Bytes that the whole drive holds, which `idle_power` and `endurance` are those of. With a smaller `capacity` the
+    /// device is a share of a pool of such drives. Absent means `capacity`.
+    #[config(min = "1 B")]
+    pub drive: Option<Bytes>,
     /// How long a read of one unit takes: a duration, or a distribution.
     pub read: Slot<LatencyFamily>,
     /// How long a write of one unit takes: a duration, or a distribution.
@@ -80,17 +90,32 @@ pub struct Config {
     pub read_energy: Option<Energy>,
     /// Energy to write one unit, above idling.
     pub write_energy: Option<Energy>,
-    /// Power that flows whether or not it works.
+    /// Power that a whole drive takes whether or not it works.
     pub idle_power: Option<Power>,
     /// Price of its capacity; without a capacity its cost is not known, which the record says.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
     pub price_basis: Option<String>,
-    /// Bytes that may be written to it in its life.
+    /// Bytes that may be written to a whole drive in its life.
     pub endurance: Option<Bytes>,
 }
 
 impl Config {
+    /// Its part of a whole drive, where that is known.
+    fn share(&self) -> Option<f64> {
+        let (capacity, drive) = self.capacity.zip(self.drive)?;
+        Some(capacity.0 as f64 / drive.0 as f64)
+    }
+
+    /// The same with the power and the endurance of its part of a drive.
+    fn of_share(mut self) -> Config {
+        if let Some(share) = self.share() {
+            self.idle_power = self.idle_power.map(|power| Power(power.0 * share));
+            self.endurance = self.endurance.map(|bytes| Bytes((bytes.0 as f64 * share) as u64));
+        }
+        self
+    }
+
     /// Energy of a unit read and of a unit written.
     fn energies(&self) -> Energies<2> {
         Energies::of([self.read_energy, self.write_energy])
@@ -125,12 +150,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "measured",
         "a device known only by its measured latencies",
         &["kim-2014"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
         let id = builder.component();
-        let config: Config = slot.config(builder.families());
+        let config = slot.config::<Config>(builder.families()).of_share();
         let read = latency::build(&config.read, builder);
         let write = latency::build(&config.write, builder);
         match (read, write) {

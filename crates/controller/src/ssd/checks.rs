@@ -14,8 +14,65 @@ const NUMBERS_MAX: u128 = u32::MAX as u128;
 /// Units of a superblock begin at a whole word of bits.
 const SUPERBLOCK_MIN: u64 = 64;
 
-/// Reports every mistake that no single setting shows.
+/// Reports every mistake that no single setting shows: of the whole drive, and then of a share of it.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
+    let Some(capacity) = config.capacity else { return check_drive(config, reader) };
+    let before = reader.problem_count();
+    check_drive(&Config { capacity: None, ..config.clone() }, reader);
+    if reader.problem_count() > before {
+        return;
+    }
+    if let Some((problem, remedy)) = share_problem(config) {
+        return reader.conflict("capacity", &capacity.to_string(), &problem, &remedy);
+    }
+    let share = config.clone().of_share();
+    check_buffer(&share, reader);
+    check_idle_cleaning(&share, reader);
+}
+
+/// Why a capacity is no share of the drive, which is sound, and what to do: a share is some of it, and large enough for
+/// what is kept erased and filled beside its data. `None` for a share that can be simulated, and without a capacity.
+pub(super) fn share_problem(config: &Config) -> Option<(String, String)> {
+    let capacity = config.capacity?;
+    let whole = Config { capacity: None, ..config.clone() };
+    let drive = Bytes(whole.logical_units() * whole.unit.0);
+    let told = |problem: &str, remedy: &str| Some((problem.to_string(), remedy.to_string()));
+    if config.zones.is_some() {
+        return told("a drive with zones is simulated as a whole", "leave it out, or leave zones out");
+    }
+    if !capacity.0.is_multiple_of(config.unit.0) {
+        let below = Bytes(capacity.0 / config.unit.0 * config.unit.0);
+        return told("it is no whole number of units", &format!("the nearest below is {below}"));
+    }
+    if capacity > drive {
+        return told(&format!("the whole drive holds {drive}"), "give at most that, or leave it out");
+    }
+    if has_room(&config.clone().of_share()) {
+        return None;
+    }
+    let row = whole.raw_bytes() / u64::from(whole.blocks);
+    let of_blocks = |blocks: u32| {
+        let bytes = (u64::from(blocks) * row) as f64 / (1.0 + whole.over_provisioning.0);
+        Bytes(bytes as u64 / whole.unit.0 * whole.unit.0)
+    };
+    let fits = |bytes: &Bytes| has_room(&Config { capacity: Some(*bytes), ..config.clone() }.of_share());
+    let least = (1..whole.blocks).map(of_blocks).find(fits).unwrap_or(drive);
+    let problem = format!(
+        "superblocks of {} that are kept erased or being filled leave no room for the data of so small a share",
+        Bytes(row)
+    );
+    told(&problem, &format!("give at least {least}, or a drive with fewer dies or pages"))
+}
+
+/// Whether there is room for the data beside what is kept erased and being filled.
+fn has_room(config: &Config) -> bool {
+    let kept = config.reserve + config.superblocks_of_handles();
+    let usable = config.blocks.saturating_sub(config.spare_blocks);
+    let units = config.units_per_superblock() as f64;
+    usable >= kept + 2 && units_wanted(config) <= f64::from(usable - kept) * (units - 1.0)
+}
+
+fn check_drive(config: &Config, reader: &mut Reader<'_>) {
     check_cache(config, reader);
     check_slc_cache(config, reader);
     check_handles(config, reader);

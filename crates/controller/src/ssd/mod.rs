@@ -48,6 +48,11 @@
 //! waits for the die, if nothing that waits behind that has to be done for it before. With `copyback` pages that move
 //! stay in their die: their commands alone cross the channel, and nothing corrects them.
 //!
+//! *Shares* of a drive (`capacity`): a share of a pool of drives is a drive with fewer blocks of each plane, so that it is
+//! filled, cleaned and worn as the whole is. It pays for its capacity and takes its part of the idle power. Dies,
+//! channels, buffer and link are those of one whole drive, since a pool serves a share with any of its drives: the record
+//! has a finding where a share works more than its part of a drive can.
+//!
 //! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
 //! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
 //! data goes to full cells at once. Cleaning moves what they hold to full cells; since little is live in so much flash
@@ -71,7 +76,7 @@
 //! once. Its table has a mapping for each superblock of a zone. Writes of one zone are taken in one after the other. In
 //! preconditioning, which has no trims, a write to the first unit of a zone that holds something resets it.
 //!
-//! *Shares* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time
+//! *Shares of the queue* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time
 //! (`queue_depth`), and one that sends more waits for its own. Classes of priority among tenants are `places` of the
 //! workload: a drive says when a request is done as soon as it comes, so that nothing that comes later could go before
 //! it.
@@ -330,11 +335,18 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "nvme-zns-1.1",
             "bjorling-2021",
         ],
-        11,
+        12,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
-        let config: Config = slot.config(builder.families());
+        let config = slot.config::<Config>(builder.families());
+        // What lies over it may have made it a share.
+        if let (Some((problem, remedy)), Some(capacity)) = (checks::share_problem(&config), config.capacity) {
+            let path = format!("{}.capacity", slot.path());
+            let problem = Problem::new(ErrorCode::ConflictingSettings, &path, None, problem);
+            return Err(problem.given(capacity).remedy(remedy).into());
+        }
+        let config = config.of_share();
         let geometry = Geometry::of(&config);
         let layout = Layout {
             page_bytes: geometry.unit_bytes,
@@ -356,9 +368,15 @@ fn build<S: Store + 'static>(
 ) -> Result<Box<dyn Device>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
+    let share = config.share();
+    let config = config.of_share();
     match config.zones.clone() {
         Some(zones) => Ok(Box::new(build_zoned(slot, builder, store, id, config, &zones)?)),
-        None => Ok(Box::new(build_mapped(slot, builder, store, id, config)?)),
+        None => {
+            let mut drive = build_mapped(slot, builder, store, id, config)?;
+            drive.share = share;
+            Ok(Box::new(drive))
+        }
     }
 }
 

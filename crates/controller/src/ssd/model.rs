@@ -36,6 +36,9 @@ pub(super) struct Ssd<S> {
     /// Units whose newest bytes may not be on the flash yet; none where there are no bytes.
     pub(super) versions: Versions,
     pub(super) outage: Outage,
+    /// Its part of a whole drive, where it is a share of one.
+    #[state(skip = "from the configuration")]
+    pub(super) share: Option<f64>,
     /// Whether reads of the host simply go first, and nothing is cleaned while it is quiet.
     #[state(skip = "from the configuration")]
     pub(super) is_plain: bool,
@@ -61,6 +64,7 @@ impl<S: Store> Ssd<S> {
             interface,
             book: Book::default(),
             end_of_life: None,
+            share: None,
             versions: Versions::default(),
             is_plain: config.idle_cleaning.is_none()
                 && config.errors.is_none()

@@ -9,7 +9,9 @@ use super::geometry::Geometry;
 use super::host::HostInterface;
 use super::model::Ssd;
 use super::schedule::Schedule;
-use nacre_kernel::{Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear};
+use nacre_kernel::{
+    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear, drive_share,
+};
 use nacre_media::flash::{Flash, Operation};
 use nacre_media::store::Store;
 
@@ -23,6 +25,10 @@ pub(super) struct Parts<'a> {
     pub(super) interface: &'a HostInterface,
     /// Units of parity among what was programmed of the drive's own.
     pub(super) parity: u64,
+    /// Units that can be programmed until it is worn out, where that is known.
+    pub(super) life: Option<f64>,
+    /// When it was worn out.
+    pub(super) end_of_life: Option<Time>,
 }
 
 /// The report over `elapsed`.
@@ -32,6 +38,7 @@ pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
     let mut wear =
         wear(&ssd.book, &array.programs, &array.flash, &array.blocks, &array.geometry, &ssd.config);
     wear.metadata += parity;
+    wear.valid = Some(valid_units(ssd));
     let parts = Parts {
         id: ssd.id,
         path: &ssd.path,
@@ -40,6 +47,8 @@ pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
         schedule: &ssd.schedule,
         interface: &ssd.interface,
         parity,
+        life: life(&ssd.config, &array.blocks, &array.geometry, array.superblocks_needed()),
+        end_of_life: ssd.end_of_life.map(|(at, _)| at),
     };
     component(&parts, wear, counters(ssd), columns(ssd), elapsed)
 }
@@ -63,7 +72,8 @@ pub(super) fn component(
         counters,
         cost: config.price.map(|price| price.of(Bytes(parts.geometry.capacity()))),
         area_mm2: None,
-        lifetime_days: lifetime_days(config, &wear, elapsed),
+        // A drive that is worn out programs no more, however long the run goes on.
+        lifetime_days: lifetime_days(parts.life, &wear, parts.end_of_life.unwrap_or(elapsed).min(elapsed)),
         columns,
         wear: Some(wear),
         children: Vec::new(),
@@ -91,15 +101,21 @@ pub(super) fn wear<S: Store>(
         endurance: config.nand.endurance,
         worn_out_at: None,
         row_programs: None,
+        valid: None,
     }
 }
 
+/// Units that can be programmed until fewer than `needed` superblocks of a region are left, those of parity included.
+pub(super) fn life(config: &Config, blocks: &Blocks, geometry: &Geometry, needed: u32) -> Option<f64> {
+    let superblocks = u64::from(config.blocks) * u64::from(geometry.regions);
+    let units = (config.raw_bytes() / config.unit.0 / superblocks) as f64;
+    let regions = 0..geometry.regions as usize;
+    regions.map(|region| Some(blocks.life(region, needed, config.factory_bad.0)? * units)).sum()
+}
+
 /// Units that can be programmed in its life over units programmed a day.
-fn lifetime_days(config: &Config, wear: &Wear, elapsed: Time) -> Option<f64> {
-    let endurance = config.nand.endurance? as f64;
-    let programs = wear.programs();
-    let units = config.raw_bytes() as f64 / config.unit.0 as f64;
-    let life = units * (1.0 - config.factory_bad.0) * endurance;
+fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
+    let (life, programs) = (life?, wear.programs());
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
@@ -196,6 +212,11 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
     counters
 }
 
+/// Units of valid data.
+fn valid_units<S: Store>(ssd: &Ssd<S>) -> u64 {
+    ssd.array.places.iter().map(|place| u64::from(place.live)).sum()
+}
+
 fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     let array = &ssd.array;
     let units = f64::from(array.geometry.units_per_superblock);
@@ -210,8 +231,8 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     columns.extend(block_columns(&array.flash, &array.blocks));
     columns.extend(array.handles.columns());
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
-    let live: u64 = array.places.iter().map(|place| u64::from(place.live)).sum();
-    columns.push(column("space.live_units", live as f64));
+    columns.push(column("space.live_units", valid_units(ssd) as f64));
     columns.extend(end_of_life(ssd.end_of_life));
+    columns.extend(drive_share(ssd.share));
     columns
 }

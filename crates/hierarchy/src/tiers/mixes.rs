@@ -54,8 +54,12 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     let mut extents = shares.as_ref().map_or(0, |shares| shares.iter().sum());
     for tier in &config.tier {
         let few = shares.as_ref().map(|_| LEAST.0.div_ceil(config.extent.0));
-        let device_slot = sized(&tier.device, few, config.extent, builder.families());
-        let device = builder.device(&device_slot)?;
+        let mut device_slot = sized(&tier.device, few, config.extent, builder.families());
+        let device = builder.device(&device_slot).or_else(|_| {
+            // So little of it cannot be a device; what it takes is the same of the whole.
+            device_slot = tier.device.clone();
+            builder.device(&device_slot)
+        })?;
         let capacity = device.capacity().unwrap_or(config.extent);
         let gib = capacity.0 as f64 / (1u64 << 30) as f64;
         prices.push(device.report(Time::ZERO).cost.map(|cost| cost / gib));

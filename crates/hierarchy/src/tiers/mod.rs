@@ -7,8 +7,8 @@
 //! saturation included.
 //!
 //! A tier is as large as its device, or, with `share`, its device is made as large as its share of
-//! `capacity`: the `capacity` of the device, from the catalogue for example, is then not used, and its
-//! price is that of the share.
+//! `capacity`, in place of the `capacity` of its own: it is then a share of a pool of such devices, which pays, idles and
+//! lasts as its part of one. So does the share of a device whose size cannot be set.
 //!
 //! The `placement` says where extents lie in the beginning and, where it moves them, which two change
 //! places. They are exchanged `chunk` by `chunk` through memory: a chunk of each is read and written to the
@@ -170,7 +170,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "tiers",
         "extents over tiers of devices, placed once or moved to where they are wanted",
         &["kim-2014"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
@@ -182,8 +182,14 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let mut slots = Vec::new();
         for (number, tier) in config.tier.iter().enumerate() {
             let extents = shares.as_ref().map(|shares| shares[number]);
-            let device = sized(&tier.device, extents, config.extent, builder.families());
-            match build_tier(&device, extents, config.extent, builder) {
+            let mut device = sized(&tier.device, extents, config.extent, builder.families());
+            let mut built = build_tier(&device, extents, config.extent, builder);
+            if built.is_err() && extents == Some(0) {
+                // One extent may be too little of it, and none of it is used.
+                device = tier.device.clone();
+                built = build_tier(&device, extents, config.extent, builder);
+            }
+            match built {
                 Ok(tier) => tiers.push(tier),
                 Err(mistakes) => problems.extend(mistakes.0),
             }
@@ -258,6 +264,7 @@ fn build_tier(
         return Err(wrong("a tier needs a device with a capacity".into(), remedy).into());
     };
     let holds = capacity.0 / extent.0;
+    let is_share = extents.is_some();
     let extents = extents.unwrap_or(holds);
     if holds < extents {
         let problem =
@@ -269,7 +276,11 @@ fn build_tier(
             wrong(format!("it holds {capacity}, less than one extent"), "give a smaller extent").into()
         );
     }
-    Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX)))
+    let share = match is_share {
+        true => (extents * extent.0) as f64 / capacity.0 as f64,
+        false => 1.0,
+    };
+    Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX), share))
 }
 
 /// What placements may ask for.

@@ -3,7 +3,7 @@
 use super::model::{Epoch, Tiers};
 use super::tier::Tier;
 use crate::placement::TIERS_MAX;
-use nacre_kernel::{Column, ComponentReport, Time};
+use nacre_kernel::{Column, ComponentReport, Energy, Time};
 
 /// Counters of each tier: reads, writes.
 const TIER_COUNTERS: [[&str; 2]; TIERS_MAX] = [
@@ -32,12 +32,14 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
     }
 }
 
-/// A tier without extents has a device that is not there.
+/// A share of a device that cannot be made as small pays, idles and lasts as its part of it. A tier without extents has a
+/// device that is not there.
 fn tier_report(tier: &Tier, elapsed: Time) -> ComponentReport {
     let mut report = tier.device.report(elapsed);
-    if tier.extents == 0 {
-        report.cost = report.cost.map(|_| 0.0);
-    }
+    report.cost = report.cost.map(|cost| cost * tier.share);
+    report.idle_energy = report.idle_energy.map(|energy| Energy(energy.0 * tier.share));
+    report.area_mm2 = report.area_mm2.map(|area| area * tier.share);
+    report.lifetime_days = report.lifetime_days.map(|days| days * tier.share);
     report
 }
 

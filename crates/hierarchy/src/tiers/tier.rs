@@ -9,13 +9,16 @@ pub(super) struct Tier {
     pub(super) device: Box<dyn Device>,
     #[state(same)]
     pub(super) extents: u32,
+    /// Its part of the device, where that is larger than the tier's share.
+    #[state(skip = "from the configuration")]
+    pub(super) share: f64,
     pub(super) reads: u64,
     pub(super) writes: u64,
 }
 
 impl Tier {
-    pub(super) fn new(device: Box<dyn Device>, extents: u32) -> Tier {
-        Tier { device, extents, reads: 0, writes: 0 }
+    pub(super) fn new(device: Box<dyn Device>, extents: u32, share: f64) -> Tier {
+        Tier { device, extents, share, reads: 0, writes: 0 }
     }
 }
 

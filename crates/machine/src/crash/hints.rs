@@ -58,6 +58,8 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "parity", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, "{ stripe = 2 }", "{}"]),
     ("ssd", "independent_plane_reads", &[LEFT_OUT, "true"]),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
+    ("ssd", "capacity", &[LEFT_OUT]),
+    ("measured", "drive", &[LEFT_OUT]),
     // From 1 on, two segments of an array change places all the time.
     ("envy", "wear_swap_gap", &[LEFT_OUT, "0", "1", "1", "2", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
@@ -117,6 +119,8 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd.zones", "active", &["1", "2", "3"]),
     ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
     ("ssd", "errors", &[WEAR]),
+    ("ssd", "capacity", &[WEAR]),
+    ("measured", "drive", &[WEAR]),
     ("ssd", "parity", &[WEAR]),
     ("ssd", "independent_plane_reads", &[WEAR]),
     ("ssd", "ways", &["1", "2"]),

@@ -259,3 +259,46 @@ fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
     assert_close("reads are 16 times faster", mean_us(emlc, 1.0) / mean_us(pcm, 1.0), 108.0 / 6.7, 1e-9);
     assert_close("writes are 3.4 times slower", mean_us(pcm, 0.0) / mean_us(emlc, 0.0), 128.3 / 37.1, 1e-9);
 }
+
+/// Cost, idle joules and days until worn out of a drive of 8 GiB, or a share of it, that is written `bytes` in 1,000 s.
+fn bought(capacity: &str, bytes: u64) -> (f64, f64, f64) {
+    let mut device = device(&format!(
+        "capacity = \"{capacity}\"\ndrive = \"8 GiB\"\nread = \"10 us\"\nwrite = \"20 us\"\nidle_power = \"4 W\"\n\
+         endurance = \"40 TiB\"\nprice = \"2 /GiB\""
+    ));
+    for number in 0..bytes / 4096 {
+        let request = request(Op::Write, 4096);
+        device.submit(Time::from_us(100 * number), &request, Data::None, &mut Breakdown::new());
+    }
+    let report = device.report(Time::from_us(1_000_000_000));
+    let idle = report.idle_energy.expect("it has an idle power").0;
+    (report.cost.expect("it has a price"), idle, report.lifetime_days.expect("it was written"))
+}
+
+#[test]
+fn shares_of_a_drive_cost_idle_and_last_together_as_the_drive() {
+    let (cost, idle, days) = bought("8 GiB", 64 << 20);
+    assert_eq!((cost, idle), (16.0, 4_000.0));
+    assert_close("40 TiB at 64 MiB in 1,000 s", days, (40 << 20) as f64 / 64.0 * 1_000.0 / 86_400.0, 1e-9);
+    for (parts, capacity) in [(2, "4 GiB"), (8, "1 GiB"), (64, "128 MiB"), (256, "32 MiB")] {
+        let (share_cost, share_idle, share_days) = bought(capacity, (64 << 20) / parts);
+        assert_close("costs add up", share_cost * parts as f64, cost, 1e-9);
+        assert_close("powers add up", share_idle * parts as f64, idle, 1e-9);
+        assert_close("they are worn out together", share_days, days, 1e-6);
+    }
+    let (pair_cost, pair_idle, pair_days) = bought("16 GiB", 128 << 20);
+    assert_eq!((pair_cost, pair_idle), (2.0 * cost, 2.0 * idle), "two drives");
+    assert_close("they are worn out together", pair_days, days, 1e-9);
+}
+
+#[test]
+fn a_share_says_what_part_of_a_drive_it_is() {
+    let share = |settings: &str| {
+        let device = device(&format!("read = \"10 us\"\nwrite = \"20 us\"\n{settings}"));
+        device.report(Time::ZERO).columns.first().map(|column| (column.name, column.values.clone()))
+    };
+    let part = share("capacity = \"1 GiB\"\ndrive = \"8 GiB\"");
+    assert_eq!(part, Some(("drive.share", vec![0.125])));
+    assert_eq!(share("capacity = \"1 GiB\""), None, "a drive of that size");
+    assert_eq!(share("drive = \"8 GiB\""), None, "it serves every address, so its part is not known");
+}

@@ -1,6 +1,7 @@
 //! The configuration of an SSD.
 
 mod parity;
+mod share;
 mod zones;
 
 pub use parity::ParityConfig;
@@ -188,6 +189,11 @@ pub struct Config {
     /// plane (`allocation`), with units of a page.
     #[config(default = false, source = "assumed: controllers correct what they copy")]
     pub copyback: bool,
+    /// Bytes that the host sees, if that is less than the whole drive: a share of a pool of such drives, with as many blocks
+    /// of each plane as it takes, and its part of `spare_blocks`, `mapping_cache`, `slc_cache` and `idle_power`.
+    /// Absent means the whole drive.
+    #[config(min = "512 B")]
+    pub capacity: Option<Bytes>,
     /// Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too.
     #[config(
         default = "28 %",
@@ -379,6 +385,14 @@ impl Config {
 
     /// Units the host sees: whole zones, where there are zones.
     pub(super) fn logical_units(&self) -> u64 {
+        match self.capacity {
+            Some(capacity) => capacity.0 / self.unit.0,
+            None => self.whole_units(),
+        }
+    }
+
+    /// The same of all the flash.
+    fn whole_units(&self) -> u64 {
         let units = (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0;
         units - units % self.zone_units().unwrap_or(1)
     }

@@ -20,6 +20,7 @@ mod planning;
 mod priority;
 mod programming;
 mod recovery;
+mod share;
 mod slc_cache;
 mod suspension;
 mod wear;
