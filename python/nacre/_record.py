@@ -27,13 +27,17 @@ class Steadiness(View):
     """How a steady state was looked for."""
 
     reached: bool
-    """Whether write amplification came to be steady by the scenario's criterion."""
+    """Whether write amplification and the amount of valid data came to be steady by the scenario's criterion."""
     window_bytes: int
     """Host data of one window, in bytes."""
     writes: int
     """Writes of all windows."""
     write_amplification: tuple[float | None, ...]
     """Write amplification of each window; null where nothing was programmed for the host."""
+    valid_pages: tuple[int | None, ...]
+    """Pages of valid data at the end of each window; null where the device does not count them."""
+    growth: float | None
+    """How far valid data rose over the last windows above all it had been before, as a share of that; null where it is not counted, or before there were enough windows."""
 
 
 class Requests(View):
@@ -52,7 +56,7 @@ class Requests(View):
     flushes: int
     """Of them flushes."""
     errors: int
-    """Answered with a device error."""
+    """Answered with a device error: they are in no rate and in no latency."""
 
 
 class HostBytes(View):
@@ -65,7 +69,7 @@ class HostBytes(View):
 
 
 class Throughput(View):
-    """Rates over the whole run."""
+    """Rates over the whole run, of the requests that did not fail."""
 
     iops: float
     """Requests per second."""
@@ -94,12 +98,14 @@ class LatencySummary(View):
     """99th percentile."""
     p999_ns: float
     """99.9th percentile."""
+    p9999_ns: float
+    """99.99th percentile."""
     max_ns: float
     """Largest."""
 
 
 class Latency(View):
-    """Latencies by kind of request; null where there was none."""
+    """Latencies by kind of request, of those that did not fail; null where there was none."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": LatencySummary,
@@ -231,6 +237,8 @@ class Wear(View):
     """Erases a block is made for, or programs a row where nothing is erased; null where not known."""
     row_programs: RowPrograms | None
     """Programs by row, in the whole life of a medium that is written in place; null where none is."""
+    valid: int | None
+    """Pages of valid data at the end; null where the device does not count them."""
     write_amplification: float | None
     """Pages programmed per page of host data; null before the first."""
     cleaning_cost: float | None
@@ -331,7 +339,7 @@ class Caution(View):
     """What keeps a figure of a record from being taken at its face."""
 
     kind: str
-    """`saturated`, `not_steady`, `few_writes`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
+    """`saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
     text: str
     """What it is, in words."""
     paths: tuple[str, ...]
@@ -389,7 +397,7 @@ class RecordFields(View):
     tenants: tuple[Tenant, ...]
     """What the requests of each tenant measured; empty where the workload does not tell them apart."""
     fairness: float | None
-    """Jain's index of the tenants' requests per second: 1 where all are alike, and one over their number where one has all (Jain, Chiu and Hawe 1984); null where there are fewer than two."""
+    """Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and those that send more than is served. It is 1 where all are alike, and one over their number where one has all (Jain, Chiu and Hawe 1984); null where there are fewer than two."""
     time_spent: TimeSpent
     """Where the time of a mean request went."""
     components: tuple[Component, ...]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nacre.record import Component, Record, WornOut
     from nacre.view import View
 
-_PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "max")
+_PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
 _SMALL = 0.005
 _YEAR = 365.25
 _DAY = 86_400
@@ -77,11 +77,24 @@ def latencies(record: Record) -> Table:
     for op in ("read", "write"):
         if summary := record.latency[op]:
             error = summary.mean_ci95_ns
-            cells = [duration(summary[f"{name}_ns"]) for name in _PERCENTILES]
+            # Records of earlier versions do not have the last percentile.
+            found = [summary.get(f"{name}_ns") for name in _PERCENTILES]
+            cells = [NOTHING if value is None else duration(value) for value in found]
             within = NOTHING if error is None else f"+- {duration(error)}"
             rows.append([f"{op}s", count(summary.count), cells[0], within, *cells[1:]])
-    columns = ["latency", "count", "mean", "within (95 %)", "p50", "p95", "p99", "p99.9", "max"]
-    return Table("", columns, [False] + [True] * 8, rows)
+    columns = [
+        "latency",
+        "count",
+        "mean",
+        "within (95 %)",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "p99.99",
+        "max",
+    ]
+    return Table("", columns, [False] + [True] * 9, rows)
 
 
 def tenants(record: Record) -> Table:

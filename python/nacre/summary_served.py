@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from nacre.record import Component
     from nacre.view import View
 
-_MARKS = ("mean", "p50", "p95", "p99", "p999", "max")
+_MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
+_SHOWN = {"p999": "p99.9", "p9999": "p99.99"}
 SECTOR = 512
 """What fails of a medium is whole sectors."""
 _HARMS: Mapping[Harm, tuple[str, str]] = {
@@ -143,9 +144,10 @@ def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
     for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
         for op in ("read", "write"):
             if summary := seen[op]:
-                cells = [duration(summary[f"{mark}_ns"]) for mark in marks]
+                found = [summary.get(f"{mark}_ns") for mark in marks]
+                cells = [NOTHING if value is None else duration(value) for value in found]
                 rows.append([f"{op}s, {name}", count(summary.count), *cells])
-    shown = ["p99.9" if mark == "p999" else mark for mark in marks]
+    shown = [_SHOWN.get(mark, mark) for mark in marks]
     columns = ["latency", "count", *shown]
     return Table("", columns, [False] + [True] * (1 + len(marks)), rows)
 

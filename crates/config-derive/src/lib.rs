@@ -9,8 +9,8 @@
 //! `flatten` (the fields of a nested configuration stand in the same table), and with it `with(field(...), ...)`: how
 //! a field of the nested configuration is used here. `name`, `doc`, `default`, `min`, `max` and `source` stand in
 //! place of its own; with `after = "key"` it stands behind the field of that key instead of among its own.
-//! Struct attribute: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
-//! span fields.
+//! Struct attributes: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
+//! span fields; `#[config(short = "key")]` lets the value of the field `key` stand for the whole table.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -65,6 +65,16 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
         }
     };
     let (impl_generics, type_generics, bounds) = input.generics.split_for_impl();
+    let (shape, read) = match attributes.short {
+        None => (
+            quote! { ::nacre_config::Shape::Table(<Self as ::nacre_config::Configuration>::fields) },
+            quote! { <Self as ::nacre_config::Configuration>::read(node, reader) },
+        ),
+        Some(key) => (
+            quote! { ::nacre_config::Shape::Short(#key, <Self as ::nacre_config::Configuration>::fields) },
+            quote! { ::nacre_config::read_short::<Self>(#key, node, reader) },
+        ),
+    };
     Ok(quote! {
         impl #impl_generics ::nacre_config::Configuration for #name #type_generics #bounds {
             const DOC: &'static str = #doc;
@@ -87,10 +97,10 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
         }
         impl #impl_generics ::nacre_config::FieldType for #name #type_generics #bounds {
             fn shape() -> ::nacre_config::Shape {
-                ::nacre_config::Shape::Table(<Self as ::nacre_config::Configuration>::fields)
+                #shape
             }
             fn read(node: &::nacre_config::Node, reader: &mut ::nacre_config::Reader<'_>) -> Option<Self> {
-                <Self as ::nacre_config::Configuration>::read(node, reader)
+                #read
             }
         }
     })
@@ -191,6 +201,7 @@ struct Attributes {
     max: Option<Lit>,
     source: Option<LitStr>,
     check: Option<LitStr>,
+    short: Option<LitStr>,
     flatten: bool,
     name: Option<LitStr>,
     doc: Option<LitStr>,
@@ -220,6 +231,7 @@ impl Attributes {
             () if is("after") && is_use => self.after = Some(meta.value()?.parse()?),
             () if is_use => return Err(meta.error("known: name, doc, default, min, max, source, after")),
             () if is("check") => self.check = Some(meta.value()?.parse()?),
+            () if is("short") => self.short = Some(meta.value()?.parse()?),
             () if is("flatten") => self.flatten = true,
             () if is("with") => meta.parse_nested_meta(|field| {
                 let mut uses = Attributes::default();
@@ -227,7 +239,7 @@ impl Attributes {
                 self.with.push((field.path.require_ident()?.clone(), uses));
                 Ok(())
             })?,
-            () => return Err(meta.error("known: default, min, max, source, flatten, with, check")),
+            () => return Err(meta.error("known: default, min, max, source, flatten, with, check, short")),
         }
         Ok(())
     }

@@ -159,10 +159,34 @@ fn datum(bound: Literal) -> Datum {
     }
 }
 
+/// Reads a configuration of which `key` may stand for the whole table: `"word"` is short for `{ key = "word" }`. Called
+/// by the derived code.
+///
+/// An override inside of the short form leaves a table whose `kind` is the word; what it set stays.
+pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut Reader<'_>) -> Option<C> {
+    let full = |word: &Node, entries: &[(String, Node)]| {
+        let mut full = Node::table(node.origin.clone());
+        entries
+            .iter()
+            .filter(|(key, _)| key != "kind")
+            .for_each(|(key, node)| full.insert(key, node.clone()));
+        full.insert(key, word.clone());
+        full
+    };
+    match (&node.value, node.get("kind")) {
+        (Value::Text(_), _) => C::read(&full(node, &[]), reader),
+        (Value::Table(entries), Some(word)) if node.get(key).is_none() => {
+            C::read(&full(word, entries), reader)
+        }
+        (Value::Table(_), _) => C::read(node, reader),
+        _ => reader.expected(node, &Shape::Short(key, C::fields)),
+    }
+}
+
 /// Whether `node`, which has this shape, is tables, whose values are resolved one by one.
 fn holds_tables(shape: &Shape, node: &Node) -> bool {
     match shape {
-        Shape::Slot(_) | Shape::Table(_) => true,
+        Shape::Slot(_) | Shape::Table(_) | Shape::Short(..) => true,
         Shape::CountOr(_) => whole(&node.value).is_none(),
         Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape, node),
         _ => false,

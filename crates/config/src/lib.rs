@@ -22,7 +22,7 @@ pub mod reader;
 pub mod room;
 pub mod shape;
 
-pub use field::{Configuration, FieldType};
+pub use field::{Configuration, FieldType, read_short};
 pub use nacre_config_derive::{Choice, Configuration};
 pub use nacre_kernel::{Datum, ErrorCode};
 pub use node::{Node, Value};

@@ -169,6 +169,8 @@ pub enum Shape {
     List(Box<Shape>),
     /// A table with these fields.
     Table(fn() -> Vec<Field>),
+    /// A table with these fields, or the value of the one that is named, which then stands for the whole table.
+    Short(&'static str, fn() -> Vec<Field>),
     /// A whole number, or a room of a family.
     CountOr(&'static str),
     /// The shape, or nothing.
@@ -179,6 +181,15 @@ impl Shape {
     /// Whether it is a quantity that may be a plain number, without a unit and not in quotes.
     pub fn takes_plain_numbers(&self) -> bool {
         matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
+    }
+
+    /// The field of a [`Shape::Short`] that may stand for the whole table.
+    ///
+    /// # Panics
+    /// If there is no such field.
+    pub fn short(key: &str, fields: fn() -> Vec<Field>) -> Field {
+        let found = fields().into_iter().find(|field| field.name == key);
+        found.unwrap_or_else(|| panic!("there is no setting {key} to stand for its table"))
     }
 
     /// What is expected, in words.
@@ -199,6 +210,10 @@ impl Shape {
             }
             Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
             Shape::Table(_) => "a table".into(),
+            Shape::Short(key, fields) => {
+                let short = Shape::short(key, *fields);
+                format!("{}, or a table", short.shape.expected())
+            }
             Shape::Optional(shape) => shape.expected(),
         }
     }

@@ -1,5 +1,6 @@
 mod codes;
 mod flattened;
+mod short;
 
 use crate::node::Value;
 use crate::{Choice, Configuration, Descriptor, Families, Family, Node, Origin, Reader, Resolved, Slot};

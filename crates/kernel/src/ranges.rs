@@ -18,9 +18,13 @@ impl Ranges {
         self.ends.is_empty()
     }
 
+    /// How many ranges there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The ranges, in order.
-    #[cfg(test)]
-    fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.ends.iter().map(|(&start, &end)| start..end)
     }
 

@@ -3,7 +3,7 @@
 use crate::presets::Presets;
 use crate::rooms::Rooms;
 use nacre_config::{
-    Configuration, CountOr, ErrorCode, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value,
+    Choice, Configuration, CountOr, ErrorCode, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value,
 };
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
@@ -36,8 +36,8 @@ pub struct RunConfig {
     /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
-    /// The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent:
-    /// it is as new.
+    /// Fill the stack in the order of its addresses before simulated time begins, so that later reads find data:
+    /// `"capacity"`, `"footprint"`, or a table that says more. Absent means a new stack.
     pub fill: Option<Fill>,
     /// Writes that bring the stack into the state they leave behind, before simulated time begins and behind
     /// `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn
@@ -46,7 +46,7 @@ pub struct RunConfig {
     #[config(default = 0, source = "assumed: a new device unless told otherwise")]
     pub precondition: CountOr<WorkloadFamily>,
     /// Writes go on before simulated time begins, behind those of `precondition` and from where those came, until
-    /// write amplification is steady.
+    /// write amplification is steady and valid data no longer grows.
     pub until_steady: Option<UntilSteady>,
     /// Requests served before measuring begins, to warm caches up.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
@@ -70,9 +70,15 @@ pub struct RunConfig {
 
 /// A drive filled in the order of its addresses, once.
 #[derive(Clone, Debug, Configuration)]
-#[config(check = "check_fill")]
+#[config(check = "check_fill", short = "of")]
 pub struct Fill {
-    /// How much of the stack's capacity is written, from its beginning.
+    /// What is filled.
+    #[config(
+        default = "capacity",
+        source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
+    )]
+    pub of: FillOf,
+    /// How much of that is written, from its first byte on.
     #[config(
         default = "100 %",
         max = "100 %",
@@ -89,6 +95,15 @@ pub struct Fill {
     pub request: Bytes,
 }
 
+/// Which addresses are filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum FillOf {
+    /// All that the stack holds.
+    Capacity,
+    /// All that the workload may touch: what it asks for at random, or what a trace reads and writes.
+    Footprint,
+}
+
 fn check_fill(fill: &Fill, reader: &mut Reader<'_>) {
     if fill.share.0 <= 0.0 {
         reader.conflict("share", "0 %", "nothing would be filled", "leave run.fill out, or fill more");
@@ -97,8 +112,9 @@ fn check_fill(fill: &Fill, reader: &mut Reader<'_>) {
 
 /// When preconditioning has reached a steady state.
 ///
-/// Write amplification is taken window by window. It is steady when the last so many windows lie close to each
-/// other and do not go up or down together. The record has every window's value and says whether it came to that.
+/// Write amplification is taken window by window. It is steady when the last windows lie close to each other without a
+/// trend, and valid data no longer grows: over these windows it rises by 0.1 % at most above all it was before. The
+/// record has the values of every window and whether the state was reached.
 #[derive(Clone, Debug, Configuration)]
 pub struct UntilSteady {
     /// Host data of one window, as a share of the stack's capacity.

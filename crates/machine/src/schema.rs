@@ -112,6 +112,9 @@ fn shape_description(shape: &Shape) -> Value {
         Shape::CountOr(family) => json!({ "is": "count_or", "family": family }),
         Shape::List(shape) => json!({ "is": "list", "of": shape_description(shape) }),
         Shape::Table(fields) => json!({ "is": "table", "fields": fields_description(&fields()) }),
+        Shape::Short(key, fields) => {
+            json!({ "is": "table", "short": key, "fields": fields_description(&fields()) })
+        }
         Shape::Optional(shape) => json!({ "is": "optional", "of": shape_description(shape) }),
     }
 }
@@ -201,6 +204,9 @@ fn shape_schema(shape: &Shape) -> Value {
         }),
         Shape::List(shape) => json!({ "type": "array", "items": shape_schema(shape), "minItems": 1 }),
         Shape::Table(fields) => table_schema("", &fields()),
+        Shape::Short(key, fields) => json!({
+            "anyOf": [shape_schema(&Shape::short(key, *fields).shape), table_schema("", &fields())],
+        }),
         Shape::Optional(shape) => shape_schema(shape),
     }
 }

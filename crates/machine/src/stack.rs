@@ -3,7 +3,7 @@
 use crate::accesses;
 use crate::progress::Watch;
 use crate::rooms::{self, Rooms};
-use crate::scenario::{Checked, PARTS_MAX};
+use crate::scenario::{Checked, FillOf, PARTS_MAX};
 use nacre_config::problem::{both, nearest};
 use nacre_config::{CountOr, ErrorCode, Families, Family, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::{Cleaner, CleaningFamily};
@@ -11,7 +11,7 @@ use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
 use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
-use nacre_kernel::{Bytes, Capabilities, ComponentId, Device, Random, Streams, error_code, event};
+use nacre_kernel::{Bytes, Capabilities, ComponentId, Device, Random, Ranges, Streams, error_code, event};
 use nacre_media::store::{Layout, Pages};
 use nacre_workload::replay::{By, First, Shares};
 use nacre_workload::trace::{self, TraceReader};
@@ -72,6 +72,8 @@ pub struct Built {
     /// What gives the writes of preconditioning, where it needs any: the same workload with draws of its own, or
     /// another one.
     pub preconditioning: Option<Box<dyn Workload>>,
+    /// The bytes that the workload may touch, where they are to be filled.
+    pub footprint: Option<Ranges>,
     /// How many components the device has.
     pub components: usize,
 }
@@ -114,7 +116,11 @@ pub(crate) fn build_watched(
             Some(workload)
         }
     };
-    Ok(Built { device, workload, preconditioning, components: builder.components })
+    let footprint = match &checked.run.fill {
+        Some(fill) if fill.of == FillOf::Footprint => Some(builder.footprint(slot, &*workload)?),
+        _ => None,
+    };
+    Ok(Built { device, workload, preconditioning, footprint, components: builder.components })
 }
 
 /// Whether runs of the stack of `checked` decide by events at its top, which memories and servers do not yet.
@@ -268,6 +274,27 @@ impl<'a> StackBuilder<'a, '_> {
             taken: 0,
             taken_in_all: 0,
         }
+    }
+
+    /// The bytes that `workload`, which is built from `slot`, may touch. Where that is known only by reading it, a second
+    /// one is read.
+    fn footprint(
+        &mut self,
+        slot: &Slot<WorkloadFamily>,
+        workload: &dyn Workload,
+    ) -> Result<Ranges, Problems> {
+        if let Some(bytes) = workload.footprint() {
+            return Ok(bytes);
+        }
+        let draws = std::mem::replace(&mut self.draws, "");
+        let read = self.workload(slot)?;
+        self.draws = draws;
+        let mut watch = |progress| {
+            let answer = self.watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(progress));
+            self.was_stopped |= answer.is_break();
+            answer
+        };
+        accesses::footprint(read, self.checked.run.requests, &mut watch)
     }
 }
 

@@ -420,11 +420,12 @@ fn tables_of_several_devices_have_to_fit_together() {
         "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n\
         [stack]\nkind = \"tiers\"\ncapacity = \"1 TiB\"\nextent = \"1 GiB\"\nmigration_bandwidth = \"1 MB/s\"\n{tier}{tier}"
     );
-    // As above: 388 x 2^20 numbers of 4 bytes and a bit, 400 x 589,824 / 1.1315 units of 4 bytes.
+    // A share of 512 GiB takes 258 of the 400 blocks and 7 of the 12 spare ones: 251 x 2^20 numbers of 4 bytes and a bit, as
+    // above, and 2^27 units of 4 bytes.
     let files = Small { free: 1 << 30, all: 3 << 30 };
     let problems = run(&checked(&text, &[]).expect("legal"), &files, &mut |_| ControlFlow::Continue(()));
     let said = problems.map(|_| ()).expect_err("two are too large").to_string();
-    let expected = "stack.tier[1].device: its tables take 2.3 GiB of memory, beside 2.3 GiB that other tables take when all of \
+    let expected = "stack.tier[1].device: its tables take 1.5 GiB of memory, beside 1.5 GiB that other tables take when all of \
         it is written, and this machine has 3.0 GiB";
     assert!(said.starts_with(expected), "{said}");
 }

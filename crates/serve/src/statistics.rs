@@ -148,6 +148,7 @@ fn summary(of: &LatencyHistogram) -> Value {
         "p95_ns": quantile(0.95),
         "p99_ns": quantile(0.99),
         "p999_ns": quantile(0.999),
+        "p9999_ns": quantile(0.9999),
         "max_ns": quantile(1.0),
     })
 }

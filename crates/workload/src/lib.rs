@@ -42,7 +42,7 @@ pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
 use nacre_kernel::state::State;
-use nacre_kernel::{Burst, Op, Random, Request, Time};
+use nacre_kernel::{Burst, Op, Random, Ranges, Request, Time};
 use synthetic::{birthday, exponential, hammer, hot_cold, log, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
@@ -97,6 +97,14 @@ pub trait Workload: State + Send {
     /// The first byte past all that it may ever touch, where that is known before it runs. A trace knows it
     /// when it has been read.
     fn reach(&self) -> Option<u64>;
+
+    /// The bytes that it may ever touch, where they are known before it runs: all up to [`Workload::reach`], unless it
+    /// leaves some of them out.
+    fn footprint(&self) -> Option<Ranges> {
+        let mut bytes = Ranges::default();
+        bytes.insert(0..self.reach()?);
+        Some(bytes)
+    }
 
     /// What the user should know about the input, once it has been read.
     fn notes(&self) -> Notes;

@@ -1037,6 +1037,8 @@ class MeasuredDevice(Table):
 
     capacity: str | None = None
     """Bytes it holds. Where absent every address is served, and its cost is not known."""
+    drive: str | None = None
+    """Bytes that the whole drive holds, which `idle_power` and `endurance` are those of. With a smaller `capacity` the device is a share of a pool of such drives. Absent means `capacity`."""
     read: Latency
     """How long a read of one unit takes: a duration, or a distribution."""
     write: Latency
@@ -1056,13 +1058,13 @@ class MeasuredDevice(Table):
     write_energy: str | None = None
     """Energy to write one unit, above idling."""
     idle_power: str | None = None
-    """Power that flows whether or not it works."""
+    """Power that a whole drive takes whether or not it works."""
     price: str | None = None
     """Price of its capacity; without a capacity its cost is not known, which the record says."""
     price_basis: str | None = None
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     endurance: str | None = None
-    """Bytes that may be written to it in its life."""
+    """Bytes that may be written to a whole drive in its life."""
     kind: Literal["measured"] = "measured"
     """Which room this is."""
 
@@ -1407,6 +1409,8 @@ class SsdDevice(Table):
     """What changes from one page to the next where the address says its plane, the fastest first: the letters of channel, way, die and plane, as in MQSim. A way has one die here, so that the place of D changes nothing. Absent means CWDP."""
     copyback: bool | None = None
     """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. By plane (`allocation`), with units of a page. Default: false."""
+    capacity: str | None = None
+    """Bytes that the host sees, if that is less than the whole drive: a share of a pool of such drives, with as many blocks of each plane as it takes, and its part of `spare_blocks`, `mapping_cache`, `slc_cache` and `idle_power`. Absent means the whole drive."""
     over_provisioning: str | float | None = None
     """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
     spare_blocks: int | None = None
@@ -2169,6 +2173,8 @@ class FioJsonLatency(Table):
     """The job to take, by name. Not needed for a file with one job."""
     direction: Literal["read", "write", "trim"]
     """Whose latencies to take."""
+    depth: int | None = None
+    """Requests outstanding while it was measured. A file that says more is refused. Default: 1."""
     kind: Literal["fio_json"] = "fio_json"
     """Which room this is."""
 
@@ -2191,10 +2197,12 @@ class LatencyLogLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RunFill(Table):
-    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent:."""
+    """Fill the stack in the order of its addresses before simulated time begins, so that later reads find data:."""
 
+    of: Literal["capacity", "footprint"] | None = None
+    """What is filled. Default: capacity."""
     share: str | float | None = None
-    """How much of the stack's capacity is written, from its beginning. Default: 100 %."""
+    """How much of that is written, from its first byte on. Default: 100 %."""
     request: str | None = None
     """Bytes of one write. Default: 128 KiB."""
 
@@ -2219,12 +2227,12 @@ class Run(Table):
 
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
-    fill: RunFill | None = None
-    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent: it is as new."""
+    fill: Literal["capacity", "footprint"] | RunFill | None = None
+    """Fill the stack in the order of its addresses before simulated time begins, so that later reads find data: `"capacity"`, `"footprint"`, or a table that says more. Absent means a new stack."""
     precondition: int | Workload | None = None
     """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until write amplification is steady."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until write amplification is steady and valid data no longer grows."""
     warm_up: int | None = None
     """Requests served before measuring begins, to warm caches up. Default: 0."""
     wear_out: bool | None = None

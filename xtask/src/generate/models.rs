@@ -87,7 +87,7 @@ fn rows(fields: &[Field], prefix: &str, text: &mut String) {
 
 fn nested(shape: &Shape, name: &str, text: &mut String) {
     match shape {
-        Shape::Table(fields) => rows(&fields(), &format!("{name}."), text),
+        Shape::Table(fields) | Shape::Short(_, fields) => rows(&fields(), &format!("{name}."), text),
         Shape::List(shape) => nested(shape, &format!("{name}[]"), text),
         Shape::Optional(shape) => nested(shape, name, text),
         _ => {}
@@ -106,6 +106,7 @@ fn holds(shape: &Shape) -> String {
         Shape::List(shape) => format!("list of {}", holds(shape)),
         Shape::Optional(shape) => holds(shape),
         Shape::Table(_) => "table".into(),
+        Shape::Short(key, fields) => format!("{}, or table", holds(&Shape::short(key, *fields).shape)),
         shape => shape.expected(),
     }
 }

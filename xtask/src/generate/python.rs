@@ -119,7 +119,7 @@ fn nested(owner: &str, field: &Field, shape: &Shape, text: &mut String, names: &
     match shape {
         Shape::List(shape) | Shape::Optional(shape) => nested(owner, field, shape, text, names),
         // `[run]` has a name of its own.
-        Shape::Table(fields) if !(owner == "Scenario" && field.name == "run") => {
+        Shape::Table(fields) | Shape::Short(_, fields) if !(owner == "Scenario" && field.name == "run") => {
             let name = format!("{owner}{}", camel(field.name));
             class(&name, field.doc, &fields(), None, text, names);
         }
@@ -143,6 +143,10 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
         Shape::List(shape) => format!("list[{}]", python_type(owner, field, shape)),
         Shape::Table(_) if owner == "Scenario" && field == "run" => "Run".into(),
         Shape::Table(_) => format!("{owner}{}", camel(field)),
+        Shape::Short(key, fields) => {
+            let short = Shape::short(key, *fields);
+            format!("{} | {owner}{}", python_type(owner, field, &short.shape), camel(field))
+        }
         Shape::Optional(shape) => format!("{} | None", python_type(owner, field, shape)),
     }
 }

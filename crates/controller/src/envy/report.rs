@@ -50,6 +50,7 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
         endurance: Some(envy.config.endurance),
         worn_out_at: None,
         row_programs: None,
+        valid: None,
     }
 }
 

@@ -65,6 +65,7 @@ fn wear<S: Store>(cache: &FlashCache<S>, made_for: f64) -> Wear {
         endurance: Some(made_for as u64),
         worn_out_at: None,
         row_programs: None,
+        valid: None,
     }
 }
 

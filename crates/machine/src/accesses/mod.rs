@@ -3,8 +3,57 @@
 use crate::progress::{BATCH, Progress, Watch};
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_device::{Accesses, SizedAccesses};
-use nacre_kernel::{Bytes, Op, Request, Time};
-use nacre_workload::Workload;
+use nacre_kernel::{Bytes, Op, Ranges, Request, Time};
+use nacre_workload::{Workload, WorkloadError};
+
+/// Ranges that the footprint of a workload may have: a quarter of a GiB of memory.
+const RANGES_MAX: usize = 1 << 22;
+
+/// The bytes that `workload` reads and writes, up to `limit` requests. Where `watch` breaks, those of what was read until
+/// then.
+pub(crate) fn footprint(
+    mut workload: Box<dyn Workload>,
+    limit: Option<u64>,
+    watch: &mut Watch<'_>,
+) -> Result<Ranges, Problems> {
+    let refused =
+        |code, problem: &str, remedy: &str| Problem::new(code, "run.fill", None, problem).remedy(remedy);
+    if workload.expected() == Some(u64::MAX) && limit.is_none() {
+        let problem = "the workload never ends, and what it touches is known only when it was read";
+        return Err(refused(ErrorCode::NeverEnds, problem, "give run.requests, or fill the capacity").into());
+    }
+    let expected = workload.expected().map(|count| count.min(limit.unwrap_or(u64::MAX))).or(limit);
+    let mut bytes = Ranges::default();
+    let (mut left, mut done) = (limit.unwrap_or(u64::MAX), 0);
+    let mut batch = Vec::with_capacity(BATCH);
+    while left > 0 {
+        batch.clear();
+        let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
+        workload.fill(&mut batch, want).map_err(|error| of_workload(&error))?;
+        if batch.is_empty() {
+            break;
+        }
+        for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
+            bytes.insert(request.address..request.address.saturating_add(u64::from(request.bytes)));
+        }
+        if bytes.len() > RANGES_MAX {
+            let problem = format!("the workload touches more than {RANGES_MAX} places that lie apart");
+            return Err(refused(ErrorCode::OverLimit, &problem, "fill the capacity, or a share of it").into());
+        }
+        left -= batch.len() as u64;
+        done += batch.len() as u64;
+        if watch(Progress { preconditioning: true, done, expected, simulated: Time::ZERO }).is_break() {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+fn of_workload(error: &WorkloadError) -> Problem {
+    Problem::new(error.code(), "workload", None, error.problem())
+        .all_data(error.data())
+        .remedy(error.remedy())
+}
 
 /// Extents in which accesses are counted.
 pub(crate) struct Space<'a> {
@@ -38,12 +87,7 @@ pub(crate) fn count(
     while left > 0 {
         batch.clear();
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
-        let problem = |error: nacre_workload::WorkloadError| {
-            Problem::new(error.code(), "workload", None, error.problem())
-                .all_data(error.data())
-                .remedy(error.remedy())
-        };
-        workload.fill(&mut batch, want).map_err(problem)?;
+        workload.fill(&mut batch, want).map_err(|error| of_workload(&error))?;
         if batch.is_empty() {
             break;
         }

@@ -198,7 +198,7 @@ impl Draw<'_> {
                     (0..count).map(|_| self.value(kind, field, shape)).collect();
                 format!("[{}]", values?.join(", "))
             }
-            Shape::Table(fields) => {
+            Shape::Table(fields) | Shape::Short(_, fields) => {
                 let within = format!("{kind}.{}", field.name);
                 format!("{{ {} }}", self.table(&within, &fields())?.join(", "))
             }

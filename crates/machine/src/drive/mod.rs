@@ -12,7 +12,7 @@ use crate::record::{Ending, Findings, Measured, Steadiness, WornOut};
 use crate::scenario::Checked;
 use crate::stack::Built;
 use nacre_config::{ErrorCode, Problems};
-use nacre_kernel::{Request, Time};
+use nacre_kernel::{Ranges, Request, Time};
 use nacre_workload::{Clock, Interactive, Issued, Pacing, Units, Workload};
 use serving::{Answered, Serving};
 use std::ops::ControlFlow;
@@ -48,6 +48,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) worn_out: Option<WornOut>,
     /// Writes of preconditioning, those of a fill and of the search for a steady state left out.
     pub(crate) prepared_writes: u64,
+    /// The bytes that the workload may touch, where they are to be filled.
+    pub(crate) footprint: Option<Ranges>,
     /// How a steady state was looked for.
     pub(crate) steadiness: Option<Steadiness>,
     /// When the last request came, in an open loop.
@@ -77,6 +79,7 @@ impl<'a> Driver<'a> {
             units_before: None,
             worn_out: None,
             prepared_writes: checked.run.first_writes(),
+            footprint: built.footprint,
             steadiness: None,
             last_arrival: None,
             next_look: BATCH as u64,

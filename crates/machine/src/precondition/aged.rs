@@ -107,3 +107,93 @@ fn a_trace_gives_all_its_writes_and_a_workload_that_never_ends_is_refused() {
     let text = outcome(DRIVE, bank).expect_err("it never ends");
     assert!(text.contains("say how many requests it has"), "{text}");
 }
+
+/// 90 % of the writes go to a tenth of the data, so that the rest is written for the first time only bit by bit.
+const HOT: &str = "{ kind = \"hot_cold\", requests = 12_288, footprint = \"48 MiB\", read_share = \"0 %\" }";
+
+#[test]
+fn a_drive_is_not_steady_while_cold_data_is_still_written_for_the_first_time() {
+    let amplified = |fill: &str| {
+        let aged = record(DRIVE, &format!("{fill}\nprecondition = {HOT}\nuntil_steady = {{}}"));
+        let found = aged.steadiness.expect("it was asked for");
+        assert!(found.reached && found.growth.is_some_and(|growth| growth <= 0.001), "{found:?}");
+        let valid = found.valid_pages.last().copied().flatten().expect("an ssd counts them");
+        let last = &found.write_amplification[found.write_amplification.len() - 5..];
+        (valid, last.iter().flatten().sum::<f64>() / 5.0)
+    };
+    // 48 MiB are 12,288 units.
+    let (filled, right) = amplified("fill = \"footprint\"");
+    assert_eq!(filled, 12_288);
+    let (valid, found) = amplified("");
+    assert!(valid * 1_000 >= filled * 997, "{valid} units of {filled} were ever written");
+    assert!((found / right - 1.0).abs() < 0.1, "{found} without a fill, {right} with it");
+}
+
+#[test]
+fn a_search_that_ends_while_data_grows_says_so() {
+    let gave_up = record(DRIVE, &format!("precondition = {HOT}\nuntil_steady = {{ windows_max = 8 }}"));
+    let found = gave_up.steadiness.as_ref().expect("it was asked for");
+    assert!(!found.reached && found.growth.is_some_and(|growth| growth > 0.01), "{found:?}");
+    let said = gave_up.findings.iter().find(|caution| caution.kind == "not_steady").expect("it is said");
+    assert!(
+        said.text.contains("valid data still grew by") && said.text.contains("run.fill"),
+        "{}",
+        said.text
+    );
+}
+
+#[test]
+fn the_footprint_is_filled_and_nothing_else() {
+    let parts = |footprint: &str| {
+        let workload = format!(
+            "[workload]\nkind = \"mix\"\nrequests = 2_000\n\
+             [[workload.part]]\nshare = \"50 %\"\npattern = {{ kind = \"uniform\", start = \"4 MiB\", footprint = \"{footprint}\" }}\n\
+             [[workload.part]]\npattern = {{ kind = \"uniform\", start = \"40 MiB\", footprint = \"1 MiB\" }}\n"
+        );
+        let text = format!("{workload}{DRIVE}[run]\nfill = \"footprint\"\n");
+        let document = Document { text: &text, name: "test.toml", overrides: &[], seed: None };
+        let checked = check(&document).unwrap_or_else(|problems| panic!("{problems}"));
+        let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
+        outcome.unwrap_or_else(|problems| panic!("{problems}")).record
+    };
+    for (footprint, units) in [("1 MiB", 512), ("8 MiB", 2_304)] {
+        let record = parts(footprint);
+        assert_eq!(counter(&record, "unwritten_reads"), 0);
+        let wear = record.components[0].wear.as_ref().expect("an ssd wears");
+        assert_eq!(wear.valid, Some(units), "{footprint} and 1 MiB in units of 4 KiB");
+    }
+}
+
+#[test]
+fn the_footprint_of_a_trace_is_what_it_touches() {
+    let text = format!(
+        "[workload]\nkind = \"trace\"\nfile = \"t\"\nformat = \"nacre_csv\"\n{DRIVE}[run]\nfill = \"footprint\"\n"
+    );
+    let valid = |overrides: &[(String, String)]| {
+        let document = Document { text: &text, name: "test.toml", overrides, seed: None };
+        let checked = check(&document).unwrap_or_else(|problems| panic!("{problems}"));
+        let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
+        let record = outcome.unwrap_or_else(|problems| panic!("{problems}")).record;
+        assert_eq!(counter(&record, "unwritten_reads"), 0);
+        record.components[0].wear.as_ref().and_then(|wear| wear.valid)
+    };
+    // A read at 0, writes at 4,096 and at 8,192.
+    assert_eq!(valid(&[]), Some(3));
+    assert_eq!(valid(&[("run.requests".into(), "1".into())]), Some(1), "what is not asked for is not filled");
+}
+
+#[test]
+fn reads_of_what_was_never_written_are_said() {
+    let kinds = |record: &Record| record.findings.iter().map(|caution| caution.kind).collect::<Vec<_>>();
+    let new = record(DRIVE, "");
+    let said = new.findings.iter().find(|caution| caution.kind == "unwritten_reads").expect("it is said");
+    assert!(said.text.starts_with("stack read 2000 mapping units that were never written"), "{}", said.text);
+    assert_eq!(said.paths, ["stack"]);
+    assert!(!kinds(&record(DRIVE, "fill = \"footprint\"")).contains(&"unwritten_reads"));
+}
+
+#[test]
+fn a_fill_that_is_no_table_is_told_what_it_may_be() {
+    let text = outcome(DRIVE, "fill = true").expect_err("a mistake");
+    assert!(text.contains("give one of capacity, footprint, or a table"), "{text}");
+}

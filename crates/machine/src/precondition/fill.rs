@@ -1,11 +1,14 @@
-//! A drive filled from its first byte on, once.
+//! A drive filled in the order of its addresses, once.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
-use crate::scenario::Fill;
+use crate::scenario::{Fill, FillOf};
 use nacre_config::Problems;
-use nacre_kernel::{Bytes, Op, Request, Time};
-use std::ops::ControlFlow;
+use nacre_kernel::{Bytes, Op, Ranges, Request, Time};
+use std::ops::{ControlFlow, Range};
+
+/// Bytes of the smallest sector.
+const SECTOR: u64 = 512;
 
 impl Driver<'_> {
     /// Writes as much of the stack as `fill` says. Breaks when `watch` does.
@@ -17,19 +20,20 @@ impl Driver<'_> {
         let capacity =
             self.serving.device.capacity().filter(|_| self.serving.device.capabilities().preconditions);
         let Some(Bytes(capacity)) = capacity else { return Err(self.no_such_state("run.fill")) };
-        // A whole number of sectors, so that the last write is one that a host could make.
-        let end = (capacity as f64 * fill.share.0) as u64 / SECTOR * SECTOR;
-        let expected = Some(end.div_ceil(fill.request.0));
+        let footprint = self.footprint.take();
+        let all = match (fill.of, &footprint) {
+            (FillOf::Footprint, Some(bytes)) => within(bytes, capacity),
+            _ => vec![0..capacity],
+        };
+        let extents = shared(all, fill.share.0);
+        let count = |extent: &Range<u64>| (extent.end - extent.start).div_ceil(fill.request.0);
+        let expected = Some(extents.iter().map(count).sum());
         let mut batch = Vec::with_capacity(BATCH);
-        let (mut address, mut done) = (0, 0);
-        while address < end {
+        let mut done = 0;
+        let mut writes = extents.into_iter().flat_map(|extent| cut(extent, fill.request.0)).peekable();
+        while writes.peek().is_some() {
             batch.clear();
-            while address < end && batch.len() < BATCH {
-                let bytes = fill.request.0.min(end - address);
-                let bytes = u32::try_from(bytes).expect("a request has 1 GiB at most");
-                batch.push(Request { arrival: Time::ZERO, op: Op::Write, volume: 0, address, bytes });
-                address += u64::from(bytes);
-            }
+            batch.extend(writes.by_ref().take(BATCH));
             let preconditioning = self.serving.device.preconditioning().expect("it was asked for before");
             preconditioning.precondition(&batch);
             done += batch.len() as u64;
@@ -42,5 +46,44 @@ impl Driver<'_> {
     }
 }
 
-/// Bytes of the smallest sector.
-const SECTOR: u64 = 512;
+/// The sectors of `bytes` below `capacity`: what the workload asks for beyond it is its own mistake, which the run names.
+fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
+    let mut sectors = Ranges::default();
+    for range in bytes.iter() {
+        let end = range.end.min(capacity).next_multiple_of(SECTOR).min(capacity);
+        sectors.insert(range.start / SECTOR * SECTOR..end);
+    }
+    sectors.iter().filter(|range| range.start < range.end).collect()
+}
+
+/// The first `share` of `extents`, in whole sectors, so that the last write is one that a host could make.
+fn shared(extents: Vec<Range<u64>>, share: f64) -> Vec<Range<u64>> {
+    let all: u64 = extents.iter().map(|extent| extent.end - extent.start).sum();
+    let mut left = (all as f64 * share) as u64 / SECTOR * SECTOR;
+    let mut first = Vec::new();
+    for Range { start, end } in extents {
+        let bytes = left.min(end - start);
+        if bytes > 0 {
+            first.push(start..start + bytes);
+        }
+        left -= bytes;
+    }
+    first
+}
+
+/// Writes of all of `extent`, each of `bytes` but the last.
+fn cut(extent: Range<u64>, bytes: u64) -> impl Iterator<Item = Request> {
+    let mut address = extent.start;
+    std::iter::from_fn(move || {
+        let bytes = bytes.min(extent.end - address);
+        let request = Request {
+            arrival: Time::ZERO,
+            op: Op::Write,
+            volume: 0,
+            address,
+            bytes: u32::try_from(bytes).expect("a request has 1 GiB at most"),
+        };
+        address += bytes;
+        (bytes > 0).then_some(request)
+    })
+}

@@ -1,32 +1,34 @@
-//! Preconditioning until write amplification is steady.
+//! Preconditioning until write amplification is steady, and valid data no longer grows.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
-use crate::record::Steadiness;
+use crate::record::{GROWTH_MAX, Steadiness};
 use crate::scenario::UntilSteady;
 use nacre_config::Problems;
 use nacre_kernel::{Bytes, ComponentReport, Time};
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
 
-/// Pages programmed for the host and in all, by a device and those below it.
+/// Pages programmed for the host and in all, and pages of valid data, by a device and those below it.
 #[derive(Clone, Copy, Default)]
 struct Programs {
     host: u64,
     all: u64,
+    valid: Option<u64>,
 }
 
 impl Programs {
     fn of(report: &ComponentReport) -> Programs {
-        let own = report
-            .wear
-            .as_ref()
-            .map_or(Programs::default(), |wear| Programs { host: wear.host, all: wear.programs() });
-        report
-            .children
-            .iter()
-            .map(Programs::of)
-            .fold(own, |sum, below| Programs { host: sum.host + below.host, all: sum.all + below.all })
+        let own = report.wear.as_ref().map_or(Programs::default(), |wear| Programs {
+            host: wear.host,
+            all: wear.programs(),
+            valid: wear.valid,
+        });
+        report.children.iter().map(Programs::of).fold(own, |sum, below| Programs {
+            host: sum.host + below.host,
+            all: sum.all + below.all,
+            valid: sum.valid.map_or(below.valid, |own| Some(own + below.valid.unwrap_or(0))),
+        })
     }
 }
 
@@ -47,6 +49,15 @@ fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     spread <= criterion.tolerance.0 * mean && trend <= criterion.tolerance.0 * mean / 2.0
 }
 
+/// How far the last `windows` of `valid` rose above all before them, as a share of that. `None` if there are not enough
+/// windows, or if the pages are not counted.
+fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
+    let (before, last) = valid.split_at(valid.len().checked_sub(windows)?);
+    let most = |pages: &[Option<u64>]| pages.iter().copied().flatten().max();
+    let (before, last) = (most(before)?, most(last)?);
+    Some(last.saturating_sub(before) as f64 / before.max(1) as f64)
+}
+
 impl Driver<'_> {
     /// Gives the device writes of `workload`, window by window, until the criterion is met, the workload ends or
     /// it is given up. Breaks when `watch` does.
@@ -60,9 +71,10 @@ impl Driver<'_> {
             return Err(self.no_such_state("run.until_steady"));
         };
         let window_bytes = (capacity as f64 * criterion.window.0) as u64;
-        let mut steadiness =
-            Steadiness { reached: false, window_bytes, writes: 0, write_amplification: Vec::new() };
+        let mut steadiness = Steadiness { window_bytes, ..Steadiness::default() };
+        let windows = criterion.windows as usize;
         let mut before = Programs::of(&self.serving.device.report(Time::ZERO));
+        let mut valid = vec![before.valid];
         let mut ended = ControlFlow::Continue(());
         while steadiness.write_amplification.len() < criterion.windows_max as usize && !steadiness.reached {
             let (writes, flow) = self.write_window(workload, window_bytes, steadiness.writes, watch)?;
@@ -75,9 +87,13 @@ impl Driver<'_> {
             let host = now.host - before.host;
             let value = (host > 0).then(|| (now.all - before.all) as f64 / host as f64);
             steadiness.write_amplification.push(value);
-            steadiness.reached = is_steady(&steadiness.write_amplification, criterion);
+            valid.push(now.valid);
+            steadiness.growth = growth(&valid, windows);
+            let is_filled = steadiness.growth.is_none_or(|growth| growth <= GROWTH_MAX);
+            steadiness.reached = is_filled && is_steady(&steadiness.write_amplification, criterion);
             before = now;
         }
+        steadiness.valid_pages = valid.split_off(1);
         self.steadiness = Some(steadiness);
         Ok(ended)
     }

@@ -40,6 +40,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     let area_mm2 = areas.reduce(|sum, area| sum + area);
     let worn = total(reports);
     let seconds = elapsed.as_secs_f64();
+    let served = HostBytes { read: meter.reads.served_bytes(), written: meter.writes.served_bytes() };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
     let tenants = tenants(&findings.tenants, &meter.tenants);
     let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
@@ -53,7 +54,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
         origins: checked.resolved.iter().map(value_origin).collect(),
         steadiness: findings.steadiness.clone(),
         requests: requests(meter, issued),
-        throughput: throughput(meter.completed(), &bytes, units, elapsed),
+        throughput: throughput(meter.completed() - meter.errors, &served, units, elapsed),
         bytes,
         host_cpu_ns: host_cpu_ns(reports, meter.completed()),
         simulated_s: seconds,
@@ -62,7 +63,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
             read: latency(&meter.reads, half_widths[0]),
             write: latency(&meter.writes, half_widths[1]),
         },
-        fairness: fairness(&tenants),
+        fairness: fairness(findings, &tenants),
         tenants,
         time_spent: TimeSpent { read: spent(&meter.reads, reports), write: spent(&meter.writes, reports) },
         write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
@@ -105,8 +106,8 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
     Requests {
         issued,
         completed: meter.completed(),
-        reads: meter.reads.latency.count(),
-        writes: meter.writes.latency.count(),
+        reads: meter.reads.requests(),
+        writes: meter.writes.requests(),
         trims: meter.trims,
         flushes: meter.flushes,
         errors: meter.errors,

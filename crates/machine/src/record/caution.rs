@@ -1,10 +1,12 @@
 //! What keeps a figure of a record from being taken at its face: found out when the record is made.
 
+use super::state_left::{few_erases, few_writes, not_steady, unwritten};
+use super::taken::{failed, more_than_share};
 use super::{Caution, Record};
 use crate::meter::TenantMeter;
 use crate::record::Findings;
+use nacre_kernel::Time;
 use nacre_kernel::statistics::{BatchMeans, Confidence, TimeSeries};
-use nacre_kernel::{Bytes, Time};
 use nacre_workload::Pacing;
 
 /// Requests that a run needs before its backlog says something.
@@ -21,8 +23,6 @@ const FIRST: f64 = 0.1;
 const DRIFT: f64 = 0.1;
 /// Standard errors by which they may.
 const DRIFT_ERRORS: f64 = 4.0;
-/// Share by which write amplification may differ from that of the steady state before it.
-const AMPLIFIED: f64 = 0.1;
 /// How many more units than work side by side the requests to a measured device have on average, from which on
 /// it matters that they were not measured so.
 const IN_TURN: f64 = 1.1;
@@ -38,11 +38,11 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     }
     found.extend(unknown(findings));
     found.extend(findings.reports.iter().filter_map(longer_than_measured));
-    if record.steadiness.as_ref().is_some_and(|steadiness| !steadiness.reached) {
-        let text = "write amplification was not steady when the run began".to_string();
-        found.push(Caution { kind: "not_steady", text, paths: Vec::new() });
-    }
-    found.extend(few_writes(record));
+    found.extend(not_steady(record));
+    found.extend(few_writes(record).or_else(|| few_erases(record)));
+    found.extend(unwritten(record));
+    found.extend(failed(record));
+    found.extend(more_than_share(findings, record));
     if record.cost_by_basis.len() > 1 {
         let bases: Vec<&str> = record.cost_by_basis.keys().map(String::as_str).collect();
         let text = format!(
@@ -68,26 +68,6 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     found
 }
 
-/// Write amplification of less data than one window in which a steady state was looked for, and not as it was there:
-/// cleaning works on blocks, and has not come round.
-fn few_writes(record: &Record) -> Option<Caution> {
-    let steadiness = record.steadiness.as_ref().filter(|steadiness| steadiness.reached)?;
-    let steady = steadiness.write_amplification.last().copied().flatten()?;
-    let measured = record.write_amplification?;
-    let (written, window) = (record.bytes.written, steadiness.window_bytes);
-    if written >= window || (measured / steady - 1.0).abs() <= AMPLIFIED {
-        return None;
-    }
-    let text = format!(
-        "write amplification {measured:.2} is that of {} alone, too little for cleaning to come round; in windows of {} \
-         before the run it was {steady:.2}; give more requests",
-        Bytes(written),
-        Bytes(window)
-    );
-    let paths = record.components.iter().filter(|component| component.wear.is_some());
-    Some(Caution { kind: "few_writes", text, paths: paths.map(|component| component.path.clone()).collect() })
-}
-
 /// Arrivals that nothing holds back came faster than the stack serves them: those of all, or of one tenant.
 fn saturated(findings: &Findings) -> Vec<Caution> {
     let meter = &findings.meter;
@@ -102,12 +82,9 @@ fn saturated(findings: &Findings) -> Vec<Caution> {
         (String::new(), open)
     });
     let tenants = findings.tenants.iter().zip(&meter.tenants);
-    let tenants = tenants.filter(|(asker, _)| asker.pacing == Pacing::Open).map(|(asker, meter)| {
-        let requests = meter.reads.latency.count() + meter.writes.latency.count();
-        let TenantMeter { arrived, done, series, .. } = meter;
-        let open = OpenLoop { requests, arrived: *arrived, done: *done, series };
-        (format!("tenant {}: ", asker.name), open)
-    });
+    let tenants = tenants
+        .filter(|(asker, _)| asker.pacing == Pacing::Open)
+        .map(|(asker, meter)| (format!("tenant {}: ", asker.name), OpenLoop::of(meter)));
     let told = |(whose, open): (String, OpenLoop<'_>)| {
         let text = format!("{whose}{}", open.saturated()?);
         Some(Caution { kind: "saturated", text, paths: busiest(findings) })
@@ -124,7 +101,18 @@ struct OpenLoop<'a> {
     series: &'a TimeSeries,
 }
 
+/// Whether a tenant that nothing holds back sent more than was served.
+pub(super) fn is_saturated(meter: &TenantMeter) -> bool {
+    OpenLoop::of(meter).saturated().is_some()
+}
+
 impl OpenLoop<'_> {
+    fn of(meter: &TenantMeter) -> OpenLoop<'_> {
+        let requests = meter.reads.requests() + meter.writes.requests();
+        let TenantMeter { arrived, done, series, .. } = meter;
+        OpenLoop { requests, arrived: *arrived, done: *done, series }
+    }
+
     /// That they came faster than they were served, where that is so.
     fn saturated(&self) -> Option<String> {
         let arriving = self.arrived.as_secs_f64();

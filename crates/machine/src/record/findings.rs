@@ -198,6 +198,7 @@ fn worn(sum: Wear, wear: Wear) -> Wear {
             (Some(a), Some(b)) => Some(pooled(a, b)),
             (a, b) => a.or(b),
         },
+        valid: sum.valid.zip(wear.valid).map(|(a, b)| a + b),
     }
 }
 

@@ -9,7 +9,9 @@ mod part;
 mod resolved;
 mod served;
 mod stack;
+mod state_left;
 mod tables;
+mod taken;
 mod tenants;
 #[cfg(test)]
 mod tests;
@@ -85,8 +87,9 @@ pub struct Record {
     pub latency: Latencies,
     /// What the requests of each tenant measured; empty where the workload does not tell them apart.
     pub tenants: Vec<Tenant>,
-    /// Jain's index of the tenants' requests per second: 1 where all are alike, and one over their number where one
-    /// has all (Jain, Chiu and Hawe 1984); null where there are fewer than two.
+    /// Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and
+    /// those that send more than is served. It is 1 where all are alike, and one over their number where one has all
+    /// (Jain, Chiu and Hawe 1984); null where there are fewer than two.
     pub fairness: Option<f64>,
     /// Where the time of a mean request went.
     pub time_spent: TimeSpent,
@@ -129,7 +132,7 @@ pub struct Record {
 /// What keeps a figure of a record from being taken at its face.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caution {
-    /// `saturated`, `not_steady`, `few_writes`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
+    /// `saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
     pub kind: &'static str,
     /// What it is, in words.
     pub text: String,
@@ -170,10 +173,15 @@ pub struct WornOut {
     pub simulated: bool,
 }
 
+/// How far valid data may rise over the windows that have to agree. Writes to data that was never written before cost
+/// no garbage collection, so write amplification can be even while they go on; where a share of the data is written
+/// for the first time once in that many windows, this leaves as large a share of it unwritten.
+pub(crate) const GROWTH_MAX: f64 = 0.001;
+
 /// How a steady state was looked for.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Value)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Value)]
 pub struct Steadiness {
-    /// Whether write amplification came to be steady by the scenario's criterion.
+    /// Whether write amplification and the amount of valid data came to be steady by the scenario's criterion.
     pub reached: bool,
     /// Host data of one window, in bytes.
     pub window_bytes: u64,
@@ -181,6 +189,11 @@ pub struct Steadiness {
     pub writes: u64,
     /// Write amplification of each window; null where nothing was programmed for the host.
     pub write_amplification: Vec<Option<f64>>,
+    /// Pages of valid data at the end of each window; null where the device does not count them.
+    pub valid_pages: Vec<Option<u64>>,
+    /// How far valid data rose over the last windows above all it had been before, as a share of that; null where it is
+    /// not counted, or before there were enough windows.
+    pub growth: Option<f64>,
 }
 
 /// A value of the scenario and its origin.
@@ -215,7 +228,7 @@ pub struct Requests {
     pub trims: u64,
     /// Of them flushes.
     pub flushes: u64,
-    /// Answered with a device error.
+    /// Answered with a device error: they are in no rate and in no latency.
     pub errors: u64,
 }
 
@@ -228,7 +241,7 @@ pub struct HostBytes {
     pub written: u64,
 }
 
-/// Rates over the whole run.
+/// Rates over the whole run, of the requests that did not fail.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
     /// Requests per second.
@@ -239,7 +252,7 @@ pub struct Throughput {
     pub units_per_s: Option<f64>,
 }
 
-/// Latencies by kind of request; null where there was none.
+/// Latencies by kind of request, of those that did not fail; null where there was none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Latencies {
     /// Of reads.
@@ -285,6 +298,8 @@ pub struct Latency {
     pub p99_ns: f64,
     /// 99.9th percentile.
     pub p999_ns: f64,
+    /// 99.99th percentile.
+    pub p9999_ns: f64,
     /// Largest.
     pub max_ns: f64,
 }

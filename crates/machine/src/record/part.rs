@@ -67,6 +67,7 @@ struct OpPart {
     extremes_ps: Option<(u64, u64)>,
     spent_ps: Vec<Vec<u128>>,
     bytes: u64,
+    failed: [u64; 2],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -103,6 +104,7 @@ struct WearPart {
     worn_out_at_ps: Option<u64>,
     /// Count, smallest, mean, largest, standard deviation.
     row_programs: Option<(u64, u32, Real, u32, Real)>,
+    valid: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -119,6 +121,8 @@ struct SteadinessPart {
     window_bytes: u64,
     writes: u64,
     write_amplification: Vec<Option<Real>>,
+    valid_pages: Vec<Option<u64>>,
+    growth: Option<Real>,
 }
 
 impl Findings {
@@ -153,6 +157,8 @@ impl Findings {
                     .iter()
                     .map(|each| each.map(Real::from))
                     .collect(),
+                valid_pages: found.valid_pages.clone(),
+                growth: found.growth.map(Real::from),
             }),
             worn_out: worn_out.map(|worn| (worn.seconds.into(), worn.writes, worn.simulated)),
         };
@@ -190,6 +196,8 @@ impl Findings {
                     .into_iter()
                     .map(|each| each.map(f64::from))
                     .collect(),
+                valid_pages: found.valid_pages,
+                growth: found.growth.map(f64::from),
             }),
             worn_out: part.worn_out.map(|(seconds, writes, simulated)| WornOut {
                 seconds: seconds.into(),
@@ -243,6 +251,7 @@ fn op_part(meter: &OpMeter) -> OpPart {
         extremes_ps: latency.min().zip(latency.max()).map(|(min, max)| (min.as_ps(), max.as_ps())),
         spent_ps: meter.spent().iter().map(|spent| spent.to_vec()).collect(),
         bytes: meter.bytes,
+        failed: meter.failed,
     }
 }
 
@@ -254,7 +263,8 @@ fn op_meter(part: OpPart) -> OpMeter {
             LatencyHistogram::restored(bars, part.sum_ps, Time::from_ps(min), Time::from_ps(max))
         }
     };
-    OpMeter::restored(latency, part.spent_ps.iter().map(|spent| by_activity(spent)).collect(), part.bytes)
+    let spent = part.spent_ps.iter().map(|spent| by_activity(spent)).collect();
+    OpMeter::restored(latency, spent, part.bytes, part.failed)
 }
 
 fn by_activity(values: &[u128]) -> [u128; Activity::COUNT] {
@@ -331,6 +341,7 @@ fn wear_part(wear: &ledger::Wear) -> WearPart {
         row_programs: wear
             .row_programs
             .map(|spread| (spread.count, spread.min, spread.mean.into(), spread.max, spread.stddev.into())),
+        valid: wear.valid,
     }
 }
 
@@ -353,5 +364,6 @@ fn wear(part: WearPart) -> ledger::Wear {
             max,
             stddev: stddev.into(),
         }),
+        valid: part.valid,
     }
 }

@@ -34,6 +34,7 @@ pub(super) fn latency(meter: &OpMeter, half_width: Option<f64>) -> Option<Latenc
         p95_ns: quantile(0.95)?,
         p99_ns: quantile(0.99)?,
         p999_ns: quantile(0.999)?,
+        p9999_ns: quantile(0.9999)?,
         max_ns: histogram.max()?.as_ns_f64(),
     })
 }

@@ -1,9 +1,10 @@
 //! What each tenant measured, and how alike they were served.
 
+use super::caution::is_saturated;
 use super::served::{latency, throughput};
-use super::{HostBytes, Latencies, Tenant};
+use super::{Findings, HostBytes, Latencies, Tenant};
 use crate::meter::TenantMeter;
-use nacre_workload::Asker;
+use nacre_workload::{Asker, Pacing};
 
 /// What `askers` measured.
 pub(super) fn tenants(askers: &[Asker], meters: &[TenantMeter]) -> Vec<Tenant> {
@@ -12,13 +13,14 @@ pub(super) fn tenants(askers: &[Asker], meters: &[TenantMeter]) -> Vec<Tenant> {
 
 fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
     let TenantMeter { reads, writes, others, errors, done, .. } = meter;
-    let requests = reads.latency.count() + writes.latency.count() + others;
+    let requests = reads.requests() + writes.requests() + others;
+    let served = HostBytes { read: reads.served_bytes(), written: writes.served_bytes() };
     let bytes = HostBytes { read: reads.bytes, written: writes.bytes };
     Tenant {
         name: name.into(),
         requests,
         errors: *errors,
-        throughput: throughput(requests, &bytes, None, *done),
+        throughput: throughput(requests - errors, &served, None, *done),
         bytes,
         latency: Latencies {
             read: latency(reads, reads.means.half_width_95()),
@@ -27,11 +29,14 @@ fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
     }
 }
 
-/// Jain's index of the tenants' rates: the square of their sum over the sum of their squares and their number
-/// (Jain, Chiu and Hawe 1984). None of one tenant, and where none had a request.
-pub(super) fn fairness(tenants: &[Tenant]) -> Option<f64> {
-    let rates = || tenants.iter().map(|tenant| tenant.throughput.iops);
-    let squares: f64 = rates().map(|rate| rate * rate).sum();
-    let sum: f64 = rates().sum();
-    (tenants.len() > 1 && squares > 0.0).then(|| sum * sum / (squares * tenants.len() as f64))
+/// Jain's index of the rates that the stack decides: the square of their sum over the sum of their squares and their
+/// number (Jain, Chiu and Hawe 1984). A tenant that sends at times of its own and is served whole decides its rate itself.
+/// None of fewer than two, and where none had a request.
+pub(super) fn fairness(findings: &Findings, tenants: &[Tenant]) -> Option<f64> {
+    let askers = findings.tenants.iter().zip(&findings.meter.tenants).zip(tenants);
+    let decided = askers.filter(|((asker, meter), _)| asker.pacing != Pacing::Open || is_saturated(meter));
+    let rates: Vec<f64> = decided.map(|(_, tenant)| tenant.throughput.iops).collect();
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    let sum: f64 = rates.iter().sum();
+    (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (squares * rates.len() as f64))
 }

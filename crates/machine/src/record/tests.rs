@@ -1,4 +1,5 @@
 mod cautions;
+mod shares;
 mod worn;
 
 use crate::{Document, Files, Record, check, run};

@@ -108,7 +108,7 @@ fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
         };
         match shape {
             Shape::Slot(family) if family != "device" => vec![(field.name.to_string(), family)],
-            Shape::Table(fields) => {
+            Shape::Table(fields) | Shape::Short(_, fields) => {
                 let within = |(name, family)| (format!("{}.{name}", field.name), family);
                 parts(fields()).into_iter().map(within).collect()
             }

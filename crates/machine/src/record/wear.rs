@@ -27,6 +27,8 @@ pub struct Wear {
     pub endurance: Option<u64>,
     /// Programs by row, in the whole life of a medium that is written in place; null where none is.
     pub row_programs: Option<RowPrograms>,
+    /// Pages of valid data at the end; null where the device does not count them.
+    pub valid: Option<u64>,
     /// Pages programmed per page of host data; null before the first.
     pub write_amplification: Option<f64>,
     /// Pages programmed by the cleaner per page of host data; null before the first.
@@ -79,6 +81,7 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
             let ledger::Spread { count: rows, min, mean, max, stddev } = spread;
             RowPrograms { rows, min, mean, max, stddev }
         }),
+        valid: wear.valid,
         write_amplification: wear.write_amplification(),
         cleaning_cost: wear.cleaning_cost(),
     }

@@ -1,7 +1,7 @@
 //! Preparations: what preconditioning leaves behind, kept for the runs that begin alike.
 
 use crate::identity::{identity, settings_of};
-use crate::scenario::Checked;
+use crate::scenario::{Checked, FillOf};
 use nacre_config::CountOr;
 use nacre_controller::ssd;
 
@@ -36,8 +36,15 @@ pub fn preparation(checked: &Checked) -> Option<String> {
         };
         lines.extend(settings_of(checked, "workload.").into_iter().filter(of_writes));
     }
+    if checked.run.fill.as_ref().is_some_and(|fill| fill.of == FillOf::Footprint) {
+        // A trace touches more the more of it is read.
+        let of_addresses = |line: &String| !line.starts_with("workload.arrival.");
+        lines.extend(settings_of(checked, "workload.").into_iter().filter(of_addresses));
+        lines.extend(settings_of(checked, "run.requests"));
+    }
     // A kept state is found by this text, whatever order a schema gives its settings.
     lines.sort_unstable();
+    lines.dedup();
     Some(lines.join("\n"))
 }
 

@@ -30,6 +30,11 @@ impl Area {
         self.start + self.blocks * u64::from(self.bytes)
     }
 
+    /// All its bytes.
+    pub(crate) fn range(&self) -> std::ops::Range<u64> {
+        self.start..self.end()
+    }
+
     /// The request for `block`.
     #[inline]
     pub(crate) fn request(&self, block: u64, op: Op) -> Request {

@@ -27,7 +27,7 @@ pub use timed::Timed;
 use crate::WorkloadBuilder;
 use nacre_config::{Family, Table};
 use nacre_kernel::state::State;
-use nacre_kernel::{Burst, Request};
+use nacre_kernel::{Burst, Ranges, Request};
 
 /// Which addresses are touched, and how. It has no end.
 pub trait Pattern: State + Send {
@@ -44,6 +44,9 @@ pub trait Pattern: State + Send {
 
     /// The first byte past all that it may ever touch.
     fn reach(&self) -> u64;
+
+    /// Adds the bytes that it may ever touch.
+    fn footprint(&self, bytes: &mut Ranges);
 }
 
 /// The family of access patterns.

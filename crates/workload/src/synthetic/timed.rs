@@ -6,7 +6,7 @@ use crate::error::WorkloadError;
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily, keep_writes, single_writes};
 use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
 use nacre_kernel::state::State;
-use nacre_kernel::{Burst, Request};
+use nacre_kernel::{Burst, Ranges, Request};
 
 /// The settings of a workload made of one pattern: those of the pattern, and how many requests there are
 /// and when they arrive.
@@ -99,6 +99,12 @@ impl Workload for Synthetic {
 
     fn reach(&self) -> Option<u64> {
         Some(self.pattern.reach())
+    }
+
+    fn footprint(&self) -> Option<Ranges> {
+        let mut bytes = Ranges::default();
+        self.pattern.footprint(&mut bytes);
+        Some(bytes)
     }
 
     fn notes(&self) -> Notes {

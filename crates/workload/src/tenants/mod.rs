@@ -38,7 +38,7 @@ use nacre_config::{
 };
 use nacre_kernel::event::Slab;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bytes, Request, Status, Time};
+use nacre_kernel::{Bytes, Ranges, Request, Status, Time};
 use std::mem;
 use tenant::Tenant;
 
@@ -313,6 +313,15 @@ impl Workload for Tenants {
 
     fn reach(&self) -> Option<u64> {
         self.tenants.iter().map(Tenant::end).max()
+    }
+
+    fn footprint(&self) -> Option<Ranges> {
+        let mut bytes = Ranges::default();
+        for tenant in &self.tenants {
+            let own = tenant.workload.footprint()?;
+            own.iter().for_each(|range| bytes.insert(tenant.placed(range)));
+        }
+        Some(bytes)
     }
 
     fn notes(&self) -> Notes {

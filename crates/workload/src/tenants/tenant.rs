@@ -5,6 +5,7 @@ use crate::{Clock, Issued, Workload, WorkloadError};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Status, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Requests that are read at a time from a workload that is not told of completions.
 const AHEAD: usize = 256;
@@ -188,6 +189,11 @@ impl Tenant {
     /// The first byte behind all its own.
     pub(super) fn end(&self) -> u64 {
         self.start.saturating_add(self.capacity)
+    }
+
+    /// Where bytes of its own lie in the address space of all.
+    pub(super) fn placed(&self, own: Range<u64>) -> Range<u64> {
+        self.start.saturating_add(own.start)..self.start.saturating_add(own.end)
     }
 
     fn place(&self, request: Request) -> Result<Request, WorkloadError> {

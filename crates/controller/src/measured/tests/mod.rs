@@ -264,6 +264,7 @@ fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
 fn bought(capacity: &str, bytes: u64) -> (f64, f64, f64) {
     let mut device = device(&format!(
         "capacity = \"{capacity}\"\ndrive = \"8 GiB\"\nread = \"10 us\"\nwrite = \"20 us\"\nidle_power = \"4 W\"\n\
+         read_energy = \"1 uJ\"\nwrite_energy = \"1 uJ\"\n\
          endurance = \"40 TiB\"\nprice = \"2 /GiB\""
     ));
     for number in 0..bytes / 4096 {

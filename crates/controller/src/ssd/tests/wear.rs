@@ -114,12 +114,19 @@ fn bad_blocks_are_replaced_by_spare_ones_of_their_plane() {
 
 #[test]
 fn the_lifetime_that_is_reported_is_the_time_until_writes_are_refused() {
-    let (written, device) = wear_out("endurance = 60");
-    let days = |elapsed: Time| device.report(elapsed).lifetime_days.expect("it has an endurance");
-    let end = device.busy_until();
-    assert_close("it lasted", days(end) * 86_400.0, written as f64 * 10e-6, 0.1);
-    // Time in which it refuses writes is no part of its life.
-    assert_close("later", days(end + end), days(end), 1e-6);
+    for settings in [
+        "endurance = 60",
+        "endurance = 60\nendurance_spread = \"10 %\"",
+        "endurance = 60\nendurance_spread = \"25 %\"",
+        "endurance = 60\nendurance_spread = \"25 %\"\nspare_blocks = 6",
+    ] {
+        let (written, device) = wear_out(settings);
+        let days = |elapsed: Time| device.report(elapsed).lifetime_days.expect("it has an endurance");
+        let end = device.busy_until();
+        assert_close(settings, days(end) * 86_400.0, written as f64 * 10e-6, 0.1);
+        // Time in which it refuses writes is no part of its life.
+        assert_close("later", days(end + end), days(end), 1e-6);
+    }
 }
 
 #[test]

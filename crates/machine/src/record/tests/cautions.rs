@@ -162,6 +162,38 @@ fn write_amplification_of_few_writes_is_said_to_be_that() {
 }
 
 #[test]
+fn write_amplification_and_lifetime_before_garbage_collection_are_said_to_be_that() {
+    let run = |settings: &str, requests: u32| {
+        record(&format!(
+            "[run]\n{settings}\n[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"24 MiB\"\n\
+             read_share = \"0 %\"\n[stack]\nkind = \"ssd\"\nchannels = 2\nways = 1\nblocks = 64\npages = 64\n\
+             page = \"4 KiB\"\nread = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\n\
+             buffer = \"256 KiB\"\nlink = \"4 GB/s\"\nendurance = 3000\n"
+        ))
+    };
+    let few = |record: &Record| {
+        let found = record.findings.iter().find(|caution| caution.kind == "few_writes");
+        found.map(|caution| caution.text.clone())
+    };
+    let new = run("", 100);
+    assert_eq!((new.erases, new.write_amplification), (Some(0), Some(1.0)));
+    let text = few(&new).expect("a new drive erases nothing");
+    assert!(text.contains("write amplification 1.00 and the lifetime of stack are"), "{text}");
+    assert!(text.contains("erased nothing"), "{text}");
+    // 8,192 pages of flash: each block was erased less than once when 10,000 were written.
+    let first_round = run("", 10_000);
+    assert!(first_round.erases.is_some_and(|erases| erases > 0));
+    assert!(few(&first_round).is_some_and(|text| text.contains("fewer than one erase of each")));
+    assert_eq!(few(&run("", 40_000)), None, "every block was erased");
+    assert!(few(&run("precondition = 40_000", 8)).is_some(), "this run erased nothing");
+    // Reads program nothing, so there is no figure to doubt.
+    let reads = record(
+        "[workload]\nkind = \"uniform\"\nrequests = 10\nfootprint = \"1 MiB\"\n[stack]\npreset = \"tlc_nvme\"\n",
+    );
+    assert_eq!(few(&reads), None);
+}
+
+#[test]
 fn a_tenant_that_sends_more_than_is_served_is_said_to_be_saturated() {
     let sending = |rate: &str| {
         record(&format!(

@@ -111,6 +111,7 @@ fn flash() -> ComponentReport {
         endurance: Some(10_000),
         worn_out_at: None,
         row_programs: None,
+        valid: Some(60),
     };
     let columns = vec![
         Column { name: "blocks.live_share", values: vec![0.8; 8] },

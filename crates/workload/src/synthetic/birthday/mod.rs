@@ -20,7 +20,7 @@ use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Burst, Bytes, Op, Random, Request};
+use nacre_kernel::{Burst, Bytes, Op, Random, Ranges, Request};
 
 /// Random addresses are hammered, set after set.
 #[derive(Clone, Debug, Configuration)]
@@ -189,6 +189,10 @@ impl Pattern for Birthday {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -21,7 +21,7 @@ use super::{
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Random, Ratio, Request};
+use nacre_kernel::{Random, Ranges, Ratio, Request};
 
 /// Popularity that falls by the same share from block to block.
 #[derive(Clone, Debug, Configuration)]
@@ -115,6 +115,10 @@ impl Pattern for Exponential {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -18,7 +18,7 @@ use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Burst, Bytes, Op, Request};
+use nacre_kernel::{Burst, Bytes, Op, Ranges, Request};
 
 /// One address is written again and again.
 #[derive(Clone, Debug, Configuration)]
@@ -78,6 +78,10 @@ impl Pattern for Hammer {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -27,7 +27,7 @@ use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Oper
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Op, Random, Request};
+use nacre_kernel::{Op, Random, Ranges, Request};
 
 /// A small part of the data gets most of the accesses.
 #[derive(Clone, Debug, Configuration)]
@@ -150,6 +150,10 @@ impl Pattern for HotCold {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -21,7 +21,7 @@ use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Bytes, Op, Random, Ratio, Request};
+use nacre_kernel::{Bytes, Op, Random, Ranges, Ratio, Request};
 
 /// Zones that are written in order.
 #[derive(Clone, Debug, Configuration)]
@@ -160,6 +160,10 @@ impl Pattern for Log {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -21,7 +21,7 @@ use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot, both};
 use nacre_kernel::state::State;
-use nacre_kernel::{Random, Ratio, Request};
+use nacre_kernel::{Random, Ranges, Ratio, Request};
 
 /// Several patterns at once.
 #[derive(Clone, Debug, Configuration)]
@@ -177,6 +177,10 @@ impl Pattern for Mix {
 
     fn reach(&self) -> u64 {
         self.parts.iter().map(|part| part.pattern.reach()).max().unwrap_or(0)
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        self.parts.iter().for_each(|part| part.pattern.footprint(bytes));
     }
 }
 

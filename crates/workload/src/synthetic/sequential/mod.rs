@@ -19,7 +19,7 @@ use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Oper
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Bytes, Request};
+use nacre_kernel::{Bytes, Ranges, Request};
 
 /// One block after the other.
 #[derive(Clone, Debug, Configuration)]
@@ -172,6 +172,10 @@ impl Pattern for Sequential {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

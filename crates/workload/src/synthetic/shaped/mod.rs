@@ -32,7 +32,7 @@ use super::{Pattern, PatternFamily, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bytes, Op, Random, Ratio, Request, Time};
+use nacre_kernel::{Bytes, Op, Random, Ranges, Ratio, Request, Time};
 use stack::Stack;
 
 /// The shape of a trace without its addresses.
@@ -274,6 +274,10 @@ impl Pattern for Shaped {
 
     fn reach(&self) -> u64 {
         self.start + self.space.blocks * self.block
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.start..self.reach());
     }
 }
 

@@ -19,7 +19,7 @@ use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Oper
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Random, Request};
+use nacre_kernel::{Random, Ranges, Request};
 
 /// Every block equally likely.
 #[derive(Clone, Debug, Configuration)]
@@ -79,6 +79,10 @@ impl Pattern for Uniform {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -23,7 +23,7 @@ use super::{ranks::Ranks, scatter::Scatter};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::state::State;
-use nacre_kernel::{Random, Request};
+use nacre_kernel::{Random, Ranges, Request};
 
 /// A few blocks often, most hardly ever.
 #[derive(Clone, Debug, Configuration)]
@@ -96,6 +96,10 @@ impl Pattern for Zipf {
 
     fn reach(&self) -> u64 {
         self.area.end()
+    }
+
+    fn footprint(&self, bytes: &mut Ranges) {
+        bytes.insert(self.area.range());
     }
 }
 

@@ -1,0 +1,78 @@
+//! Tables of which one value may stand for the whole.
+
+use super::Known;
+use crate::{Choice, Configuration, Node, Origin, Reader, Resolved};
+
+#[derive(Clone, Copy, Debug, PartialEq, Choice)]
+enum Whole {
+    /// Everything.
+    All,
+    /// A half.
+    Half,
+}
+
+/// What is filled.
+#[derive(Clone, Debug, PartialEq, Configuration)]
+#[config(short = "of")]
+struct Fill {
+    /// What.
+    #[config(default = "all", source = "assumed: the usual")]
+    of: Whole,
+    /// How many times.
+    #[config(default = 1, min = 1, source = "assumed: once")]
+    times: u32,
+}
+
+/// A run.
+#[derive(Clone, Debug, Configuration)]
+struct Run {
+    /// What is filled before.
+    fill: Option<Fill>,
+}
+
+/// The run in `text`, with this override, and the values that were used.
+fn read(text: &str, set: Option<(&str, &str)>) -> Result<(Run, Vec<Resolved>), String> {
+    let mut node = Node::parse_toml(text, "test.toml").map_err(|problems| problems.to_string())?;
+    if let Some((path, value)) = set {
+        let origin = Origin::Override(format!("{path}={value}").into());
+        node.set(path, Node::parse_value(value, &origin)).map_err(|problem| problem.to_string())?;
+    }
+    let mut reader = Reader::new(&Known);
+    let run = Run::read(&node, &mut reader);
+    let resolved = reader.finish().map_err(|problems| problems.to_string())?;
+    Ok((run.expect("no problems"), resolved))
+}
+
+#[test]
+fn the_value_of_one_field_stands_for_its_table() {
+    let (short, used) = read("fill = \"half\"", None).unwrap();
+    assert_eq!(short.fill, Some(Fill { of: Whole::Half, times: 1 }));
+    let values: Vec<String> = used.iter().map(|value| format!("{} = {}", value.path, value.node)).collect();
+    assert_eq!(values, ["fill.of = \"half\"", "fill.times = 1"]);
+    let table = read("fill = { of = \"half\", times = 2 }", None).unwrap().0;
+    assert_eq!(table.fill, Some(Fill { of: Whole::Half, times: 2 }));
+    assert_eq!(read("fill = {}", None).unwrap().0.fill, Some(Fill { of: Whole::All, times: 1 }));
+    assert_eq!(read("", None).unwrap().0.fill, None);
+}
+
+#[test]
+fn an_override_goes_into_the_short_form() {
+    let set = read("fill = \"half\"", Some(("fill.times", "3"))).unwrap().0;
+    assert_eq!(set.fill, Some(Fill { of: Whole::Half, times: 3 }));
+    let replaced = read("fill = { times = 3 }", Some(("fill", "\"half\""))).unwrap().0;
+    assert_eq!(replaced.fill, Some(Fill { of: Whole::Half, times: 1 }));
+}
+
+#[test]
+fn what_is_neither_is_told_what_may_stand_there() {
+    let mistake = |text| read(text, None).unwrap_err();
+    assert_eq!(
+        mistake("fill = true"),
+        "fill (test.toml:1): it is true or false, given true; give one of all, half, or a table"
+    );
+    assert_eq!(
+        mistake("fill = \"halt\""),
+        "fill.of (test.toml:1): there is no such choice, given \"halt\"; did you mean \"half\"? known: all, half"
+    );
+    assert!(mistake("fill = { kind = \"half\", of = \"all\" }").contains("there is no such setting"));
+}

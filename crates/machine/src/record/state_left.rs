@@ -1,0 +1,98 @@
+//! Cautions about the state that writes before the run and in it leave a medium in.
+
+use super::{Caution, Component, GROWTH_MAX, Record};
+use nacre_kernel::Bytes;
+
+/// Share by which write amplification may differ from that of the steady state before it.
+const AMPLIFIED: f64 = 0.1;
+/// Units per read that were never written, from which on a run has something to say about them.
+const UNWRITTEN: f64 = 0.01;
+
+/// The search for a steady state ended without one.
+pub(super) fn not_steady(record: &Record) -> Option<Caution> {
+    let steadiness = record.steadiness.as_ref().filter(|steadiness| !steadiness.reached)?;
+    let mut text = "write amplification was not steady when the run began".to_string();
+    if let Some(growth) = steadiness.growth.filter(|&growth| growth > GROWTH_MAX) {
+        text.push_str(&format!(
+            ": valid data still grew by {:.1} % over the last windows; write all of it beforehand with \
+             run.fill = \"footprint\"",
+            100.0 * growth
+        ));
+    }
+    Some(Caution { kind: "not_steady", text, paths: Vec::new() })
+}
+
+/// Write amplification, or a lifetime that follows from it, of erasable media whose garbage collection has not gone round:
+/// those that erased nothing in the run, and, where no steady state was reached before it, those whose blocks were erased
+/// less than once each in their whole life.
+pub(super) fn few_erases(record: &Record) -> Option<Caution> {
+    let is_steady = record.steadiness.as_ref().is_some_and(|steadiness| steadiness.reached);
+    let few = record.components.iter().filter(|component| {
+        component.wear.as_ref().is_some_and(|wear| {
+            let blocks = wear.block_erases.as_ref();
+            wear.programs > 0
+                && blocks.is_some_and(|blocks| wear.erases == 0 || (!is_steady && blocks.mean < 1.0))
+        })
+    });
+    let few: Vec<&Component> = few.collect();
+    let first = few.first()?;
+    let wear = first.wear.as_ref().expect("they have it");
+    let mut figures: Vec<String> =
+        wear.write_amplification.iter().map(|value| format!("write amplification {value:.2}")).collect();
+    figures.extend(first.lifetime_days.map(|_| "the lifetime".into()));
+    let happened = match wear.erases {
+        0 => "erased nothing".to_string(),
+        erases => format!("erased {erases} blocks, fewer than one erase of each in its whole life"),
+    };
+    let text = format!(
+        "{} of {} {} before garbage collection has gone round: the run {happened}; write more beforehand \
+         (run.until_steady), or give more requests",
+        figures.join(" and "),
+        first.path,
+        if figures.len() == 1 { "is that" } else { "are those" },
+    );
+    let paths = few.iter().map(|component| component.path.clone()).collect();
+    Some(Caution { kind: "few_writes", text, paths })
+}
+
+/// Reads that found no data, if there are more than a few.
+pub(super) fn unwritten(record: &Record) -> Option<Caution> {
+    let count = |component: &Component, name: &str| {
+        component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
+    };
+    let read = record.components.iter().filter(|component| {
+        let (unwritten, reads) = (count(component, "unwritten_reads"), count(component, "reads"));
+        unwritten as f64 > UNWRITTEN * reads as f64
+    });
+    let read: Vec<&Component> = read.collect();
+    let first = read.first()?;
+    let text = format!(
+        "{} read {} mapping units that were never written, in {} reads: where they would lie is assumed, and \
+         their space acts as over-provisioning; write them beforehand with run.fill = \"footprint\"",
+        first.path,
+        count(first, "unwritten_reads"),
+        count(first, "reads"),
+    );
+    let paths = read.iter().map(|component| component.path.clone()).collect();
+    Some(Caution { kind: "unwritten_reads", text, paths })
+}
+
+/// Write amplification of less data than one window in which a steady state was looked for, and not as it was there:
+/// cleaning works on blocks, and has not come round.
+pub(super) fn few_writes(record: &Record) -> Option<Caution> {
+    let steadiness = record.steadiness.as_ref().filter(|steadiness| steadiness.reached)?;
+    let steady = steadiness.write_amplification.last().copied().flatten()?;
+    let measured = record.write_amplification?;
+    let (written, window) = (record.bytes.written, steadiness.window_bytes);
+    if written >= window || (measured / steady - 1.0).abs() <= AMPLIFIED {
+        return None;
+    }
+    let text = format!(
+        "write amplification {measured:.2} is that of {} alone, too little for cleaning to come round; in windows of {} \
+         before the run it was {steady:.2}; give more requests",
+        Bytes(written),
+        Bytes(window)
+    );
+    let paths = record.components.iter().filter(|component| component.wear.is_some());
+    Some(Caution { kind: "few_writes", text, paths: paths.map(|component| component.path.clone()).collect() })
+}

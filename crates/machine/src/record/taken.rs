@@ -1,0 +1,57 @@
+//! Cautions about what the stack did not serve, and what of it was not paid for.
+
+use super::{Caution, Component, Findings, Record};
+use nacre_kernel::ledger::DRIVE_SHARE;
+
+/// Requests that failed, which no rate and no latency has.
+pub(super) fn failed(record: &Record) -> Option<Caution> {
+    let (errors, all) = (record.requests.errors, record.requests.completed);
+    if errors == 0 {
+        return None;
+    }
+    let refused = |component: &&Component| count(component, "refused_writes") > 0;
+    let refusing: Vec<&Component> = record.components.iter().filter(refused).collect();
+    let mut text = format!("{errors} of {all} requests failed; rates and latencies are those of the others");
+    for component in &refusing {
+        let writes = count(component, "refused_writes");
+        text.push_str(&format!("; {} refused {writes} writes", component.path));
+        if component.tables.contains_key("end_of_life") {
+            text.push_str(" (table end_of_life: since when)");
+        }
+    }
+    let paths = refusing.iter().map(|component| component.path.clone()).collect();
+    Some(Caution { kind: "failed_requests", text, paths })
+}
+
+fn count(component: &Component, name: &str) -> u64 {
+    component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
+}
+
+/// A share of a drive that is busy for more than its part of one: its cost is that of its space alone.
+pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
+    let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
+        let column = report.columns.iter().find(|column| column.name == DRIVE_SHARE)?;
+        let share = *column.values.first()?;
+        (share < 1.0 && component.utilisation > share).then_some((component, share))
+    });
+    let shares: Vec<(&Component, f64)> = shares.collect();
+    let of = |(component, share): &(&Component, f64)| {
+        format!(
+            "{} pays for {} of a drive and keeps {} of one busy",
+            component.path,
+            percent(*share),
+            percent(component.utilisation)
+        )
+    };
+    let each: Vec<String> = shares.iter().map(of).collect();
+    let text =
+        format!("{}: a pool in which every share works so hard costs more than its space", each.join(", "));
+    let paths = shares.iter().map(|(component, _)| component.path.clone()).collect();
+    (!shares.is_empty()).then_some(Caution { kind: "more_than_share", text, paths })
+}
+
+/// A share in percent, with two digits that count.
+fn percent(share: f64) -> String {
+    let digits = [10.0, 1.0, 0.1, 0.01, 0.001].iter().filter(|&&from| 100.0 * share < from).count();
+    format!("{:.digits$} %", 100.0 * share)
+}
