@@ -39,7 +39,7 @@ unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients compiled environment fetched demo test test-rust test-samples test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
+.PHONY: help clients compiled environment fetched demo test test-rust test-samples test-python test-browser test-wheel check bench crash crash-mutants fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -105,6 +105,9 @@ bench: $(UV_READY) ## the benchmarks, trained as the wheel is, beside rivals on 
 
 crash: ## drawn stacks lose their power on all cores, for CRASH_S seconds from CRASH_SEED on
 	$(XTASK) crash $(CRASH_SEED) for $(CRASH_S)
+
+crash-mutants: ## plants bugs into a copy of the tree, which the fixed corpus of crashes must catch; MUTANT="NAME" only that
+	$(PYTHON) tools/crash_mutants.py target/mutants $(CRASHED_FROM) $(CRASHED) $(if $(MUTANT),"$(MUTANT)")
 
 fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz are
 	@tools/fuzz.sh $(FUZZ_S)

@@ -122,14 +122,17 @@ impl Followed {
         }
     }
 
-    /// The file after a loss of power: of what was not synced each sector is there or not.
+    /// The file after a loss of power: of what was not synced each sector is there or not. Often it is all but the second
+    /// one of each write, or just that.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
+        let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];
         for (offset, part) in &self.pending {
-            let mut at = 0;
+            let (mut at, mut number) = (0, 0);
             while at < part.len() {
                 let end = part.len().min(at + SECTOR - (*offset as usize + at) % SECTOR);
-                if chance.chance(kept) {
+                number += 1;
+                if of_second.map_or_else(|| chance.chance(kept), |of_second| of_second == (number == 2)) {
                     write(&mut bytes, offset + at as u64, &part[at..end]);
                 }
                 at = end;

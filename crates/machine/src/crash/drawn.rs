@@ -5,6 +5,7 @@
 //! refuses beside the others keeps its default; where that does not help, all is drawn again.
 
 use super::OfScenario;
+use super::combinations::{COMBINATIONS, Value};
 use super::hints;
 use crate::rooms::Rooms;
 use crate::scenario::{Checked, Document, check};
@@ -33,6 +34,13 @@ const TRIES: u32 = 100;
 const KINDS_TRIED: u32 = 20;
 /// Devices above each other.
 const DEPTH_MAX: u32 = 2;
+/// The share of stacks that are one of [`COMBINATIONS`].
+const COMBINED: f64 = 1.0 / 3.0;
+/// Stored energy by what the check of scenarios takes for just enough, which may be too little.
+const SHARES_OF_ENOUGH: [f64; 8] = [0.5, 0.75, 0.999, 1.0, 1.0, 1.25, 1.5, 1.9];
+/// Between what energies the one that is just enough is looked for, J, and in how many steps.
+const ENERGIES: (f64, f64) = (1e-9, 1e5);
+const HALVINGS: u32 = 50;
 
 /// No files: what needs one is not drawn.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +69,15 @@ impl Files for Nothing {
 pub fn drawn(seed: u64, points: u64) -> Drawn {
     let mut random = Streams::new(seed).stream("stack");
     let kinds = Rooms::new().kinds("device");
-    for _ in 0..KINDS_TRIED {
-        let kind = kinds[random.below(kinds.len() as u64) as usize];
-        if let Some((text, checked)) = of_kind(kind, &mut random) {
+    let mut own = Streams::new(seed).stream("combination");
+    let combined = own.chance(COMBINED);
+    let combination = &COMBINATIONS[own.below(COMBINATIONS.len() as u64) as usize];
+    for number in 0..KINDS_TRIED {
+        let found = match combined && number == 0 {
+            true => with_settings(combination.kind, combination.settings, &mut random),
+            false => of_kind(kinds[random.below(kinds.len() as u64) as usize], &mut random),
+        };
+        if let Some((text, checked)) = found {
             let faults = if random.chance(0.25) { Fault::INJECTED.to_vec() } else { Vec::new() };
             return Drawn { text, checked, options: Options { faults, ..Options::new(points, seed) } };
         }
@@ -73,11 +87,44 @@ pub fn drawn(seed: u64, points: u64) -> Drawn {
 
 /// A stack with a device of this kind at its top.
 pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String, Checked)> {
+    with_settings(kind, &[], random)
+}
+
+/// The same, with values that are not drawn.
+pub(super) fn with_settings(
+    kind: &'static str,
+    settings: Settings,
+    random: &mut Random,
+) -> Option<(String, Checked)> {
     let rooms = Rooms::new();
     (0..TRIES).find_map(|_| {
-        let lines = Draw { random, rooms: &rooms, depth: 0 }.room("device", kind)?;
-        legal(lines).map(|(lines, checked)| (scenario(&lines), checked))
+        let lines = Draw { random, rooms: &rooms, settings, depth: 0 }.room("device", kind)?;
+        at_the_edge(lines, random).map(|(lines, checked)| (scenario(&lines), checked))
     })
+}
+
+/// As [`legal`]; stored energy at the edge of what suffices is a share of what the check of scenarios asks for.
+fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, Checked)> {
+    let (mut lines, checked) = legal(lines)?;
+    let Some(edge) = lines.iter().position(|line| line.ends_with(hints::EDGE)) else {
+        return Some((lines, checked));
+    };
+    let name = lines[edge].strip_suffix(hints::EDGE).expect("it ends so").to_string();
+    let is_enough = |joules: f64| {
+        let mut lines = lines.clone();
+        lines[edge] = format!("{name}\"{joules:.9} J\"");
+        lines.retain(|line| !line.starts_with("may_lose_writes = "));
+        let text = scenario(&lines);
+        check(&Document { text: &text, name: "drawn", overrides: &[], seed: None }).is_ok()
+    };
+    let (mut low, mut enough) = ENERGIES;
+    for _ in 0..HALVINGS {
+        let middle = (low * enough).sqrt();
+        *if is_enough(middle) { &mut enough } else { &mut low } = middle;
+    }
+    let share = SHARES_OF_ENOUGH[random.below(SHARES_OF_ENOUGH.len() as u64) as usize];
+    lines[edge] = format!("{name}\"{:.9} J\"", enough * share);
+    legal(lines)
 }
 
 /// Sets up a workload that nobody asks, since a scenario has one.
@@ -117,9 +164,13 @@ fn is_usable(checked: &Checked) -> bool {
     device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096)
 }
 
+/// By room and setting, values that are not drawn.
+type Settings = &'static [(&'static str, &'static str, Value)];
+
 struct Draw<'a> {
     random: &'a mut Random,
     rooms: &'a Rooms,
+    settings: Settings,
     /// Devices above this one.
     depth: u32,
 }
@@ -142,6 +193,17 @@ impl Draw<'_> {
     fn table(&mut self, kind: &str, fields: &[Field]) -> Option<Vec<String>> {
         let mut lines = Vec::new();
         for field in fields {
+            let own = self.settings.iter().find(|(room, name, _)| *room == kind && *name == field.name);
+            match own {
+                Some((_, name, Value::Text(text))) => lines.push(format!("{name} = {text}")),
+                Some((_, name, Value::Device(of))) => {
+                    lines.push(format!("{name} = {}", self.device(Some(of))?))
+                }
+                None => {}
+            }
+            if own.is_some() {
+                continue;
+            }
             let hint = hints::of(kind, field.name);
             let is_given = field.is_required() || hint.is_some() || self.random.chance(0.3);
             if !is_given {
@@ -210,24 +272,26 @@ impl Draw<'_> {
     /// A room of `family`.
     fn slot(&mut self, family: &str) -> Option<String> {
         if family == "device" {
-            return self.device();
+            return self.device(None);
         }
         let kinds = self.rooms.kinds(family);
         let kind = kinds[self.random.below(kinds.len() as u64) as usize];
         Some(format!("{{ {} }}", self.room(family, kind)?.join(", ")))
     }
 
-    /// A device that is legal where it stands alone, so that most of what is drawn around it is legal, too.
-    fn device(&mut self) -> Option<String> {
+    /// A device, `of` this kind if one is given. It is legal where it stands alone, so that most of what is drawn around it
+    /// is legal, too.
+    fn device(&mut self, of: Option<&'static str>) -> Option<String> {
         let kinds = self.rooms.kinds("device");
         self.depth += 1;
         let device = (0..TRIES).find_map(|_| {
-            let kind = match self.depth >= DEPTH_MAX {
-                true => "measured",
-                false => kinds[self.random.below(kinds.len() as u64) as usize],
+            let kind = match of {
+                Some(kind) => kind,
+                None if self.depth >= DEPTH_MAX => "measured",
+                None => kinds[self.random.below(kinds.len() as u64) as usize],
             };
-            let (lines, _) = legal(self.room("device", kind)?)?;
-            Some(lines)
+            let lines = self.room("device", kind)?;
+            at_the_edge(lines, self.random).map(|(lines, _)| lines)
         });
         self.depth -= 1;
         Some(format!("{{ {} }}", device?.join(", ")))

@@ -1,5 +1,6 @@
 //! Crashing the stack of a scenario, and stacks that are drawn.
 
+mod combinations;
 #[cfg(test)]
 mod contract;
 mod drawn;

@@ -7,6 +7,7 @@
 //! power. Then it takes writes again, and keeps them over one more loss of power. Now and then life goes on behind.
 
 mod history;
+mod steps;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,10 @@ pub struct Crashed {
     pub steps: u64,
     /// Checkpoints.
     pub checkpoints: u64,
+    /// Trims and zeroes.
+    pub trims: u64,
+    /// Transactions that ended.
+    pub transactions: u64,
     /// What is wrong.
     pub finding: Option<String>,
 }
@@ -52,6 +57,8 @@ impl Crashed {
         self.unsynced_lost += other.unsynced_lost;
         self.steps += other.steps;
         self.checkpoints += other.checkpoints;
+        self.trims += other.trims;
+        self.transactions += other.transactions;
     }
 
     /// Kills and losses of power.
@@ -69,8 +76,9 @@ const BLOCKS_MAX: u64 = 4;
 const PLACES: u64 = 24;
 /// Crashes after one step, at most.
 const CRASHES_MAX: u64 = 6;
-/// One in so many crashes is not taken back.
+/// One in so many crashes behind the last step is not taken back; of those that tear a record, one in so many.
 const STAYS: u64 = 8;
+const STAYS_TORN: u64 = 2;
 
 /// Crashes the image of the stack of `checked` so often, with a file that does `fault`.
 ///
@@ -103,6 +111,10 @@ struct Life<'a> {
     /// Steps done, and those of them that were synced.
     steps: u64,
     synced: u64,
+    /// The first block of the write that the last step was.
+    wrote: Option<u64>,
+    /// The same of one whose record was torn: a program writes it again.
+    torn: Option<u64>,
     crashed: Crashed,
 }
 
@@ -119,7 +131,21 @@ impl<'a> Life<'a> {
         tape.settle();
         let (random, blocks) = (Streams::new(seed).stream("image"), kept.capacity() / BLOCK);
         let (history, crashed) = (History::default(), Crashed::default());
-        Ok(Life { checked, files, fault, random, tape, kept, history, blocks, steps: 0, synced: 0, crashed })
+        Ok(Life {
+            checked,
+            files,
+            fault,
+            random,
+            tape,
+            kept,
+            history,
+            blocks,
+            steps: 0,
+            synced: 0,
+            wrote: None,
+            torn: None,
+            crashed,
+        })
     }
 
     /// One step, and crashes in the middle of it. Errors: what is not as promised.
@@ -127,28 +153,14 @@ impl<'a> Life<'a> {
         self.steps += 1;
         self.crashed.steps += 1;
         let synced = self.synced;
-        match self.random.below(8) {
-            0 => {
-                self.change(Step::Flush)?;
-                self.kept.sync().map_err(|error| error.to_string())?;
-                self.synced = self.steps;
-            }
-            1 => {
-                let places = self.places();
-                let (first, count) = (places, 1 + self.random.below(BLOCKS_MAX));
-                let mut into = vec![0; (count.min(self.blocks - first) * BLOCK) as usize];
-                self.kept.read(self.kept.until(), first * BLOCK, &mut into);
-            }
-            2 if self.random.below(4) == 0 => {
-                self.kept.checkpoint().map_err(|error| format!("{error:?}"))?;
-                (self.synced, self.crashed.checkpoints) = (self.steps, self.crashed.checkpoints + 1);
-            }
-            _ => self.write()?,
+        let torn = self.torn.take();
+        match torn {
+            Some(first) if self.random.chance(0.75) => self.write(first)?,
+            _ => self.any_step()?,
         }
-        let count = self.random.below(CRASHES_MAX);
+        let count = if torn.is_some() { CRASHES_MAX } else { self.random.below(CRASHES_MAX) };
         for number in 0..count {
-            let stays = number + 1 == count && self.random.below(STAYS) == 0;
-            if self.crash(synced, stays)? {
+            if self.crash(synced, number + 1 == count)? {
                 return Ok(());
             }
         }
@@ -156,40 +168,9 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    fn places(&mut self) -> u64 {
-        let place = self.random.below(PLACES.min(self.blocks));
-        // Half of them at the end of the device.
-        if place.is_multiple_of(2) { place } else { self.blocks - 1 - place }
-    }
-
-    fn change(&mut self, step: Step<'_>) -> Result<Status, String> {
-        let done =
-            self.kept.change(self.kept.until(), step).map_err(|error| format!("{step:?}: {error:?}"))?;
-        Ok(done.completion.status)
-    }
-
-    fn write(&mut self) -> Result<(), String> {
-        let first = self.places();
-        let count = (1 + self.random.below(BLOCKS_MAX)).min(self.blocks - first);
-        let (mut bytes, mut words) = (Vec::new(), Vec::new());
-        for block in first..first + count {
-            let word = Streams::new(self.steps).stream(&format!("block {block}")).bits() | 1;
-            words.push(word);
-            bytes.extend(word.to_le_bytes().repeat(BLOCK as usize / 8));
-        }
-        let status = self.change(Step::Write { address: first * BLOCK, bytes: &bytes })?;
-        if status != Status::Done {
-            // What a worn-out medium took of it is seen by reading.
-            words = read(&mut self.kept, &(first..first + count).collect::<Vec<_>>())?;
-        }
-        for (block, word) in (first..).zip(words) {
-            self.history.hold(self.steps, block, word);
-        }
-        Ok(())
-    }
-
-    /// A kill or a loss of power in the middle of the last step; whether life goes on behind it.
-    fn crash(&mut self, synced_before: u64, stays: bool) -> Result<bool, String> {
+    /// A kill or a loss of power in the middle of the last step; whether life goes on behind it, which it may if it is the
+    /// last one.
+    fn crash(&mut self, synced_before: u64, is_last: bool) -> Result<bool, String> {
         let operations = self.tape.operations();
         let cut = self.random.below(operations as u64 + 1) as usize;
         let torn = match self.tape.bytes_of(cut) {
@@ -227,9 +208,11 @@ impl<'a> Life<'a> {
             }));
         };
         self.crashed.unsynced_lost += u64::from(steps < acknowledged);
-        if !stays {
+        let stays_one_in = if kept.was_torn() { STAYS_TORN } else { STAYS };
+        if !is_last || self.random.below(stays_one_in) > 0 {
             return lives(self, kept, &tape).map_err(told).map(|()| false);
         }
+        self.torn = self.wrote.take().filter(|_| kept.was_torn());
         self.history.forget_after(steps);
         (self.steps, self.synced) = (steps, if is_kill { self.synced.min(steps) } else { steps });
         (self.tape, self.kept) = (tape, kept);
@@ -247,6 +230,9 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String>
     let Some(&block) = life.history.blocks().first() else { return Ok(()) };
     let word = u64::MAX;
     let bytes = word.to_le_bytes().repeat(BLOCK as usize / 8);
+    if kept.is_in_transaction() {
+        kept.change(kept.until(), Step::Commit).map_err(|error| format!("it commits nothing: {error:?}"))?;
+    }
     let step = Step::Write { address: block * BLOCK, bytes: &bytes };
     let done = kept.change(kept.until(), step).map_err(|error| format!("it takes no write: {error:?}"))?;
     if done.completion.status != Status::Done {

@@ -26,6 +26,7 @@ fn an_image_keeps_what_was_acknowledged_over_kills_and_what_was_synced_over_loss
     assert!(all.points() >= STACKS * POINTS, "{all:?}");
     let reached = [all.kills, all.power_losses, all.inside_writes, all.torn_records, all.unsynced_lost];
     assert!(reached.iter().all(|&count| count > 50) && all.checkpoints > 5, "{all:?}");
+    assert!(all.trims > 50 && all.transactions > 0, "{all:?}");
 }
 
 #[test]

@@ -1,0 +1,134 @@
+//! Stacks that are drawn more often than chance has them: what can go wrong there takes several settings at once.
+
+use super::hints::EDGE;
+
+/// Settings of a stack that are not drawn.
+#[derive(Debug)]
+pub(super) struct Combination {
+    /// The device at its top.
+    pub(super) kind: &'static str,
+    /// By room and setting, the value; a device of some kind is [`Value::Device`].
+    pub(super) settings: &'static [(&'static str, &'static str, Value)],
+}
+
+/// Of a setting.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Value {
+    /// This text.
+    Text(&'static str),
+    /// Any device of this kind.
+    Device(&'static str),
+}
+
+use Value::{Device, Text};
+
+/// A drive that loses pages that were programmed before the one that a power loss interrupts.
+const PAIRED: [(&str, &str, Value); 3] = [
+    ("ssd", "power_protected", Text("false")),
+    ("ssd", "paired_page_loss", Text("true")),
+    ("ssd", "program", Text("[\"500 us\", \"900 us\"]")),
+];
+
+/// One stack in three is one of these.
+pub(super) const COMBINATIONS: [Combination; 7] = [
+    // Copies in a small cache of what its drive lost: they leave soon.
+    Combination {
+        kind: "flash_disk_cache",
+        settings: &[
+            ("flash_disk_cache", "backing", Device("ssd")),
+            ("flash_disk_cache", "blocks", Text("8")),
+            ("flash_disk_cache", "slots", Text("4")),
+            PAIRED[0],
+            PAIRED[1],
+            PAIRED[2],
+        ],
+    },
+    Combination {
+        kind: "pcm_disk_cache",
+        settings: &[
+            ("pcm_disk_cache", "backing", Device("ssd")),
+            ("pcm_disk_cache", "capacity", Text("\"64 KiB\"")),
+            PAIRED[0],
+            PAIRED[1],
+            PAIRED[2],
+        ],
+    },
+    // Extents on their way at any moment.
+    Combination {
+        kind: "tiers",
+        settings: &[
+            (
+                "tiers",
+                "placement",
+                Text(
+                    "{ kind = \"dynamic\", epoch = \"150 us\", memory = \"0 %\", hysteresis = \"0 %\", \
+                     least_saving = \"0 s\" }",
+                ),
+            ),
+            ("tiers", "extent", Text("\"4 KiB\"")),
+            ("tiers", "migration_bandwidth", Text("\"1 GB/s\"")),
+        ],
+    },
+    // Segments that change places all the time.
+    Combination {
+        kind: "envy",
+        settings: &[
+            ("envy", "wear_swap_gap", Text("1")),
+            ("envy", "segments", Text("8")),
+            ("envy", "segment", Text("\"1 KiB\"")),
+            ("envy", "page", Text("\"256 B\"")),
+            ("envy", "utilisation", Text("\"70 %\"")),
+            ("envy", "buffer", Text("\"1 KiB\"")),
+        ],
+    },
+    // Stored energy that suffices, or nearly.
+    Combination {
+        kind: "nvram_card",
+        settings: &[
+            ("nvram_card", "volatile", Text("true")),
+            ("nvram_card", "capacitor", Text(EDGE)),
+            ("nvram_card", "dump", Text("\"all\"")),
+        ],
+    },
+    Combination {
+        kind: "onyx",
+        settings: &[("onyx", "completion", Text("\"early\"")), ("onyx", "capacitors", Text(EDGE))],
+    },
+    // A cache whose level and table survive, before a disk that forgets.
+    Combination {
+        kind: "server_cache",
+        settings: &[
+            ("server_cache", "backing", Device("hdd")),
+            ("hdd", "write_cache", Text("\"64 KiB\"")),
+            ("hdd", "capacity", Text("\"3 MiB\"")),
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::drawn::with_settings;
+    use super::super::hints::EDGE;
+    use super::{COMBINATIONS, Device, Text};
+    use nacre_kernel::Streams;
+
+    #[test]
+    fn every_combination_is_legal_and_has_its_settings() {
+        for combination in &COMBINATIONS {
+            for seed in 0..4 {
+                let mut random = Streams::new(seed).stream("stack");
+                let drawn = with_settings(combination.kind, combination.settings, &mut random);
+                let (text, _) = drawn.unwrap_or_else(|| panic!("{combination:?} is never legal"));
+                for (_, name, value) in combination.settings {
+                    let setting = match value {
+                        Text(EDGE) => format!("{name} = "),
+                        Text(value) => format!("{name} = {value}"),
+                        Device(kind) => format!("{name} = {{ kind = \"{kind}\""),
+                    };
+                    assert!(text.contains(&setting), "{setting} of {combination:?}: {text}");
+                }
+                assert!(!text.contains(EDGE), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The steps of a life: what a program asks of the device.
+
+use super::{BLOCK, BLOCKS_MAX, Life, PLACES, read};
+use crate::error::NotTaken;
+use crate::step::Step;
+use nacre_kernel::{Status, Streams};
+use std::ops::Range;
+
+impl Life<'_> {
+    /// A step of any kind. Errors: the device did what it may not.
+    pub(super) fn any_step(&mut self) -> Result<(), String> {
+        self.wrote = None;
+        match self.random.below(12) {
+            0 => {
+                self.change(Step::Flush)?;
+                self.kept.sync().map_err(|error| error.to_string())?;
+                self.synced = self.steps;
+            }
+            1 => {
+                let blocks = self.range();
+                let mut into = vec![0; ((blocks.end - blocks.start) * BLOCK) as usize];
+                self.kept.read(self.kept.until(), blocks.start * BLOCK, &mut into);
+            }
+            2 if self.random.below(4) == 0 => {
+                self.kept.checkpoint().map_err(|error| format!("{error:?}"))?;
+                (self.synced, self.crashed.checkpoints) = (self.steps, self.crashed.checkpoints + 1);
+            }
+            3 if !self.kept.is_in_transaction() => self.trim()?,
+            4 if !self.kept.is_in_transaction() => self.zero()?,
+            5 | 6 if self.kept.device().capabilities().transactions => self.transact()?,
+            _ => {
+                let first = self.place();
+                self.write(first)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&mut self) -> u64 {
+        let place = self.random.below(PLACES.min(self.blocks));
+        // Half of them at the end of the device.
+        if place.is_multiple_of(2) { place } else { self.blocks - 1 - place }
+    }
+
+    fn range(&mut self) -> Range<u64> {
+        let first = self.place();
+        first..(first + 1 + self.random.below(BLOCKS_MAX)).min(self.blocks)
+    }
+
+    /// Has the device do `step`; `None` where its transaction has no room for it, and nothing was done.
+    fn change(&mut self, step: Step<'_>) -> Result<Option<Status>, String> {
+        match self.kept.change(self.kept.until(), step) {
+            Ok(done) => Ok(Some(done.completion.status)),
+            Err(NotTaken::Refused(_)) => Ok(None),
+            Err(error) => Err(format!("{step:?}: {error:?}")),
+        }
+    }
+
+    /// Writes from block `first` on. The same step writes the same words, whatever was undone before.
+    pub(super) fn write(&mut self, first: u64) -> Result<(), String> {
+        let count = (1 + self.random.below(BLOCKS_MAX)).min(self.blocks - first);
+        let (mut bytes, mut words) = (Vec::new(), Vec::new());
+        for block in first..first + count {
+            let word = Streams::new(self.steps).stream(&format!("block {block}")).bits() | 1;
+            words.push(word);
+            bytes.extend(word.to_le_bytes().repeat(BLOCK as usize / 8));
+        }
+        match self.change(Step::Write { address: first * BLOCK, bytes: &bytes })? {
+            None => return Ok(()),
+            Some(Status::Done) => self.wrote = Some(first),
+            // What a worn-out medium took of it is seen by reading.
+            Some(_) => words = read(&mut self.kept, &(first..first + count).collect::<Vec<_>>())?,
+        }
+        for (block, word) in (first..).zip(words) {
+            self.history.hold(self.steps, block, word);
+        }
+        Ok(())
+    }
+
+    /// What a trimmed block holds is the device's to choose, and a zone may be reset: from then on blocks hold what is read.
+    fn trim(&mut self) -> Result<(), String> {
+        let blocks = self.range();
+        let bytes = ((blocks.end - blocks.start) * BLOCK) as u32;
+        self.change(Step::Trim { address: blocks.start * BLOCK, bytes })?;
+        self.crashed.trims += 1;
+        self.hold_what_is_read(blocks)?;
+        self.hold_all()
+    }
+
+    fn zero(&mut self) -> Result<(), String> {
+        let blocks = self.range();
+        let bytes = ((blocks.end - blocks.start) * BLOCK) as u32;
+        self.crashed.trims += 1;
+        match self.change(Step::Zero { address: blocks.start * BLOCK, bytes })? {
+            Some(Status::Done) => {
+                blocks.for_each(|block| self.history.hold(self.steps, block, 0));
+                Ok(())
+            }
+            _ => self.hold_what_is_read(blocks),
+        }
+    }
+
+    /// A transaction begins, or the open one ends: what an abort takes back is read.
+    fn transact(&mut self) -> Result<(), String> {
+        if !self.kept.is_in_transaction() {
+            return self.change(Step::Begin).map(drop);
+        }
+        self.crashed.transactions += 1;
+        if self.random.chance(0.5) {
+            return self.change(Step::Commit).map(drop);
+        }
+        self.change(Step::Abort)?;
+        self.hold_all()
+    }
+
+    fn hold_all(&mut self) -> Result<(), String> {
+        let blocks = self.history.blocks();
+        blocks.into_iter().try_for_each(|block| self.hold_what_is_read(block..block + 1))
+    }
+
+    fn hold_what_is_read(&mut self, blocks: Range<u64>) -> Result<(), String> {
+        let blocks: Vec<u64> = blocks.collect();
+        for (block, word) in blocks.iter().copied().zip(read(&mut self.kept, &blocks)?) {
+            self.history.hold(self.steps, block, word);
+        }
+        Ok(())
+    }
+}
