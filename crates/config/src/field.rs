@@ -135,6 +135,23 @@ impl Reader<'_> {
         }
         self.report(problem.remedy(&breach.remedy));
     }
+
+    /// Reports a whole number that the type of a field, which has this shape, cannot hold.
+    fn out_of_type<T>(&mut self, node: &Node, is_negative: bool, shape: &Shape) -> Option<T> {
+        let problem = if is_negative { "it is too small" } else { "it is too large" };
+        let Shape::Integer { most } = *shape else { unreachable!("only whole numbers have such types") };
+        let [min, max] = [0, most].map(|bound| Some(Datum::Integer(bound.into())));
+        self.out_of_range(node, &Breach::new(problem, format!("use 0 to {most}"), min, max));
+        None
+    }
+}
+
+/// Whether `node` is a whole number past those that TOML has, which stays text, and whether it is below zero.
+fn beyond_integers(node: &Node) -> Option<bool> {
+    let text = node.text()?;
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text).replace('_', "");
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (is_whole && digits.parse::<i64>().is_err()).then(|| text.starts_with('-'))
 }
 
 /// How a value breaks the bounds of its field.
@@ -251,14 +268,15 @@ macro_rules! integer_field {
             }
 
             fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
-                let Some(number) = whole(&node.value) else { return reader.expected(node, &Self::shape()) };
+                let Some(number) = whole(&node.value) else {
+                    return match beyond_integers(node) {
+                        Some(is_negative) => reader.out_of_type(node, is_negative, &Self::shape()),
+                        None => reader.expected(node, &Self::shape()),
+                    };
+                };
                 let fits = <$type>::try_from(number).ok();
                 if fits.is_none() {
-                    let problem = if number < 0 { "it is too small" } else { "it is too large" };
-                    let most = i64::try_from(<$type>::MAX).unwrap_or(i64::MAX);
-                    let bounds = [0, most].map(|bound| Some(Datum::Integer(bound.into())));
-                    let [min, max] = bounds;
-                    reader.out_of_range(node, &Breach::new(problem, format!("use 0 to {most}"), min, max));
+                    reader.out_of_type::<Self>(node, number < 0, &Self::shape());
                 }
                 fits
             }

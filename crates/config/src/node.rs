@@ -149,7 +149,7 @@ impl Node {
             Value::Integer(_) => "a whole number",
             Value::Float(number) if !number.is_finite() => "not finite",
             Value::Float(_) => "a number",
-            Value::Flag(_) => "true or false",
+            Value::Flag(_) => "a truth value",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
         }

@@ -3,7 +3,7 @@
 use crate::node::{Node, Value};
 use crate::origin::Origin;
 use crate::problem::{Problem, Problems, known_names};
-use crate::shape::{Field, Shape, Use};
+use crate::shape::{Field, Shape, Use, table_example};
 use nacre_kernel::ErrorCode;
 
 /// A value that a room will use, with its place and origin: explicit, from a catalogue, or a default.
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
     /// Reports every key of `table` that no field has. `None` if this is no table at all.
     pub fn only_known(&mut self, table: &Node, fields: &[Field]) -> Option<()> {
         let Value::Table(entries) = &table.value else {
-            return self.expected(table, &Shape::Table(Vec::new));
+            return self.unlike(table, &format!("it is {}", table.kind_name()), table_example(fields));
         };
         let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let is_misplaced = table.get("preset").is_some() && !known.contains(&"preset");
@@ -115,8 +115,12 @@ impl<'a> Reader<'a> {
             }
             _ => format!("it is {}", node.kind_name()),
         };
-        let problem = self.mistake(ErrorCode::WrongType, node, &problem);
-        let expected = shape.expected();
+        self.unlike(node, &problem, shape.expected())
+    }
+
+    /// Reports that `node` is not what is `expected`.
+    fn unlike<T>(&mut self, node: &Node, problem: &str, expected: String) -> Option<T> {
+        let problem = self.mistake(ErrorCode::WrongType, node, problem);
         self.report(problem.remedy(format!("give {expected}")).data("expected", expected));
         None
     }

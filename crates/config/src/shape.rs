@@ -209,12 +209,22 @@ impl Shape {
                 format!("a whole number, or a {family}: a table with `kind` or `preset`")
             }
             Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
-            Shape::Table(_) => "a table".into(),
+            Shape::Table(fields) => table_example(&fields()),
             Shape::Short(key, fields) => {
                 let short = Shape::short(key, *fields);
                 format!("{}, or a table", short.shape.expected())
             }
             Shape::Optional(shape) => shape.expected(),
         }
+    }
+}
+
+/// `a table such as { share = "100 %" }`, with the first of these fields that has a default.
+pub(crate) fn table_example(fields: &[Field]) -> String {
+    match fields.iter().find_map(|field| Some((field.name, field.default?))) {
+        Some((name, default)) => {
+            format!("a table such as {{ {name} = {} }}", default.node(Origin::Default("")))
+        }
+        None => "a table".into(),
     }
 }

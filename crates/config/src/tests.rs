@@ -315,6 +315,58 @@ fn what_a_whole_number_below_zero_may_be_its_bounds_say() {
     }
 }
 
+/// Has a table that may be missing.
+#[derive(Clone, Debug, PartialEq, Configuration)]
+struct Outer {
+    /// It.
+    inner: Option<Inner>,
+}
+
+/// In it.
+#[derive(Clone, Debug, PartialEq, Configuration)]
+struct Inner {
+    /// Parts.
+    #[config(default = "50 %", source = "assumed: half")]
+    share: Ratio,
+}
+
+#[test]
+fn what_is_no_table_is_told_with_an_example_of_one() {
+    let outer = |text: &str| {
+        let node = Node::parse_toml(text, "o.toml").unwrap();
+        let mut reader = Reader::new(&Known);
+        let outer = Outer::read(&node, &mut reader);
+        reader.finish().map(|_| outer.unwrap()).map_err(|problems| problems.to_string())
+    };
+    assert_eq!(
+        outer("inner = true").unwrap_err(),
+        "inner (o.toml:1): it is a truth value, given true; give a table such as { share = \"50 %\" }"
+    );
+}
+
+#[test]
+fn a_setting_past_the_largest_whole_number_is_too_large_and_not_text() {
+    for (text, expected) in [
+        (
+            "12345678901234567890",
+            "it is too large, given \"12345678901234567890\"; use 0 to 9223372036854775807",
+        ),
+        (
+            "-12345678901234567890",
+            "it is too small, given \"-12345678901234567890\"; use 0 to 9223372036854775807",
+        ),
+        ("1.2.3", "it is text, given \"1.2.3\"; give a whole number"),
+    ] {
+        let mut node = Node::parse_toml("few = 1", "p.toml").unwrap();
+        let origin = Origin::Override(format!("many={text}").into());
+        node.set("many", Node::parse_value(text, &origin)).unwrap();
+        let mut reader = Reader::new(&Known);
+        Plain::read(&node, &mut reader);
+        let problems = reader.finish().unwrap_err();
+        assert_eq!(problems.to_string(), format!("many (--set many={text}): {expected}"));
+    }
+}
+
 #[test]
 fn whole_numbers_end_where_the_type_or_the_document_ends() {
     let (read, _) = plain("many = 9223372036854775807\nfew = 4294967295").unwrap();
