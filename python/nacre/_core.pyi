@@ -242,6 +242,7 @@ def trace_policies(
     paths: list[str],
     options: _Options,
     policies: list[str],
+    functions: list[tuple[str, Callable[..., Any]]],
     sizes: list[int],
     block_bytes: int,
     share: float,

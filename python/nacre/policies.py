@@ -65,5 +65,10 @@ class PlacementView:
 Placement: TypeAlias = Callable[[PlacementView], Sequence[tuple[int, int]]]
 """Names the pairs of extents that change places, the most urgent first."""
 
-Cleaning: TypeAlias = Callable[[CleaningView], int]
-"""Names the place to clean, by its index among those it sees."""
+Cleaning: TypeAlias = Callable[[CleaningView], "int | tuple[int, int, int]"]
+"""Names the place to clean, by its index among those it sees.
+
+A function whose attribute `partition_segments` is a number divides the array into partitions of so
+many segments, and sees one of them at a time. It may return `(index, lower, higher)`: so many live
+pages from the end of the segment go to the partition before, and from its head to the one behind.
+"""

@@ -126,7 +126,7 @@ def mrc(
 
 def caches(
     paths: Paths,
-    policies: str | Sequence[str | Mapping[str, object]] = ("lru", "arc", "s3_fifo", "sieve"),
+    policies: CachePolicy | Sequence[CachePolicy] = ("lru", "arc", "s3_fifo", "sieve"),
     sizes: str | int | Sequence[str | int] | None = None,
     *,
     block: int = 4096,
@@ -137,9 +137,10 @@ def caches(
 ) -> CacheCurves:
     """What caches of every policy and size miss, simulated side by side in one pass on all cores.
 
-    A policy is a name or a table of its settings, and `"all"` every one that Nacre has; a size is
-    text as `"64 MiB"`, or bytes; one of each needs no list. Without sizes there are ten, each twice
-    the one before, up to what the trace touches, which takes a look beforehand. With `sample=0.01`,
+    A policy is a name, a table of its settings, or a class of yours (`nacre.policies.Replacement`),
+    and `"all"` every one that Nacre has; a size is text as `"64 MiB"`, or bytes; one of each needs
+    no list. Without sizes there are ten, each twice the one before, up to what the trace touches,
+    which takes a look beforehand. With `sample=0.01`,
     caches are simulated in miniature: of each block all accesses are followed or none, in a cache
     of a hundredth of the size.
     """
@@ -150,19 +151,31 @@ def caches(
             f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
         )
     block = _block(block)
-    policies = [policies] if isinstance(policies, str) else policies
+    if isinstance(policies, str | type | Mapping):
+        policies = [policies]
     sizes = [sizes] if isinstance(sizes, str | int) else sizes
     with _readable(paths) as files:
         bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
-        named = [name for each in policies for name in _named(each)]
+        functions: dict[str, type] = {}
+        named = [name for each in policies for name in _named(each, functions)]
         if not named:
             raise TraceError(
                 'there is no policy to simulate; give one, as "lru"', "missing-setting"
             )
         blocks = _in_blocks(bytes_, block, share)
-        given = (files, chosen, named, blocks, block, share, _seed(seed), _answering(progress))
+        brought = list(functions.items())
         try:
-            text = _core.trace_policies(*given)
+            text = _core.trace_policies(
+                files,
+                chosen,
+                named,
+                brought,
+                blocks,
+                block,
+                share,
+                _seed(seed),
+                _answering(progress),
+            )
         except ConfigError as error:
             # A policy is read as a setting would be, which nobody gave.
             said = [cast("Problem", {**problem, "where": ""}) for problem in error.problems]
@@ -170,10 +183,23 @@ def caches(
     return CacheCurves(_name(paths), json.loads(text))
 
 
-def _named(policy: str | Mapping[str, object]) -> list[str]:
-    """A policy as the core reads it; for "all", those of the replacement family with a model."""
+CachePolicy: TypeAlias = "str | Mapping[str, object] | type"
+"""A name, a table of settings, or a class of `nacre.policies.Replacement`."""
+
+
+def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
+    """A policy as the core reads it; for "all", those of the replacement family with a model.
+
+    A class goes to the `functions`, under its name.
+    """
     if policy == "all":
         return [model.kind for model in family("replacement") if model.kind != "external"]
+    if isinstance(policy, type):
+        name = policy.__name__
+        while functions.get(name, policy) is not policy:
+            name += "+"
+        functions[name] = policy
+        return [name]
     return [policy if isinstance(policy, str) else toml.value(policy)]
 
 

@@ -111,6 +111,46 @@ def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
     assert "return one of " in text
 
 
+def test_a_function_divides_the_array_and_says_where_pages_go() -> None:
+    seen: list[nacre.CleaningView] = []
+
+    def fifo(view: nacre.CleaningView) -> tuple[int, int, int]:
+        seen.append(view)
+        invalid = view.programmed - view.live
+        fit = np.flatnonzero(invalid > 0)
+        return int(fit[view.cleaned_at[fit].argmin()]), moved, 0
+
+    fifo.partition_segments = 3  # type: ignore[attr-defined]
+    moves = {}
+    for moved in (0, 10):
+        seen.clear()
+        record = nacre.run(SMALL, {"stack.cleaning": fifo})
+        assert {view.first for view in seen} == {0, 3, 6}
+        assert {len(view.live) for view in seen} == {3, 2}, "one segment stands by"
+        moves[moved] = record.cleaning_cost
+    assert moves[0] != moves[10]
+
+
+@pytest.mark.parametrize(
+    ("segments", "said"),
+    [(4, "the array's 9 segments do not divide"), (0, "an int from 1 on"), ("x", "an int from 1")],
+)
+def test_partitions_that_cannot_be_are_named(segments: object, said: str) -> None:
+    def policy(view: nacre.CleaningView) -> int:
+        return greedy(view)
+
+    policy.partition_segments = segments  # type: ignore[attr-defined]
+    with pytest.raises((nacre.ConfigError, nacre.Error), match=said):
+        nacre.run(SMALL, {"stack.cleaning": policy})
+
+
+def test_a_tuple_that_says_something_else_is_named() -> None:
+    with pytest.raises(nacre.Error, match="return \\(index, pages for the partition before"):
+        nacre.run(SMALL, {"stack.cleaning": returning((0, -1, 0))})
+    with pytest.raises(nacre.Error, match="it is out of range; return the index of a place"):
+        nacre.run(SMALL, {"stack.cleaning": returning((99, 0, 0))})
+
+
 def test_what_a_function_raises_is_raised_again_as_it_is() -> None:
     class MineError(Exception):
         pass

@@ -46,6 +46,39 @@ def test_lru_in_python_is_lru() -> None:
     assert mine.scenario["stack"]["level"][0]["policy"]["function"] == "Lru"
 
 
+def test_a_class_of_yours_stands_beside_built_in_caches_of_a_trace() -> None:
+    sizes = ["1 MiB", "16 MiB"]
+    found = nacre.trace.caches("pgbench", ["lru", Lru], sizes, limit=20_000)
+    assert found.policies == ["lru", "Lru"]
+    frame = found.frame().drop("policy")
+    assert frame[:2].equals(frame[2:]), "it is LRU"
+    sampled = nacre.trace.caches("pgbench", Lru, "16 MiB", limit=20_000, sample=0.1)
+    theirs = nacre.trace.caches("pgbench", "lru", "16 MiB", limit=20_000, sample=0.1)
+    assert sampled.frame().drop("policy").equals(theirs.frame().drop("policy"))
+
+
+def test_two_classes_of_one_name_are_told_apart() -> None:
+    class Closed(Lru):
+        def evict(self, block: int) -> int:
+            return block
+
+    Closed.__name__ = "Lru"
+    found = nacre.trace.caches("pgbench", [Lru, Closed], "1 MiB", limit=5_000)
+    assert found.policies == ["Lru", "Lru+"]
+
+
+def test_what_a_class_raises_ends_the_simulation_of_caches() -> None:
+    class WrongError(Exception):
+        pass
+
+    class Failing(Lru):
+        def hit(self, _block: int) -> None:
+            raise WrongError
+
+    with pytest.raises(WrongError):
+        nacre.trace.caches("pgbench", ["lru", Failing], "16 MiB", limit=200_000)
+
+
 def test_a_policy_may_refuse_what_comes_in() -> None:
     class Closed(Lru):
         def evict(self, block: int) -> int:

@@ -13,7 +13,7 @@ use nacre_machine::policies::{Brought, Decider};
 use nacre_machine::{Files, HostMemory};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyTuple};
 use std::io::{self, BufRead};
 
 /// Functions by the names under which a scenario asks for them.
@@ -84,7 +84,9 @@ impl Files for WithFunctions {
 
     fn cleaner(&self, name: &str) -> Option<Box<dyn Cleaner>> {
         let (function, failure) = (self.function(name)?, self.failure.clone());
-        Some(Box::new(PythonCleaner { name: name.to_string(), function, failure }))
+        let partition_segments = Python::attach(|py| partition_segments(name, function.bind(py)));
+        let partition_segments = partition_segments.map_err(|error| failure.remember(error)).ok()?;
+        Some(Box::new(PythonCleaner { name: name.to_string(), function, partition_segments, failure }))
     }
 
     fn replacement(&self, name: &str) -> Option<Brought> {
@@ -96,10 +98,26 @@ impl Files for WithFunctions {
     }
 }
 
+/// Places in a partition, which a function says as its attribute of this name; none where all places are one.
+fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
+    let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());
+    if size.is_none() {
+        let shown = given.repr().map_or_else(|_| "a value".into(), |text| text.to_string());
+        let problem = format!(
+            "the cleaning function {name} has partition_segments = {shown}: give the segments of a partition, an int \
+             from 1 on"
+        );
+        return Err(function_failed(function.py(), problem));
+    }
+    Ok(size)
+}
+
 /// A function that is asked for every victim.
 struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
+    partition_segments: Option<u32>,
     failure: Failure,
 }
 
@@ -119,6 +137,10 @@ impl State for PythonCleaner {
 }
 
 impl Cleaner for PythonCleaner {
+    fn partition_segments(&self) -> Option<u32> {
+        self.partition_segments
+    }
+
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
         let places = view.places_of(partition);
         let best = places.clone().max_by_key(|&place| view.invalid(place)).expect("a partition has places");
@@ -126,21 +148,40 @@ impl Cleaner for PythonCleaner {
             return Decision::clean(best);
         }
         let answer = Python::attach(|py| self.ask(py, view, partition));
-        Decision::clean(answer.map_or_else(
-            |failure| {
-                self.failure.remember(failure);
-                best
-            },
-            |index| places.start + index,
-        ))
+        answer.unwrap_or_else(|failure| {
+            self.failure.remember(failure);
+            Decision::clean(best)
+        })
     }
 }
 
 impl PythonCleaner {
-    /// The index that the function returns, if it is a legal one.
-    fn ask(&self, py: Python<'_>, view: &View<'_>, partition: usize) -> PyResult<usize> {
+    /// What the function decides: an index alone, or with the pages that go to the partitions before and behind.
+    fn ask(&self, py: Python<'_>, view: &View<'_>, partition: usize) -> PyResult<Decision> {
         let seen = Py::new(py, CleaningView::new(py, view, partition))?;
         let answer = self.function.bind(py).call1((seen,))?;
+        let start = view.places_of(partition).start;
+        if !answer.is_instance_of::<PyTuple>() {
+            return Ok(Decision::clean(start + self.index(&answer, view, partition)?));
+        }
+        let Ok((to_lower, to_higher)) =
+            answer.extract::<(Bound<'_, PyAny>, u32, u32)>().map(|all| (all.1, all.2))
+        else {
+            let shown = answer.repr().map_or_else(|_| "a tuple".into(), |text| text.to_string());
+            let problem = format!(
+                "the cleaning function {} returned {shown}: return (index, pages for the partition before, pages for \
+                 the one behind), ints from 0 on",
+                self.name
+            );
+            return Err(function_failed(py, problem));
+        };
+        let victim = start + self.index(&answer.get_item(0)?, view, partition)?;
+        Ok(Decision { victim, to_lower, to_higher })
+    }
+
+    /// The index in `answer`, if it is a legal one.
+    fn index(&self, answer: &Bound<'_, PyAny>, view: &View<'_>, partition: usize) -> PyResult<usize> {
+        let py = answer.py();
         let places = view.places_of(partition);
         let wrong = |problem: String| {
             let shown = answer.repr().map_or_else(|_| "a value".into(), |text| text.to_string());

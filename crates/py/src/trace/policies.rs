@@ -2,7 +2,9 @@
 
 use super::input::{each_batch, open};
 use super::wishes::{Wishes, option_error};
-use crate::errors::{config_error, no_thread, trace_error};
+use crate::cleaning::Functions;
+use crate::errors::{Failure, config_error, no_thread, trace_error};
+use crate::policies;
 use nacre_machine::Problems;
 use nacre_machine::policies::{Replacement, cache};
 use nacre_shape::miniature::{Amounts, Cache, Followed, Follower, Simulation};
@@ -30,7 +32,7 @@ impl Cache for Policy {
 
 /// One pass over a trace; returns the misses of each policy at each size in blocks as JSON text.
 #[pyfunction]
-#[pyo3(signature = (paths, options, policies, sizes, block_bytes, share, seed, progress))]
+#[pyo3(signature = (paths, options, policies, functions, sizes, block_bytes, share, seed, progress))]
 #[expect(clippy::disallowed_methods, reason = "simulations of one stream on all processors")]
 #[expect(clippy::too_many_arguments, reason = "the keywords of one Python function")]
 pub(crate) fn trace_policies(
@@ -38,6 +40,7 @@ pub(crate) fn trace_policies(
     paths: Vec<String>,
     options: &Bound<'_, PyMapping>,
     policies: Vec<String>,
+    functions: Functions,
     sizes: Vec<u64>,
     block_bytes: u64,
     share: f64,
@@ -46,8 +49,10 @@ pub(crate) fn trace_policies(
 ) -> PyResult<String> {
     let wishes = Wishes::read(py, options)?;
     let mut input = open(py, &paths, &wishes.options)?;
+    let failure = Failure::default();
+    let brought = Brought { functions, failure: failure.clone() };
     let simulations =
-        simulations(&policies, &sizes, share).map_err(|problems| config_error(py, &problems))?;
+        simulations(&policies, &brought, &sizes, share).map_err(|problems| config_error(py, &problems))?;
     let mut follower = Follower::new(block_bytes, share, seed);
     // Whether nobody waits for the result any longer.
     let stopped = AtomicBool::new(false);
@@ -77,10 +82,11 @@ pub(crate) fn trace_policies(
             if followed.len() >= HANDED {
                 hand(&mut followed);
             }
-            Ok(true)
+            Ok(!failure.is_there())
         });
         if complete.is_ok() {
-            hand(&mut followed);
+            // A thread that is behind may wait for the interpreter.
+            py.detach(|| hand(&mut followed));
         } else {
             stopped.store(true, Ordering::Relaxed);
         }
@@ -92,6 +98,9 @@ pub(crate) fn trace_policies(
         }
         Ok((complete?, all))
     })?;
+    if let Some(raised) = py.detach(|| failure.take()) {
+        return Err(raised);
+    }
     let tally = input.reader.tally();
     let all = follower.all();
     if all.accesses == [0.0; 2] {
@@ -129,11 +138,35 @@ fn add_all(
     own
 }
 
+/// The policies that are written in Python, by name.
+struct Brought {
+    functions: Functions,
+    failure: Failure,
+}
+
+impl Brought {
+    /// A cache under the policy of this name, if it was brought.
+    fn cache(&self, name: &str, blocks: u64) -> Option<Box<dyn Replacement>> {
+        let (_, class) = self.functions.iter().find(|(known, _)| known == name)?;
+        let class = Python::attach(|py| class.clone_ref(py));
+        let make = policies::replacement(name.to_string(), class, self.failure.clone());
+        Some(make(usize::try_from(blocks).unwrap_or(usize::MAX)))
+    }
+}
+
 /// Every policy at every size, numbered.
-fn simulations(policies: &[String], sizes: &[u64], share: f64) -> Result<Vec<(usize, Simulation)>, Problems> {
+fn simulations(
+    policies: &[String],
+    brought: &Brought,
+    sizes: &[u64],
+    share: f64,
+) -> Result<Vec<(usize, Simulation)>, Problems> {
     let pairs = policies.iter().flat_map(|policy| sizes.iter().map(move |&blocks| (policy, blocks)));
     let made = pairs.enumerate().map(|(number, (policy, blocks))| {
-        let make = |blocks| cache(policy, blocks).map(|built| Box::new(Policy(built)) as Box<dyn Cache>);
+        let make = |blocks| {
+            let built = brought.cache(policy, blocks).map_or_else(|| cache(policy, blocks), Ok);
+            built.map(|built| Box::new(Policy(built)) as Box<dyn Cache>)
+        };
         Ok((number, Simulation::new(blocks, share, make)?))
     });
     made.collect()

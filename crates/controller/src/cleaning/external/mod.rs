@@ -1,10 +1,12 @@
 //! External: a policy that the caller brings, written in another language.
 //!
 //! # Models
-//! Whatever the function decides, on the same mechanism as every other policy.
+//! Whatever the function decides, on the same mechanism as every other policy: the victim, the segments of a partition,
+//! and how many of the victim's live pages go to the partitions before and behind.
 //!
 //! # Leaves out
-//! Nothing. What the function may not do is checked by the mechanism.
+//! When cleaning begins: that is a rule of the device, such as `reserve` of an SSD. What the function may not do is
+//! checked by the mechanism.
 //!
 //! # Sources
 //! None: the model is the caller's.
@@ -12,7 +14,7 @@
 //! # Checks
 //! The function of that name decides; a name that nobody brought is the user's mistake, named with its place.
 
-use super::CleaningFamily;
+use super::{CleaningFamily, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
@@ -36,6 +38,10 @@ pub const ROOM: Room<CleaningFamily> = Room {
     ),
     build: |slot, context| {
         let config: Config = slot.config(context.families());
-        context.external(&format!("{}.function", slot.path()), &config.function)
+        let cleaner = context.external(&format!("{}.function", slot.path()), &config.function)?;
+        if let Some(size) = cleaner.partition_segments() {
+            check_partitions(size, context.segments(), slot.path())?;
+        }
+        Ok(cleaner)
     },
 };
