@@ -140,3 +140,18 @@ def test_the_energy_of_a_request_has_a_unit_of_its_own() -> None:
     page = unescape(report({"pcm": nacre.run("nvram-card", {"run.requests": 300})}))
     assert re.search(r"<td[^>]*>[0-9.]+ [num]J", page)
     assert not re.search(r"[0-9]J\b", page)
+
+
+def test_what_cleaning_of_a_drive_cost_is_drawn_over_time() -> None:
+    record = nacre.run("ssd", {"workload.requests": 40_000, "run.until_steady.tolerance": "50 %"})
+    (drive,) = record.components
+    table = record.cleaning()
+    assert table["host"].sum() == drive.wear.host
+    assert table["cleaned"].sum() == drive.wear.cleaned > 0
+    assert table["end_s"].is_sorted()
+    assert 0 < table["end_s"][-1] <= record.simulated_s
+    cost = table["cleaned"].sum() / table["host"].sum()
+    assert cost == pytest.approx(record.cleaning_cost)
+    chart = record.plot_cleaning()
+    assert headline(chart) == f"Cleaning programs {cost:.2f} pages per page of host data"
+    assert "cleaner programs per page of host data" in words(chart)

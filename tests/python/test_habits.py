@@ -127,3 +127,19 @@ def test_values_of_a_tenant_are_columns_of_a_study() -> None:
     assert found.table["logs_ns"][0] == logs.mean_ns
     assert found.table["logs_ns"][1] > found.table["logs_ns"][0]
     assert found.table["web_iops"][0] == named["web"].throughput.iops
+
+
+def test_a_number_that_no_setting_holds_is_not_called_text(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(toml.document(SMALL))
+    for name in ("workload.requests", "run.seed"):
+        given = f"{name}=12345678901234567890"
+        status, _, said = told("run", str(tmp_path / "small.toml"), "--set", given)
+        assert status == 2
+        assert "it is too large" in said
+        assert "text" not in said
+
+
+def test_a_truth_value_where_a_table_belongs_is_told_as_one() -> None:
+    _, _, said = told("check", "ssd", "--set", "run.fill=true")
+    assert "it is true or false, given true" not in said
+    assert "it is a truth value, given true; give" in said

@@ -60,6 +60,7 @@ impl<S: Store> Device for Ssd<S> {
             parity.restart_ledger();
         }
         self.book = Book::behind(self.array.programs, self.array.flash.erases());
+        self.history.restart(&self.array.programs);
     }
 
     fn precondition(&mut self, requests: &[Request]) {

@@ -221,6 +221,7 @@ mod frontier;
 mod gaps;
 mod geometry;
 mod handles;
+mod history;
 mod host;
 mod idle;
 mod invariants;

@@ -4,6 +4,7 @@ use super::array::Array;
 use super::book::Book;
 use super::config::Config;
 use super::flash_ops::Untimed;
+use super::history::History;
 use super::host::HostInterface;
 use super::mapping_cache::Lookup;
 use super::outage::Outage;
@@ -30,6 +31,7 @@ pub(super) struct Ssd<S> {
     pub(super) schedule: Schedule,
     pub(super) interface: HostInterface,
     pub(super) book: Book,
+    pub(super) history: History,
     /// When the drive could be written no more, and how many bytes it had taken in by then.
     #[state(varies)]
     pub(super) end_of_life: Option<(Time, u64)>,
@@ -63,6 +65,7 @@ impl<S: Store> Ssd<S> {
             schedule: Schedule::new(array.geometry, &config, S::CARRIES_BYTES),
             interface,
             book: Book::default(),
+            history: History::new(u64::from(array.geometry.units_per_superblock)),
             end_of_life: None,
             share: None,
             versions: Versions::default(),
@@ -183,6 +186,7 @@ impl<S: Store> Ssd<S> {
         if S::CARRIES_BYTES {
             self.versions.acknowledge(done);
         }
+        self.history.note(at, &self.array.programs);
         Completion { done, status }
     }
 

@@ -234,5 +234,6 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     columns.push(column("space.live_units", valid_units(ssd) as f64));
     columns.extend(end_of_life(ssd.end_of_life));
     columns.extend(drive_share(ssd.share));
+    columns.extend(ssd.history.columns());
     columns
 }
