@@ -68,7 +68,7 @@ fn what_is_neither_is_told_what_may_stand_there() {
     let mistake = |text| read(text, None).unwrap_err();
     assert_eq!(
         mistake("fill = true"),
-        "fill (test.toml:1): it is true or false, given true; give one of all, half, or a table"
+        "fill (test.toml:1): it is a truth value, given true; give one of all, half, or a table"
     );
     assert_eq!(
         mistake("fill = \"halt\""),
