@@ -115,7 +115,9 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
         lines[edge] = format!("{name}\"{joules:.9} J\"");
         lines.retain(|line| !line.starts_with("may_lose_writes = "));
         let text = scenario(&lines);
-        check(&Document { text: &text, name: "drawn", overrides: &[], seed: None }).is_ok()
+        let checked = check(&Document { text: &text, name: "drawn", overrides: &[], seed: None });
+        // Some parts say what they need when they are built.
+        checked.is_ok_and(|checked| OfScenario::new(&checked, &Nothing).is_ok())
     };
     let (mut low, mut enough) = ENERGIES;
     for _ in 0..HALVINGS {
