@@ -19,6 +19,7 @@ pub mod placement;
 mod recency;
 pub mod replacement;
 pub mod server_cache;
+mod server_cache_events;
 pub mod tiers;
 mod unfinished;
 #[cfg(test)]
@@ -35,4 +36,4 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
 ];
 
 /// Of these, the devices that have been converted to discrete events.
-pub static EVENTS: &[nacre_device::EventRoom] = &[network::EVENTS];
+pub static EVENTS: &[nacre_device::EventRoom] = &[network::EVENTS, server_cache_events::EVENTS];

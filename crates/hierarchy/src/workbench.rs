@@ -45,6 +45,15 @@ pub(crate) fn build(toml: &str) -> Result<Box<dyn Device>, Problems> {
     workbench.device(&document.stack)
 }
 
+/// The same in the event contract.
+pub(crate) fn build_events(
+    toml: &str,
+    mut workbench: Workbench,
+) -> Result<Box<dyn nacre_kernel::event::Device>, Problems> {
+    let document: Document = workbench.read(toml)?;
+    workbench.event_device(&document.stack)
+}
+
 /// The policy `kind` for `capacity` blocks, as it is without settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");

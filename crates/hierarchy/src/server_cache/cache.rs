@@ -53,32 +53,32 @@ pub(super) struct ServerCache {
 
 /// How a cache behaves; what is left of its configuration once the devices are built.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Behaviour {
-    pub(super) block: Bytes,
-    pub(super) lookup: Time,
-    pub(super) write_allocate: bool,
-    pub(super) fill: FillMode,
+pub(crate) struct Behaviour {
+    pub(crate) block: Bytes,
+    pub(crate) lookup: Time,
+    pub(crate) write_allocate: bool,
+    pub(crate) fill: FillMode,
     /// Its settings if it writes back, and whether its table outlives a loss of power.
-    pub(super) write_back: Option<(Settings, bool)>,
+    pub(crate) write_back: Option<(Settings, bool)>,
 }
 
 /// What happened, in blocks, except where it says requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
-pub(super) struct Counts {
-    pub(super) read_misses: u64,
-    pub(super) read_merged: u64,
-    pub(super) write_misses: u64,
-    pub(super) write_merged: u64,
-    pub(super) write_parts: u64,
-    pub(super) trimmed: u64,
+pub(crate) struct Counts {
+    pub(crate) read_misses: u64,
+    pub(crate) read_merged: u64,
+    pub(crate) write_misses: u64,
+    pub(crate) write_merged: u64,
+    pub(crate) write_parts: u64,
+    pub(crate) trimmed: u64,
     /// Blocks from the backing that were offered to the levels.
-    pub(super) fills: u64,
-    pub(super) bypassed: u64,
-    pub(super) recovered: u64,
+    pub(crate) fills: u64,
+    pub(crate) bypassed: u64,
+    pub(crate) recovered: u64,
     /// Requests.
-    pub(super) backing_reads: u64,
+    pub(crate) backing_reads: u64,
     /// Requests.
-    pub(super) backing_writes: u64,
+    pub(crate) backing_writes: u64,
 }
 
 impl ServerCache {

@@ -24,7 +24,7 @@ struct Entry {
 /// Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R).
 #[derive(Debug, State)]
 #[state(after = "Map::check_restored")]
-pub(super) struct Map {
+pub(crate) struct Map {
     #[state(varies)]
     entries: Vec<Entry>,
     used: usize,
@@ -32,7 +32,7 @@ pub(super) struct Map {
 
 impl Map {
     /// An empty one.
-    pub(super) fn new() -> Map {
+    pub(crate) fn new() -> Map {
         Map { entries: vec![UNUSED; ENTRIES_MIN], used: 0 }
     }
 
@@ -46,20 +46,20 @@ impl Map {
 
     /// Keys in it.
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.used
     }
 
     /// What `key` stands for.
     #[inline]
-    pub(super) fn get(&self, key: u64) -> Option<u64> {
+    pub(crate) fn get(&self, key: u64) -> Option<u64> {
         let entry = self.entries[self.find(key)];
         (entry.key == key).then_some(entry.value)
     }
 
     /// `key` stands for `value` from now on.
     #[inline]
-    pub(super) fn set(&mut self, key: u64, value: u64) {
+    pub(crate) fn set(&mut self, key: u64, value: u64) {
         let mut at = self.find(key);
         if self.entries[at].key != key {
             if (self.used + 1) * 10 > self.entries.len() * 7 {
@@ -73,7 +73,7 @@ impl Map {
 
     /// Takes `key` out; what it stood for.
     #[inline]
-    pub(super) fn remove(&mut self, key: u64) -> Option<u64> {
+    pub(crate) fn remove(&mut self, key: u64) -> Option<u64> {
         let mut hole = self.find(key);
         let entry = self.entries[hole];
         if entry.key != key {
@@ -100,17 +100,17 @@ impl Map {
 
     /// Asks for the memory that a look-up of `key` will need.
     #[inline]
-    pub(super) fn prefetch(&self, key: u64) {
+    pub(crate) fn prefetch(&self, key: u64) {
         prefetch_index(&self.entries, self.home(key));
     }
 
     /// Every key with what it stands for, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.entries.iter().filter(|entry| entry.key != NO_KEY).map(|entry| (entry.key, entry.value))
     }
 
     /// Panics unless every key can be found.
-    pub(super) fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         assert_eq!(self.iter().count(), self.used, "keys are counted right");
         for (at, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.key != NO_KEY) {
             assert_eq!(self.find(entry.key), at, "key {} is found where it is", entry.key);

@@ -121,16 +121,16 @@
 //! at any moment too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's
 //! law; a larger LRU cache never hits less.
 
-mod cache;
+pub(crate) mod cache;
 mod cleaning;
 mod device;
 mod dirty;
 mod in_flight;
 mod levels;
-mod map;
+pub(crate) mod map;
 mod moving;
-mod parts;
-mod places;
+pub(crate) mod parts;
+pub(crate) mod places;
 mod power;
 mod reads;
 mod report;
@@ -139,7 +139,7 @@ mod table;
 mod tests;
 mod transit;
 mod visit;
-mod write_back;
+pub(crate) mod write_back;
 mod writes;
 
 use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
@@ -355,9 +355,9 @@ fn build_level(level: &LevelConfig, config: &Config, builder: &mut dyn Builder) 
 }
 
 /// What policies may ask for.
-struct PolicyContext<'a> {
-    builder: &'a mut dyn Builder,
-    capacity: usize,
+pub(crate) struct PolicyContext<'a> {
+    pub(crate) builder: &'a mut dyn Builder,
+    pub(crate) capacity: usize,
 }
 
 impl ReplacementContext for PolicyContext<'_> {
@@ -424,7 +424,7 @@ fn promise_problems(
 
 impl Behaviour {
     /// Of a cache that holds at most `blocks` blocks.
-    fn of(config: &Config, blocks: u64) -> Behaviour {
+    pub(crate) fn of(config: &Config, blocks: u64) -> Behaviour {
         let Config { block, lookup, write_allocate, fill, .. } = *config;
         let share = |of: Ratio| (of.0 * blocks as f64) as u64;
         let write_back = config.write_back.as_ref().map(|of| {

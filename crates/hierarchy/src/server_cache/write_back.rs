@@ -47,36 +47,36 @@ pub(super) struct WriteBack {
 
 /// What is left of the configuration, in blocks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// Most dirty blocks.
-    pub(super) most: u64,
+    pub(crate) most: u64,
     /// Dirty blocks that cleaning in the background leaves.
-    pub(super) clean_above: u64,
+    pub(crate) clean_above: u64,
     /// Blocks written back side by side.
-    pub(super) batch: u64,
+    pub(crate) batch: u64,
 }
 
 /// What happened, in blocks, except where it says requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// Blocks that a write left to be written back.
-    pub(super) dirtied: u64,
+    pub(crate) dirtied: u64,
     /// Writes of blocks that were to be written back anyway.
-    pub(super) overwritten: u64,
+    pub(crate) overwritten: u64,
     /// Written back in the background.
-    pub(super) cleaned: u64,
+    pub(crate) cleaned: u64,
     /// Written back for a flush of the host.
-    pub(super) flushed: u64,
+    pub(crate) flushed: u64,
     /// Written back since they had to leave.
-    pub(super) dirty_evictions: u64,
+    pub(crate) dirty_evictions: u64,
     /// Blocks whose data was lost before they were written back.
-    pub(super) lost: u64,
+    pub(crate) lost: u64,
     /// Of these, and of those that had to leave and that the backing refused, each time.
-    pub(super) refused: u64,
+    pub(crate) refused: u64,
     /// Requests that write back.
-    pub(super) requests: u64,
+    pub(crate) requests: u64,
     /// Dirty blocks when counting began.
-    pub(super) at_first: u64,
+    pub(crate) at_first: u64,
 }
 
 impl WriteBack {

@@ -66,6 +66,28 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
+    /// Request `id` completed at `at`; its time went into `own` spans of `component`, then into `spans`. Empty own spans are
+    /// left out.
+    #[inline(always)]
+    pub fn push_behind<const SPANS: usize>(
+        &mut self,
+        id: RequestId,
+        at: Time,
+        status: Status,
+        component: ComponentId,
+        own: [(Activity, Time); SPANS],
+        spans: &[Span],
+    ) -> &mut Completed {
+        let first = self.spans.len() as u32;
+        for (activity, time) in own {
+            if !time.is_zero() {
+                self.spans.push(Span { component, activity, stage: Stage::Untold, time });
+            }
+        }
+        self.spans.extend_from_slice(spans);
+        self.add(id, at, status, first)
+    }
+
     #[inline(always)]
     fn add(&mut self, id: RequestId, at: Time, status: Status, first: u32) -> &mut Completed {
         let end = self.spans.len() as u32;

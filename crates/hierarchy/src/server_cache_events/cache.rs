@@ -1,0 +1,154 @@
+//! The device behind `server_cache`: requests cut into blocks, and what each part waits for.
+
+use super::fetch::Fetch;
+use super::levels::{Levels, Moves};
+use super::ops::Operations;
+use super::visit::Visit;
+use super::write_back::WriteBack;
+use crate::server_cache::FillMode;
+use crate::server_cache::cache::Behaviour;
+use crate::server_cache::map::Map;
+use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Bytes, ComponentId, Request, Time};
+use std::collections::VecDeque;
+
+pub(super) use crate::server_cache::cache::Counts;
+
+/// A cache of blocks before a backing device.
+#[derive(State)]
+#[state(after = "ServerCache::complete_restored")]
+pub(super) struct ServerCache {
+    #[state(skip = "from the configuration")]
+    pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
+    pub(super) path: String,
+    pub(super) levels: Levels,
+    /// Those of the levels, and last the backing.
+    pub(super) devices: Vec<Box<dyn Device>>,
+    /// When something happens next in each device.
+    #[state(skip = "asked of the devices")]
+    pub(super) next: Vec<Time>,
+    /// Bytes of a block are `1 << shift`.
+    #[state(skip = "from the configuration")]
+    pub(super) shift: u32,
+    #[state(skip = "from the configuration")]
+    pub(super) lookup: Time,
+    #[state(skip = "from the configuration")]
+    pub(super) write_allocate: bool,
+    #[state(skip = "from the configuration")]
+    pub(super) fill: FillMode,
+    /// Whether the backing and all levels carry bytes.
+    #[state(skip = "from the configuration")]
+    pub(super) carries_bytes: bool,
+    /// What it needs in addition if it writes back.
+    pub(super) write_back: Option<Box<WriteBack>>,
+    /// Requests that are being looked up, with the moment at which that ends.
+    #[state(varies)]
+    pub(super) arrivals: VecDeque<Arrival>,
+    /// Requests that completed, and when.
+    #[state(varies)]
+    pub(super) due: VecDeque<(Time, u32)>,
+    pub(super) visits: Slab<Visit>,
+    pub(super) operations: Operations,
+    pub(super) fetches: Slab<Fetch>,
+    /// Blocks on their way from the backing, with the number of the fetch.
+    pub(super) in_flight: Map,
+    /// Blocks that the last power loss took.
+    pub(super) forgotten: u64,
+    /// The devices are ready from then on.
+    pub(super) ready: Time,
+    /// After a power loss the first level was read up to here.
+    pub(super) table_read_until: Time,
+    /// What a request makes the levels do.
+    #[state(skip = "empty between requests")]
+    pub(super) moves: Moves,
+    /// What a device completed.
+    #[state(skip = "empty between events")]
+    pub(super) completed: Completions,
+    pub(super) counts: Counts,
+}
+
+/// A request that is being looked up.
+#[derive(Clone, Debug, Value)]
+pub(super) struct Arrival {
+    pub(super) begins: Time,
+    /// How long it waits beside the look-up.
+    pub(super) queued: Time,
+    pub(super) id: RequestId,
+    pub(super) request: Request,
+    pub(super) data: Payload,
+}
+
+impl ServerCache {
+    /// An empty cache of `levels`, whose devices are the first of `devices`; the last is the backing.
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        behaviour: Behaviour,
+        levels: Levels,
+        devices: Vec<Box<dyn Device>>,
+    ) -> ServerCache {
+        let Behaviour { block, lookup, write_allocate, fill, write_back } = behaviour;
+        assert_eq!(devices.len(), levels.all.len() + 1, "a device for each level, and the backing");
+        let carries_bytes = devices.iter().all(|device| device.capabilities().carries_bytes);
+        let persistence = devices[levels.all.len()].capabilities().persistence;
+        let make =
+            |(settings, outlives)| Box::new(WriteBack::new(settings, outlives, persistence.needs_flush()));
+        ServerCache {
+            id,
+            path,
+            next: devices.iter().map(|device| device.next_event()).collect(),
+            operations: Operations::new(levels.all.len()),
+            levels,
+            devices,
+            shift: block.0.trailing_zeros(),
+            lookup,
+            write_allocate,
+            fill,
+            carries_bytes,
+            write_back: write_back.map(make),
+            arrivals: VecDeque::new(),
+            due: VecDeque::new(),
+            visits: Slab::new(),
+            fetches: Slab::new(),
+            in_flight: Map::new(),
+            forgotten: 0,
+            ready: Time::ZERO,
+            table_read_until: Time::ZERO,
+            moves: Moves::new(write_back.is_some()),
+            completed: Completions::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn complete_restored(&mut self) -> Result<(), String> {
+        // What has bytes has an end.
+        let capacity = self.devices[self.backing()].capacity().map_or(0, |Bytes(bytes)| bytes);
+        let addressed = capacity.div_ceil(1 << self.shift);
+        self.next = self.devices.iter().map(|device| device.next_event()).collect();
+        self.levels.all.iter_mut().try_for_each(|level| level.place_restored(addressed))
+    }
+
+    /// The number of the backing among the devices.
+    #[inline]
+    pub(super) fn backing(&self) -> usize {
+        self.devices.len() - 1
+    }
+
+    /// The bytes that the backing holds.
+    pub(super) fn backing_end(&self) -> u64 {
+        self.devices[self.backing()].capacity().map_or(u64::MAX, |capacity| capacity.0)
+    }
+
+    /// Whether `part` is all of a block.
+    #[inline]
+    pub(super) fn is_whole(&self, part: &Request) -> bool {
+        u64::from(part.bytes) == 1 << self.shift
+    }
+
+    /// What the cache needs to know that writes back.
+    pub(super) fn work(&mut self) -> &mut WriteBack {
+        self.write_back.as_mut().expect("the cache writes back")
+    }
+}

@@ -1,0 +1,272 @@
+//! Reads: from the levels, from the backing, or from a block that is on its way.
+
+use super::cache::ServerCache;
+use super::levels::Spot;
+use super::moving::Origin;
+use super::ops::{NONE, Step};
+use super::visit::Part;
+use crate::server_cache::parts::{at, part_of, whole};
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
+
+impl ServerCache {
+    #[inline]
+    pub(super) fn read(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
+        let (first, count) = request.blocks(1 << self.shift);
+        if count > 1 || self.is_full_of_fetches() || !queued.is_zero() {
+            return self.read_parts(now, id, request, queued, None);
+        }
+        let found = self.levels.access(first, &mut self.moves);
+        // The hot path: one block, in the first level, neither on its way nor being written there.
+        match found {
+            Some(Spot { level: 0, place })
+                if (self.in_flight.len() == 0 || self.in_flight.get(first).is_none())
+                    && self.operations.writing_copy(0, first).next().is_none() =>
+            {
+                self.levels.all[0].counts.read_hits += 1;
+                let part = at(place, request, self.shift);
+                let number = self.operations.add(Step::Alone, 0, now, part);
+                self.operations[number].owner = id.0;
+                self.operations.touches(number, 0, first);
+                self.operations.launch(number);
+            }
+            found => self.read_parts(now, id, request, queued, Some(found)),
+        }
+    }
+
+    fn is_full_of_fetches(&self) -> bool {
+        self.in_flight.len() >= super::fetch::IN_FLIGHT_MAX
+    }
+
+    /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up.
+    fn read_parts(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: &Request,
+        queued: Time,
+        mut found: Option<Option<Spot>>,
+    ) {
+        let visit = self.enter(now, id, request, queued);
+        let (first, count) = request.blocks(1 << self.shift);
+        let (mut run, mut is_admitted) = (None, true);
+        for block in first..first + count {
+            if is_admitted && found.is_none() && self.is_full_of_fetches() {
+                self.close(now, run.take(), visit);
+                is_admitted = false;
+            }
+            let found = match found.take() {
+                Some(found) => found,
+                None if is_admitted => self.levels.access(block, &mut self.moves),
+                None => self.levels.touch(block),
+            };
+            let fetch = self.in_flight.get(block).map(|number| number as u32);
+            if fetch.is_none() && found.is_none() {
+                let number = match run {
+                    Some(number) => number,
+                    None => self.begin_fetch(now, request, block, is_admitted),
+                };
+                run = Some(number);
+                self.add_to_fetch(number, block);
+                let operation = self.fetches[number].operation;
+                self.carry_out(now, block, Origin::Operation(operation), Some(number));
+                continue;
+            }
+            self.close(now, run.take(), visit);
+            match (fetch, found) {
+                (Some(fetch), _) => {
+                    self.merge(now, fetch, block, visit);
+                    let from = self.from_fetch(fetch, block);
+                    self.carry_out(now, block, from, None);
+                }
+                (None, Some(found)) => self.hit(now, found, block, visit),
+                (None, None) => unreachable!("block {block} is fetched"),
+            }
+        }
+        self.close(now, run, visit);
+        self.leave(now, visit);
+    }
+
+    fn close(&mut self, now: Time, run: Option<u32>, visit: u32) {
+        if let Some(number) = run {
+            self.launch_fetch(now, number, visit);
+        }
+    }
+
+    /// A block in a level is read there: as a whole if it is to be written into another level.
+    fn hit(&mut self, now: Time, found: Spot, block: u64, visit: u32) {
+        let request = self.visits[visit].request;
+        let moves_up = self.moves.list.iter().any(|wanted| wanted.block == block);
+        let part = match moves_up {
+            true => whole(block, &request, self.shift),
+            false => part_of(block, &request, self.shift),
+        };
+        self.levels.all[found.level].counts.read_hits += 1;
+        let step = if moves_up { Step::Rise } else { Step::Hit };
+        let number = self.operations.add(step, found.level, now, at(found.place, &part, self.shift));
+        self.operations[number].owner = visit;
+        self.add_part(visit);
+        self.wait_for_bytes(number, found.level, block, &part);
+        self.operations.touches(number, found.level, block);
+        self.carry_out(now, block, Origin::Operation(number), None);
+        self.operations.launch(number);
+    }
+
+    /// A block that is still being written into its level as a whole is in memory, or comes into it: a read of it takes
+    /// its bytes from there.
+    fn wait_for_bytes(&mut self, number: u32, level: usize, block: u64, part: &Request) {
+        let writes = self.operations.writing_copy(level, block);
+        let mut newest: Option<(u32, u64)> = None;
+        for write in writes {
+            let of = &self.operations[write];
+            let is_whole = of.step == Step::ComeIn || self.is_whole(&of.request);
+            if is_whole && !of.is_skipped && newest.is_none_or(|(_, stamp)| of.order > stamp) {
+                newest = Some((write, of.order));
+            }
+        }
+        let Some((write, _)) = newest else { return };
+        if self.operations[write].source != NONE {
+            self.operations.depend(number, write);
+            return;
+        }
+        let from = (part.address - (block << self.shift)) as usize;
+        let data = &self.operations[write].data;
+        let data = if data.is_none() { Payload::NONE } else { data.slice(from, from + part.bytes as usize) };
+        self.operations[number].data = data;
+    }
+
+    /// A read of a level has ended that was a part of a request.
+    pub(super) fn hit_ends(
+        &mut self,
+        now: Time,
+        number: u32,
+        status: Status,
+        spans: &[Span],
+        data: &Payload,
+    ) {
+        let of = &self.operations[number];
+        let (visit, block, waited) = (of.owner, of.block, now - of.since);
+        let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+        let own = Some((Activity::Merge, waited - told));
+        if status != Status::Done {
+            let before = self.told(own, spans);
+            return self.recover(now, visit, block, before);
+        }
+        let data = match of.step {
+            Step::Rise => self.slice_for(visit, (block, 1), block, data),
+            _ => (self.visits[visit].request.address.max(block << self.shift), data.clone()),
+        };
+        self.part_ends(now, visit, Part { own, spans, data, ..Part::at_once(Status::Done) });
+    }
+
+    /// The read of a level that is all of a request has failed.
+    #[cold]
+    pub(super) fn alone_failed(&mut self, now: Time, number: u32, spans: &[Span]) {
+        let of = &self.operations[number];
+        let (id, block, since) = (RequestId(of.owner), of.block, of.since);
+        let offset = of.request.address & ((1 << self.shift) - 1);
+        let request = Request { address: block << self.shift | offset, ..of.request };
+        let visit = self.enter(since, id, &request, Time::ZERO);
+        self.add_part(visit);
+        let before = self.told(None, spans);
+        self.recover(now, visit, block, before);
+        self.leave(now, visit);
+    }
+
+    /// Where the time of a part went so far.
+    fn told(&self, own: Option<(Activity, Time)>, spans: &[Span]) -> Vec<Span> {
+        let component = self.id;
+        let own = own.filter(|(_, time)| !time.is_zero()).map(|(activity, time)| Span {
+            component,
+            activity,
+            stage: nacre_kernel::Stage::Untold,
+            time,
+        });
+        own.into_iter().chain(spans.iter().copied()).collect()
+    }
+
+    /// A level could not return a block; the backing has a copy of all that is not dirty.
+    #[cold]
+    fn recover(&mut self, now: Time, visit: u32, block: u64, before: Vec<Span>) {
+        self.counts.recovered += 1;
+        self.drop_block(block);
+        let is_lost = self.write_back.as_ref().is_some_and(|work| work.has_refused(block..block + 1));
+        if is_lost {
+            self.work().has_lost = true;
+            let part = Part { before: &before, ..Part::at_once(Status::MediaError) };
+            return self.part_ends(now, visit, part);
+        }
+        self.counts.backing_reads += 1;
+        let request = self.backing_request(block, 1, Op::Read, now);
+        let number = self.operations.add(Step::Again, self.backing(), now, request);
+        let of = &mut self.operations[number];
+        (of.owner, of.block, of.spans) = (visit, block, before);
+        self.operations.depend_on_write(number, block);
+        self.operations.launch(number);
+    }
+
+    /// A read of the backing has ended that a level, or the backing itself, could not serve.
+    #[cold]
+    pub(super) fn again_ends(
+        &mut self,
+        now: Time,
+        number: u32,
+        status: Status,
+        spans: &[Span],
+        data: &Payload,
+    ) {
+        let of = &mut self.operations[number];
+        let (step, visit, block, address) = (of.step, of.owner, of.block, of.request.address);
+        let (mut before, since) = (std::mem::take(&mut of.spans), of.since);
+        let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+        before.extend(self.told(Some((Activity::Queue, now - since - told)), spans));
+        if status != Status::Done && step == Step::Again {
+            return self.read_wanted(now, visit, (block, 1), before);
+        }
+        let data = match step {
+            Step::Again if status == Status::Done => {
+                let whole = self.padded(data);
+                self.slice_for(visit, (block, 1), block, &whole)
+            }
+            _ => (address, data.clone()),
+        };
+        self.part_ends(now, visit, Part { before: &before, data, ..Part::at_once(status) });
+    }
+
+    /// A whole block: the backing may end within it.
+    fn padded(&self, data: &Payload) -> Payload {
+        let Some(bytes) = data.bytes() else { return Payload::NONE };
+        if bytes.len() == 1 << self.shift {
+            return data.clone();
+        }
+        let mut whole = bytes.to_vec();
+        whole.resize(1 << self.shift, 0);
+        whole.into()
+    }
+
+    /// The backing could not return these whole blocks: what the host wants of them it may have. It is asked for that
+    /// alone, if that is less.
+    #[cold]
+    pub(super) fn read_wanted(
+        &mut self,
+        now: Time,
+        visit: u32,
+        (first, blocks): (u64, u64),
+        before: Vec<Span>,
+    ) {
+        let request = self.visits[visit].request;
+        let (start, last) = (first << self.shift, (first + blocks) << self.shift);
+        let from = request.address.max(start);
+        let to = (request.address + u64::from(request.bytes)).min(last);
+        if to - from == last - start {
+            let part = Part { before: &before, ..Part::at_once(Status::MediaError) };
+            return self.part_ends(now, visit, part);
+        }
+        self.counts.backing_reads += 1;
+        let wanted = Request { address: from, bytes: (to - from) as u32, ..request };
+        let number = self.operations.add(Step::Wanted, self.backing(), now, wanted);
+        let of = &mut self.operations[number];
+        (of.owner, of.block, of.spans) = (visit, first, before);
+        self.operations.launch(number);
+    }
+}

@@ -1,0 +1,78 @@
+//! The contract of every device.
+
+use super::{NETWORK, PCM, build, build_with_bytes};
+use nacre_kernel::Time;
+use nacre_testkit::events::conformance;
+
+const BACKING: &str =
+    "kind = \"measured\"\nread = \"90 us\"\nwrite = \"50 us\"\nparallelism = 3\ncapacity = \"1 MiB\"\n";
+
+fn level(read: u64, write: u64, kib: u64, policy: &str) -> String {
+    format!(
+        "[[stack.level]]\ndevice = {{ kind = \"measured\", read = \"{read} us\", write = \"{write} us\", \
+         parallelism = 2, capacity = \"{kib} KiB\" }}\npolicy = \"{policy}\"\n"
+    )
+}
+
+fn stack(settings: &str, levels: &[String], backing: &str) -> String {
+    format!("[stack]\nkind = \"server_cache\"\n{settings}\n{}[stack.backing]\n{backing}", levels.concat())
+}
+
+/// With and without bytes, idle and overloaded.
+fn check(toml: &str) {
+    for pause in [Time::from_us(3), Time::from_us(150)] {
+        conformance(pause, || build(toml));
+        conformance(pause, || build_with_bytes(toml));
+    }
+}
+
+#[test]
+fn a_cache_of_one_level_keeps_the_contract() {
+    for settings in [
+        "",
+        "fill = \"foreground\"\nlookup = \"1 us\"",
+        "write_allocate = false\nblock = \"16 KiB\"",
+        "block = \"1 KiB\"\nlookup = \"500 ns\"",
+    ] {
+        check(&stack(settings, &[level(7, 20, 256, "lru")], BACKING));
+        check(&stack(settings, &[level(40, 5, 64, "s3_fifo")], BACKING));
+    }
+    conformance(Time::from_us(20), || {
+        build(&stack(
+            "",
+            &[format!("[[stack.level]]\n[stack.level.device]\n{PCM}capacity = \"64 KiB\"\n")],
+            NETWORK,
+        ))
+    });
+}
+
+#[test]
+fn a_cache_of_several_levels_keeps_the_contract() {
+    for inclusion in ["exclusive", "inclusive"] {
+        let settings = format!("inclusion = \"{inclusion}\"");
+        check(&stack(&settings, &[level(7, 20, 64, "lru"), level(30, 10, 256, "clock")], BACKING));
+        let settings = format!("inclusion = \"{inclusion}\"\nfill = \"foreground\"\nlookup = \"1 us\"");
+        check(&stack(
+            &settings,
+            &[level(7, 20, 16, "lru"), level(30, 10, 32, "arc"), level(50, 9, 128, "w_tinylfu")],
+            BACKING,
+        ));
+    }
+}
+
+#[test]
+fn a_cache_that_writes_back_keeps_the_contract() {
+    for settings in [
+        "write_back = {}",
+        "write_back = { table = \"persistent\", batch = 2 }\nlookup = \"1 us\"",
+        "write_back = { dirty = \"100 %\", clean_above = \"50 %\" }\nwrite_allocate = false\nblock = \"16 KiB\"",
+        "write_back = { dirty = \"100 %\", clean_above = \"100 %\", table = \"persistent\" }",
+        "write_back = { dirty = \"60 %\", clean_above = \"0 %\", batch = 3 }\nfill = \"foreground\"",
+    ] {
+        check(&stack(settings, &[level(7, 20, 128, "lru")], BACKING));
+    }
+    for inclusion in ["exclusive", "inclusive"] {
+        let settings = format!("inclusion = \"{inclusion}\"\nwrite_back = {{ clean_above = \"1 %\" }}");
+        check(&stack(&settings, &[level(7, 20, 32, "lru"), level(30, 10, 128, "clock")], BACKING));
+    }
+}

@@ -1,0 +1,256 @@
+//! What a cache that writes back needs to know: which blocks are dirty, which are lost, and what the table holds. Moves no
+//! byte.
+
+use super::dirty::{Dirty, Entry, Marked};
+use crate::server_cache::write_back::{Counts, Settings};
+use nacre_kernel::event::Slab;
+use nacre_kernel::state::{State, Value};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What a cache that writes back has in addition.
+#[derive(State)]
+pub(super) struct WriteBack {
+    #[state(skip = "from the configuration")]
+    pub(super) settings: Settings,
+    pub(super) dirty: Dirty,
+    /// Of a table that outlives a power loss: the dirty block at each place, with the stamp of its write.
+    #[state(varies)]
+    pub(super) table: Option<BTreeMap<u64, (u64, u64)>>,
+    /// Whether the backing may lose what it acknowledged, so that it is flushed before the table forgets a block.
+    #[state(skip = "from the configuration")]
+    backing_needs_flush: bool,
+    pub(super) batches: Slab<Batch>,
+    /// Bytes of neighbors that are being read to be written back, by operation.
+    #[state(varies)]
+    pub(super) buffers: BTreeMap<u32, Vec<u8>>,
+    /// Of write-backs that have not begun: blocks that could not be read.
+    #[state(varies)]
+    pub(super) unreadable: BTreeMap<u32, Vec<u64>>,
+    /// Blocks that are being written back, those included that left.
+    pub(super) under_way: u64,
+    /// Whether a batch is being cleaned in the background.
+    pub(super) is_cleaning: bool,
+    /// The backing took nothing of the last batch: cleaning resumes with the next request.
+    pub(super) is_stalled: bool,
+    /// Whether a dirty block was lost since the last flush.
+    pub(super) has_lost: bool,
+    /// Blocks that are lost until the backing takes them anew, and when: it refused them when they had to leave, or their
+    /// level could not return them.
+    #[state(varies)]
+    pub(super) refused: BTreeMap<u64, u64>,
+    /// Blocks that the last power loss took though they had been written.
+    pub(super) blocks_lost: u64,
+    pub(super) counts: Counts,
+}
+
+/// Dirty blocks that are written back together.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Batch {
+    /// For a flush of the host, not in the background.
+    pub(super) is_flush: bool,
+    /// Writes in progress.
+    pub(super) writes: u32,
+    /// The flush of the backing behind them; `NONE` if none is needed.
+    pub(super) last: u32,
+    /// Blocks whose write-back has not ended.
+    pub(super) blocks: Vec<Member>,
+    /// Whether the backing took any.
+    pub(super) has_written: bool,
+}
+
+/// A block of a batch.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Member {
+    pub(super) block: u64,
+    pub(super) stamp: u64,
+    pub(super) place: u64,
+    /// When it began, in stamps.
+    pub(super) begun: u64,
+    pub(super) is_written: bool,
+}
+
+impl WriteBack {
+    pub(super) fn new(settings: Settings, outlives_power: bool, backing_needs_flush: bool) -> WriteBack {
+        WriteBack {
+            settings,
+            dirty: Dirty::new(0),
+            table: outlives_power.then(BTreeMap::new),
+            backing_needs_flush,
+            batches: Slab::new(),
+            buffers: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+            under_way: 0,
+            is_cleaning: false,
+            is_stalled: false,
+            has_lost: false,
+            refused: BTreeMap::new(),
+            blocks_lost: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Whether the backing is flushed behind write-backs.
+    pub(super) fn needs_flush(&self) -> bool {
+        self.table.is_some() && self.backing_needs_flush
+    }
+
+    /// A number that no write or write-back has had.
+    pub(super) fn next_stamp(&mut self) -> u64 {
+        self.dirty.next_stamp()
+    }
+
+    /// `block` is written into `copies` copies only, if one more may be dirty. The stamp of the block then.
+    pub(super) fn mark(&mut self, block: u64, copies: u32) -> Option<u64> {
+        if !self.dirty.contains(block) && self.dirty.len() >= self.settings.most {
+            return None;
+        }
+        let Marked { stamp, is_new } = self.dirty.mark(block, copies);
+        if is_new {
+            self.counts.dirtied += 1;
+        } else {
+            self.counts.overwritten += 1;
+        }
+        Some(stamp)
+    }
+
+    /// A copy of `block` at `place` was written. It may have left since, and is being written back then.
+    pub(super) fn settle(&mut self, block: u64, stamp: u64, place: u64) {
+        self.dirty.settle(block, stamp);
+        if let Some(table) = &mut self.table {
+            table.insert(place, (block, stamp));
+        }
+    }
+
+    /// How many blocks are to be cleaned in the background now, if cleaning begins.
+    pub(super) fn next_batch(&self) -> Option<u64> {
+        let above = self.dirty.waiting().saturating_sub(self.settings.clean_above);
+        let begins = above > 0 && !self.is_cleaning && !self.is_stalled;
+        begins.then(|| above.min(self.settings.batch))
+    }
+
+    /// The table does not have `block` at `place` any more.
+    pub(super) fn erase(&mut self, block: u64, place: u64) {
+        if let Some(table) = &mut self.table
+            && table.get(&place).is_some_and(|&(there, _)| there == block)
+        {
+            table.remove(&place);
+        }
+    }
+
+    /// A block is taken out without having been written back. Whether it was dirty.
+    pub(super) fn forget(&mut self, block: u64) -> bool {
+        let Some(Entry { waits, is_new, .. }) = self.dirty.take(block) else { return false };
+        self.counts.lost += u64::from(waits || is_new);
+        if let Some(table) = &mut self.table {
+            table.retain(|_, &mut (there, _)| there != block);
+        }
+        true
+    }
+
+    /// A dirty block is taken out since its level cannot return it: it is lost until the backing takes it anew. Whether it
+    /// was dirty.
+    #[cold]
+    pub(super) fn lose(&mut self, block: u64) -> bool {
+        let was_dirty = self.forget(block);
+        if was_dirty {
+            self.refuse(block);
+        }
+        was_dirty
+    }
+
+    /// The backing refused `block`, which nobody holds any more.
+    #[cold]
+    pub(super) fn refuse(&mut self, block: u64) {
+        let stamp = self.next_stamp();
+        self.refused.insert(block, stamp);
+        self.counts.refused += 1;
+        self.has_lost = true;
+    }
+
+    /// Whether one of these blocks is lost.
+    #[inline]
+    pub(super) fn has_refused(&self, mut blocks: Range<u64>) -> bool {
+        !self.refused.is_empty() && blocks.any(|block| self.refused.contains_key(&block))
+    }
+
+    /// The backing has a part of `block`, or all of it, as of `stamp`, and no power loss takes that.
+    pub(super) fn took(&mut self, block: u64, is_whole: bool, stamp: u64) {
+        match self.refused.get(&block) {
+            Some(&refused) if is_whole && refused < stamp => {
+                self.refused.remove(&block);
+            }
+            Some(_) if !is_whole => self.refuse(block),
+            _ => {}
+        }
+    }
+
+    /// A block of a batch was written back, or could not be.
+    pub(super) fn member_ends(&mut self, member: Member, is_flush: bool, is_safe: bool) {
+        let Member { block, stamp, place, begun, is_written } = member;
+        let is_there = is_written && is_safe;
+        self.under_way -= 1;
+        let entry = self.dirty.end(block, stamp, is_there);
+        if is_there {
+            let counts = &mut self.counts;
+            *(if is_flush { &mut counts.flushed } else { &mut counts.cleaned }) += 1;
+            self.took(block, true, begun);
+            if entry.is_none_or(|entry| !entry.waits) {
+                self.erase(block, place);
+            }
+            return;
+        }
+        match entry {
+            // It was written again meanwhile: both times are one.
+            Some(entry) if entry.waits || entry.is_new => {
+                self.counts.overwritten += 1;
+                match self.counts.dirtied {
+                    0 => self.counts.at_first -= 1,
+                    _ => self.counts.dirtied -= 1,
+                }
+            }
+            Some(_) => {}
+            None => {
+                self.counts.lost += 1;
+                if !self.refused.contains_key(&block) {
+                    self.refuse(block);
+                }
+                self.erase(block, place);
+            }
+        }
+    }
+
+    /// A dirty block that left was written back, or could not be.
+    pub(super) fn eviction_ends(&mut self, block: u64, place: u64, stamp: u64, is_there: bool) {
+        self.under_way -= 1;
+        self.counts.dirty_evictions += 1;
+        match is_there {
+            true => self.took(block, true, stamp),
+            false => self.refuse(block),
+        }
+        self.erase(block, place);
+    }
+
+    /// Blocks whose acknowledged writes the backing does not have, if the power fails now.
+    pub(super) fn missing(&self) -> impl Iterator<Item = u64> {
+        let dirty = self.dirty.iter().filter(|(_, entry)| entry.waits || !entry.is_new);
+        dirty.map(|(block, _)| block).chain(self.refused.keys().copied())
+    }
+
+    /// Counting begins now.
+    pub(super) fn restart_counts(&mut self) {
+        let at_first = self.dirty.outstanding() + self.under_way;
+        self.counts = Counts { at_first, ..Counts::default() };
+    }
+
+    /// Panics unless every block that was dirtied is written back, lost, or outstanding.
+    pub(super) fn check_invariants(&self) {
+        let Counts { dirtied, cleaned, flushed, dirty_evictions, lost, at_first, .. } = self.counts;
+        let gone = cleaned + flushed + dirty_evictions + lost;
+        let outstanding = self.dirty.outstanding() + self.under_way;
+        assert_eq!(at_first + dirtied, gone + outstanding, "a dirty block is unaccounted for");
+        // A power loss may leave a block dirty that had left.
+        let is_bounded = self.dirty.len() <= self.settings.most || self.table.is_some();
+        assert!(is_bounded, "{} dirty blocks", self.dirty.len());
+    }
+}
