@@ -118,8 +118,9 @@ impl Contents {
             return;
         }
         if let Some((before, at)) = of.read {
-            // Nothing changed it since the earlier read was submitted: both return the same.
-            let is_quiet = of.changes.iter().all(|change| change.to < at && !change.has_failed);
+            // Nothing changed it since the first of both was submitted: they return the same.
+            let first = at.min(since);
+            let is_quiet = of.changes.iter().all(|change| change.to < first && !change.has_failed);
             let same = before == words[0] || !is_quiet;
             assert!(
                 same,
