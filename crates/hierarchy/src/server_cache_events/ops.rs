@@ -191,7 +191,8 @@ impl Operations {
         (operation.is_broken, operation.lingers) = (false, false);
         (operation.block, operation.blocks) = (0, 1);
         (operation.link, operation.waits) = (NONE, 1);
-        (operation.source, operation.owner, operation.stamp) = (NONE, NONE, 0);
+        (operation.source, operation.owner) = (NONE, NONE);
+        (operation.stamp, operation.place) = (0, 0);
         (operation.since, operation.request, operation.order) = (since, request, self.created);
         self.created += 1;
         operation.data = Payload::NONE;
