@@ -2,7 +2,8 @@
 
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
-use crate::extents::{Extents, Geometry, Programmed};
+use crate::extents::{Extents, Programmed};
+use crate::geometry::Geometry;
 use crate::image::{load_checkpoint, read_copy};
 use crate::journal::{self, Found};
 use crate::superblock::{self, Copies, Superblock};

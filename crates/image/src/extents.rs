@@ -1,6 +1,7 @@
 //! The extents: where the bytes of each erase block are, and which of its pages are programmed.
 
 use crate::error::Problem;
+use crate::geometry::Geometry;
 use crate::space::{Space, UNIT_BYTES, units};
 use crate::superblock::Checkpoint;
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
@@ -8,36 +9,6 @@ use std::collections::BTreeMap;
 use std::io;
 
 mod unused;
-
-/// The form of the device's pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Geometry {
-    /// Bytes of a page.
-    pub page_bytes: u32,
-    /// Pages that are erased together, and lie together in the file.
-    pub pages_per_extent: u64,
-    /// Pages of the whole medium.
-    pub pages: u64,
-    /// Bytes by host address, where no device is modelled and nothing has pages.
-    pub raw_bytes: u64,
-}
-
-impl Geometry {
-    /// An image of `bytes` by host address, without a medium.
-    pub fn raw(bytes: u64) -> Geometry {
-        Geometry { page_bytes: 4096, pages_per_extent: 1, pages: 0, raw_bytes: bytes }
-    }
-
-    /// Bytes of an extent in the file.
-    fn extent_bytes(&self) -> u64 {
-        u64::from(self.page_bytes) * self.pages_per_extent
-    }
-
-    /// Words that say which pages of an extent are programmed.
-    fn words(&self) -> usize {
-        self.pages_per_extent.div_ceil(64) as usize
-    }
-}
 
 /// A set of pages of one extent.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Whether the device in an image is the one asked for.
 
-use crate::extents::Geometry;
+use crate::geometry::Geometry;
 
 /// Geometry and settings alike as lines `path = value`.
 pub(crate) fn lines(geometry: &Geometry, identity: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::disk::{self, Disk};
 use crate::error::Problem;
-use crate::extents::Geometry;
+use crate::geometry::Geometry;
 use crate::space::{UNIT_BYTES, units};
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::io;

@@ -36,6 +36,7 @@ mod cleaning;
 mod device;
 mod dirty;
 mod fetch;
+mod fetching;
 mod levels;
 mod moving;
 mod ops;
@@ -45,6 +46,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 mod visit;
+mod visits;
 mod write_back;
 mod writes;
 
