@@ -389,7 +389,7 @@ impl<S: Store> Device for Measured<S> {
             area_mm2: None,
             lifetime_days: self.lifetime_days(elapsed),
             wear: None,
-            columns: Vec::new(),
+            columns: nacre_kernel::drive_share(self.config.share()),
             children: Vec::new(),
         }
     }

@@ -132,7 +132,7 @@ pub const EVENTS: EventRoom = EventRoom {
     kind: "measured",
     build: |slot, builder| {
         let id = builder.component();
-        let config: Config = slot.config(builder.families());
+        let config = slot.config::<Config>(builder.families()).of_share();
         let read = latency::build(&config.read, builder);
         let write = latency::build(&config.write, builder);
         let (read, write) = both(read, write)?;

@@ -66,7 +66,7 @@ fn one_wrong_bit_too_many_comes_out_as_another_codeword_as_often_as_the_theory_s
         let code = Code::new(m, t, data_bytes, 0).unwrap();
         let ways = (0..t)
             .fold(1.0, |ways, taken| ways * f64::from(code.bits() - t - 1 - taken) / f64::from(taken + 1));
-        let expected = ways / f64::from(1u32 << (m * t));
+        let expected = ways / (1u64 << (m * t)) as f64;
         let sent = codeword(&code, data_bytes, &mut random);
         let mut others = 0;
         for _ in 0..PATTERNS {
