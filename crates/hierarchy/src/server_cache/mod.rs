@@ -293,7 +293,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "server_cache",
         "a host-side cache of blocks, write-through or write-back, one level or more",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
-        6,
+        7,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
