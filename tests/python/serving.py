@@ -41,8 +41,9 @@ write = "{latency}"
 
 
 def event(line: str) -> dict[str, Any] | None:
-    """What a server with `--json` says with a line; None where it is a warning."""
-    return json.loads(line) if line.startswith("{") else None
+    """What a server with `--json` says with a line; None if it is a warning or part of an error."""
+    line = line.strip()
+    return json.loads(line) if line.startswith("{") and line.endswith("}") else None
 
 
 class Server:

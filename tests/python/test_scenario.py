@@ -105,7 +105,9 @@ def test_a_device_of_the_catalogue_is_no_scenario_and_becomes_one() -> None:
         nacre.run("pcm_ssd")
 
 
-def test_a_drive_whose_size_is_that_of_its_flash_says_so() -> None:
+def test_a_share_of_a_drive_that_is_too_small_says_what_it_takes() -> None:
     level = {"device": {"preset": "tlc_nvme", "capacity": "4 GiB"}}
-    with pytest.raises(nacre.ConfigError, match=r"follows from its flash.*fewer or more blocks"):
+    with pytest.raises(
+        nacre.ConfigError, match=r"no room for the data of so small a share.*give at"
+    ):
         nacre.check("server-cache-zipf", {"stack.level": [level]})

@@ -336,7 +336,10 @@ fn a_run_past_the_end_of_simulated_time_is_refused() {
 fn a_seed_that_toml_cannot_hold_is_refused_and_not_changed() {
     let document = Document { text: QUEUE, name: "test.toml", overrides: &[], seed: Some(u64::MAX) };
     let problems = check(&document).unwrap_err().to_string();
-    assert!(problems.starts_with("run.seed (--set run.seed=18446744073709551615): it is too large"), "{problems}");
+    assert!(
+        problems.starts_with("run.seed (--set run.seed=18446744073709551615): it is too large"),
+        "{problems}"
+    );
 }
 
 #[test]

@@ -90,6 +90,7 @@ class MeasuredSettings(TypedDict, total=False):
     """Settings of `measured` over those of a preset."""
 
     capacity: str
+    drive: str
     read: Latency
     write: Latency
     trim: str
@@ -257,6 +258,7 @@ class SsdSettings(TypedDict, total=False):
     allocation: Literal['superblock', 'static', 'dynamic']
     allocation_order: str
     copyback: bool
+    capacity: str
     over_provisioning: str | float
     spare_blocks: int
     factory_bad: str | float
