@@ -57,6 +57,7 @@ def worn() -> Worn:
                     "padding": 0,
                     "programs": 275,
                     "erases": 12,
+                    "valid": None,
                     "block_erases": {
                         "blocks": len(erases),
                         "min": int(numbers.min()),
