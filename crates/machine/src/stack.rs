@@ -286,7 +286,7 @@ impl<'a> StackBuilder<'a, '_> {
         if let Some(bytes) = workload.footprint() {
             return Ok(bytes);
         }
-        let draws = std::mem::replace(&mut self.draws, "");
+        let draws = std::mem::take(&mut self.draws);
         let read = self.workload(slot)?;
         self.draws = draws;
         let mut watch = |progress| {

@@ -1,5 +1,3 @@
-#![expect(clippy::disallowed_methods, reason = "tests may read the shared traces where they are there")]
-
 use crate::{Checked, Document, Files, HostMemory, Outcome, Problems, catalog, check, run};
 use nacre_config::{Node, Origin, Value};
 use std::collections::BTreeMap;

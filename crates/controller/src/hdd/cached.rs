@@ -32,7 +32,7 @@ impl Cached {
         self.capacity > 0 && bytes <= self.capacity
     }
 
-    /// Whether there is room for `bytes` now, and nobody waits for it.
+    /// Whether there is room for `bytes` and no earlier write waits for it.
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.waiting.is_empty() && self.used + bytes <= self.capacity
     }

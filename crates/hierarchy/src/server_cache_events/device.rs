@@ -16,7 +16,7 @@ const INSTANT: Time = Time::from_ps(1);
 impl ServerCache {
     /// A request is looked up: what it makes the levels and the devices do is decided now.
     #[inline]
-    fn serve(&mut self, now: Time, id: RequestId, request: &Request, data: Payload, queued: Time) {
+    fn serve(&mut self, now: Time, id: RequestId, request: &Request, data: &Payload, queued: Time) {
         if let Some(work) = &mut self.write_back {
             work.is_stalled = false;
             self.consider_cleaning(now);
@@ -65,7 +65,7 @@ impl ServerCache {
         if self.arrivals.front().is_some_and(|arrival| arrival.begins == now)
             && let Some(Arrival { id, request, data, queued, .. }) = self.arrivals.pop_front()
         {
-            self.serve(now, id, &request, data, queued);
+            self.serve(now, id, &request, &data, queued);
         }
     }
 
@@ -102,7 +102,7 @@ impl Device for ServerCache {
         let looked_up = now + self.lookup;
         let begins = looked_up.max(self.ready);
         if begins == now && self.arrivals.is_empty() {
-            return self.serve(now, id, request, data, Time::ZERO);
+            return self.serve(now, id, request, &data, Time::ZERO);
         }
         let (queued, request) = (begins - looked_up, *request);
         self.arrivals.push_back(Arrival { begins, queued, id, request, data });

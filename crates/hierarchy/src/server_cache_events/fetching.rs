@@ -159,7 +159,7 @@ impl ServerCache {
                 true => self.reader_spans(&mut part, of.since, now, &spans),
                 false => part.own = Some((Activity::Merge, now - of.since)),
             }
-            self.part_ends(now, of.visit, part);
+            self.part_ends(now, of.visit, &part);
         }
         waiting.clear();
         spans.clear();
@@ -228,7 +228,7 @@ impl ServerCache {
             let before: Vec<Span> = before.into_iter().filter(|span| !span.time.is_zero()).collect();
             if is_lost {
                 let part = Part { before: &before, ..Part::at_once(Status::MediaError) };
-                self.part_ends(now, of.visit, part);
+                self.part_ends(now, of.visit, &part);
             } else {
                 self.read_wanted(now, of.visit, (of.first, of.blocks), before);
             }

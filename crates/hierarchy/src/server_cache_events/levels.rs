@@ -401,14 +401,15 @@ impl Levels {
         let mut instead_of = [None; LEVELS_MAX];
         instead_of[0] = self.settle_entry(0, block, evicted, moves);
         let mut found = None;
-        for level in 1..self.all.len() {
+        let levels = self.all.len();
+        for (level, taken) in instead_of.iter_mut().enumerate().take(levels).skip(1) {
             match self.all[level].policy.access(block) {
                 Access::Hit => {
                     found = self.all[level].place_held(block).map(|place| Spot { level, place });
                     break;
                 }
                 Access::Miss { evicted } => {
-                    instead_of[level] = self.settle_entry(level, block, evicted, moves);
+                    *taken = self.settle_entry(level, block, evicted, moves);
                 }
             }
         }

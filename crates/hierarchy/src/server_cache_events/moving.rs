@@ -21,7 +21,7 @@ impl ServerCache {
     /// Moves blocks as the policies decided: `block` comes in `from` there, others go down or leave. `fetch` waits for all
     /// of it, if reads wait for fills.
     #[inline]
-    pub(super) fn carry_out(&mut self, now: Time, block: u64, from: Origin, fetch: Option<u32>) {
+    pub(super) fn carry_out(&mut self, now: Time, block: u64, from: &Origin, fetch: Option<u32>) {
         if self.moves.is_empty() {
             return;
         }
@@ -95,7 +95,7 @@ impl ServerCache {
     }
 
     /// Where the bytes of a block on its way come from.
-    pub(super) fn from_fetch(&self, fetch: u32, block: u64) -> Origin {
+    pub(super) fn origin_in(&self, fetch: u32, block: u64) -> Origin {
         let of = &self.fetches[fetch];
         if of.operation != NONE {
             return Origin::Operation(of.operation);
@@ -289,6 +289,6 @@ impl ServerCache {
         let of = &self.operations[number];
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
         let (visit, own) = (of.owner, Some((waited, now - of.since - told)));
-        self.part_ends(now, visit, Part { own, spans, ..Part::at_once(status) });
+        self.part_ends(now, visit, &Part { own, spans, ..Part::at_once(status) });
     }
 }

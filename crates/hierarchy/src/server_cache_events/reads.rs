@@ -69,15 +69,15 @@ impl ServerCache {
                 run = Some(number);
                 self.add_to_fetch(number, block);
                 let operation = self.fetches[number].operation;
-                self.carry_out(now, block, Origin::Operation(operation), Some(number));
+                self.carry_out(now, block, &Origin::Operation(operation), Some(number));
                 continue;
             }
             self.close(now, run.take(), visit);
             match (fetch, found) {
                 (Some(fetch), _) => {
                     self.merge(now, fetch, block, visit);
-                    let from = self.from_fetch(fetch, block);
-                    self.carry_out(now, block, from, None);
+                    let from = self.origin_in(fetch, block);
+                    self.carry_out(now, block, &from, None);
                 }
                 (None, Some(found)) => self.hit(now, found, block, visit),
                 (None, None) => unreachable!("block {block} is fetched"),
@@ -108,7 +108,7 @@ impl ServerCache {
         self.add_part(visit);
         self.wait_for_bytes(number, found.level, block, &part);
         self.operations.touches(number, found.level, block);
-        self.carry_out(now, block, Origin::Operation(number), None);
+        self.carry_out(now, block, &Origin::Operation(number), None);
         self.operations.launch(number);
     }
 
@@ -156,7 +156,7 @@ impl ServerCache {
             Step::Rise => self.slice_for(visit, (block, 1), block, data),
             _ => (self.visits[visit].request.address.max(block << self.shift), data.clone()),
         };
-        self.part_ends(now, visit, Part { own, spans, data, ..Part::at_once(Status::Done) });
+        self.part_ends(now, visit, &Part { own, spans, data, ..Part::at_once(Status::Done) });
     }
 
     /// The read of a level that is all of a request has failed.
@@ -194,7 +194,7 @@ impl ServerCache {
         if is_lost {
             self.work().has_lost = true;
             let part = Part { before: &before, ..Part::at_once(Status::MediaError) };
-            return self.part_ends(now, visit, part);
+            return self.part_ends(now, visit, &part);
         }
         self.counts.backing_reads += 1;
         let request = self.backing_request(block, 1, Op::Read, now);
@@ -230,7 +230,7 @@ impl ServerCache {
             }
             _ => (address, data.clone()),
         };
-        self.part_ends(now, visit, Part { before: &before, data, ..Part::at_once(status) });
+        self.part_ends(now, visit, &Part { before: &before, data, ..Part::at_once(status) });
     }
 
     /// A whole block: the backing may end within it.
@@ -260,7 +260,7 @@ impl ServerCache {
         let to = (request.address + u64::from(request.bytes)).min(last);
         if to - from == last - start {
             let part = Part { before: &before, ..Part::at_once(Status::MediaError) };
-            return self.part_ends(now, visit, part);
+            return self.part_ends(now, visit, &part);
         }
         self.counts.backing_reads += 1;
         let wanted = Request { address: from, bytes: (to - from) as u32, ..request };

@@ -32,11 +32,11 @@ impl ServerCache {
     /// All parts of the request are added.
     pub(super) fn leave(&mut self, now: Time, visit: u32) {
         debug_assert!(self.moves.is_empty(), "a move was left undone");
-        self.part_ends(now, visit, Part::at_once(Status::Done));
+        self.part_ends(now, visit, &Part::at_once(Status::Done));
     }
 
     /// A part ended. The spans of the one that ends last are kept.
-    pub(super) fn part_ends(&mut self, now: Time, number: u32, part: Part<'_>) {
+    pub(super) fn part_ends(&mut self, now: Time, number: u32, part: &Part<'_>) {
         let component = self.id;
         let visit = &mut self.visits[number];
         if part.status != Status::Done {

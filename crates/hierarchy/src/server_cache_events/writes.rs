@@ -19,7 +19,14 @@ struct Piece {
 }
 
 impl ServerCache {
-    pub(super) fn write(&mut self, now: Time, id: RequestId, request: &Request, data: Payload, queued: Time) {
+    pub(super) fn write(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: &Request,
+        data: &Payload,
+        queued: Time,
+    ) {
         let visit = self.enter(now, id, request, queued);
         let (first, count) = request.blocks(1 << self.shift);
         let shift = self.shift;
@@ -38,14 +45,14 @@ impl ServerCache {
             for block in first..first + count {
                 let piece = piece(block);
                 if self.absorb_block(now, &piece) {
-                    self.go_through(now, visit, through.take(), request, &data);
+                    self.go_through(now, visit, through.take(), request, data);
                 } else {
                     let before = through.map_or(0, |of| of.bytes);
                     through =
                         Some(Request { bytes: before + piece.part.bytes, ..through.unwrap_or(piece.part) });
                 }
             }
-            self.go_through(now, visit, through, request, &data);
+            self.go_through(now, visit, through, request, data);
         }
         self.leave(now, visit);
     }
@@ -108,7 +115,7 @@ impl ServerCache {
         if is_lost && self.levels.spot(block).is_none() {
             // The rest of it is lost.
             self.add_part(piece.visit);
-            self.part_ends(now, piece.visit, Part::at_once(Status::MediaError));
+            self.part_ends(now, piece.visit, &Part::at_once(Status::MediaError));
             return true;
         }
         let (found, enters) = self.use_for_write(piece);
@@ -170,20 +177,20 @@ impl ServerCache {
             own[wanted.to.level] = Some(*wanted);
         }
         self.moves.list.retain(|wanted| wanted.block != block);
-        self.carry_out(now, block, Origin::Data(Payload::NONE), None);
+        self.carry_out(now, block, &Origin::Data(Payload::NONE), None);
         own
     }
 
     /// Writes a block into every level that holds it, behind earlier writes of it; into a level it enters when its place
     /// is free. With a `stamp` the write ends there.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
-        for level in 0..self.levels.all.len() {
+        for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(place) = self.levels.all[level].place(piece.block) else { continue };
             let part = at(place, &piece.part, self.shift);
             let number = self.operations.add(Step::Copy, level, now, part);
             let writes: Vec<u32> = self.operations.writing_copy(level, piece.block).collect();
             self.operations.depend_all(number, &writes);
-            if let Some(entered) = own[level] {
+            if let Some(entered) = entered {
                 self.operations.depend_on_place(number, level, entered.instead_of);
             }
             self.operations.touches(number, level, piece.block);

@@ -19,7 +19,7 @@ use crate::units::Bytes;
 /// # Time
 /// Every call that takes `now` or `until` takes a time that is not before that of any earlier call. Before
 /// `submit(now, ...)` the caller has processed all events before `now` with [`Device::run`]. Events of one instant come
-/// in this order: completions, then submissions by whoever was waiting for them, then decisions (such as which waiting
+/// in this order: completions, then the submissions that follow from them, then decisions (such as which waiting
 /// request a free server takes). So a request that arrives at the instant at which a decision is due takes part in it.
 ///
 /// # Bytes

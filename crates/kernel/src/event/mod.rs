@@ -1,8 +1,8 @@
 //! Discrete events: a device decides when a decision is due, not when a request arrives.
 //!
 //! A [`Device`] accepts requests, says when its next event is due, and processes events in time order. Time only moves
-//! forward. Whoever drives a device - a driver, or the device above it - merges its own events with those of the device
-//! and never lets the device run past an instant at which it may submit a request.
+//! forward. The caller - a driver, or the device above - merges its own events with those of the device and never lets the
+//! device run past an instant at which it may submit a request.
 //!
 //! | part | holds |
 //! |---|---|

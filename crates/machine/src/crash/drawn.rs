@@ -199,7 +199,7 @@ impl Draw<'_> {
             match own {
                 Some((_, name, Value::Text(text))) => lines.push(format!("{name} = {text}")),
                 Some((_, name, Value::Device(of))) => {
-                    lines.push(format!("{name} = {}", self.device(Some(of))?))
+                    lines.push(format!("{name} = {}", self.device(Some(of))?));
                 }
                 None => {}
             }

@@ -23,7 +23,7 @@ impl Driver<'_> {
         let footprint = self.footprint.take();
         let all = match (fill.of, &footprint) {
             (FillOf::Footprint, Some(bytes)) => within(bytes, capacity),
-            _ => vec![0..capacity],
+            _ => std::iter::once(0..capacity).collect(),
         };
         let extents = shared(all, fill.share.0);
         let count = |extent: &Range<u64>| (extent.end - extent.start).div_ceil(fill.request.0);

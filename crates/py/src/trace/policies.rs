@@ -57,47 +57,42 @@ pub(crate) fn trace_policies(
     // Whether nobody waits for the result any longer.
     let stopped = AtomicBool::new(false);
     let stopped = &stopped;
-    let (complete, simulations) = thread::scope(|scope| -> PyResult<_> {
-        let mut workers = Vec::new();
-        let mut ways: Vec<SyncSender<Arc<Followed>>> = Vec::new();
-        for own in dealt(simulations) {
-            let (way, coming) = sync_channel::<Arc<Followed>>(WAITING);
-            ways.push(way);
-            let simulate = move || add_all(own, &coming, stopped);
-            let begun = thread::Builder::new().spawn_scoped(scope, simulate);
-            workers.push(
-                begun.map_err(|denied| {
+    let (complete, simulations) =
+        thread::scope(|scope| -> PyResult<_> {
+            let mut workers = Vec::new();
+            let mut ways: Vec<SyncSender<Arc<Followed>>> = Vec::new();
+            for own in dealt(simulations) {
+                let (way, coming) = sync_channel::<Arc<Followed>>(WAITING);
+                ways.push(way);
+                let simulate = move || add_all(own, &coming, stopped);
+                let begun = thread::Builder::new().spawn_scoped(scope, simulate);
+                workers.push(begun.map_err(|denied| {
                     no_thread(py, format!("no thread for the caches: {denied}"), &denied)
-                })?,
-            );
-        }
-        let mut followed = Followed::default();
-        let hand = |followed: &mut Followed| {
-            let shared = Arc::new(std::mem::take(followed));
-            // A thread that is gone has panicked, which joining it tells.
-            ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
-        };
-        let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
-            follower.follow(batch, &mut followed);
-            if followed.len() >= HANDED {
-                hand(&mut followed);
+                })?);
             }
-            Ok(!failure.is_there())
-        });
-        if complete.is_ok() {
-            // A thread that is behind may wait for the interpreter.
-            py.detach(|| hand(&mut followed));
-        } else {
-            stopped.store(true, Ordering::Relaxed);
-        }
-        drop(ways);
-        let done = py.detach(|| workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>());
-        let mut all = Vec::new();
-        for own in done {
-            all.extend(own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        Ok((complete?, all))
-    })?;
+            let mut followed = Followed::default();
+            let hand = |followed: &mut Followed| {
+                let shared = Arc::new(std::mem::take(followed));
+                // A thread that is gone has panicked, which joining it tells.
+                ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
+            };
+            let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
+                follower.follow(batch, &mut followed);
+                if followed.len() >= HANDED {
+                    hand(&mut followed);
+                }
+                Ok(!failure.is_there())
+            });
+            if complete.is_ok() {
+                // A thread that is behind may wait for the interpreter.
+                py.detach(|| hand(&mut followed));
+            } else {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            drop(ways);
+            let all = py.detach(|| joined(workers));
+            Ok((complete?, all))
+        })?;
     if let Some(raised) = py.detach(|| failure.take()) {
         return Err(raised);
     }
@@ -122,6 +117,13 @@ pub(crate) fn trace_policies(
         "rows": rows(&policies, &sizes, &simulations, all),
     });
     Ok(document.to_string())
+}
+
+/// The simulations of all workers, once these have ended. A panic of one is passed on.
+fn joined(workers: Vec<thread::ScopedJoinHandle<'_, Vec<(usize, Simulation)>>>) -> Vec<(usize, Simulation)> {
+    let ended = workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
+    let own = ended.into_iter().map(|own| own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    own.flatten().collect()
 }
 
 /// Adds what comes to every one of these simulations, until nothing does or nobody waits for the result.
