@@ -18,7 +18,11 @@ from typing import Any
 
 import nacre
 import typer
-from nacre import catalog, config, image, policies, trace
+from nacre import (
+    catalog,
+    config,
+    policies,
+)
 from nacre.cli.app import app
 
 ROOT = Path(__file__).parent.parent
@@ -55,8 +59,8 @@ def api() -> str:
             continue
         lines += _item(f"nacre.{name}", item, "##")
     for module, title in (
-        (image, "nacre.image"),
-        (trace, "nacre.trace"),
+        (nacre.image, "nacre.image"),
+        (nacre.trace, "nacre.trace"),
         (policies, "nacre.policies"),
     ):
         lines += [f"## {title}", "", _module_doc(module), ""]

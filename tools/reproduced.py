@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import nacre
-from nacre.reproduce.known import REPRODUCED, shipped_rows, versions
+from nacre.papers.known import REPRODUCED, shipped_rows, versions
 
 
 def main(folder: Path, others: list[Path]) -> None:

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from nacre.reproduce.judge import number
-from nacre.reproduce.sensitivity import Doubt, Sensitivity
-from nacre.reproduce.table import matters
+from nacre.papers.judging.judge import number
+from nacre.papers.judging.sensitivity import Doubt, Sensitivity
+from nacre.papers.showing.table import matters
 
 PAGE = Path(__file__).parent.parent / "docs/sensitivity.md"
 HEAD = """# What predictions rest on

@@ -21,7 +21,7 @@ from typing import Any
 
 import nacre
 import polars as pl
-from nacre.study.local import cores
+from nacre.studies.engines.local import cores
 
 TRIAL = 200_000
 

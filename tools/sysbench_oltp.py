@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from nacre.errors import Error
-from nacre.reproduce.paper import find
-from nacre.reproduce.served import (
+from nacre.papers.running.served import (
     CAGE,
     NotRunError,
     caged,
@@ -38,6 +37,7 @@ from nacre.reproduce.served import (
     ran,
     started,
 )
+from nacre.papers.spec.paper import find
 
 FLASH = '{ preset = "emlc_ssd", capacity = "256 MiB" }'
 PCM = '{ preset = "pcm_ssd", capacity = "256 MiB" }'

@@ -16,8 +16,8 @@ import sys
 import threading
 from dataclasses import replace
 
-from nacre.reproduce.paper import find
-from nacre.reproduce.served import NotRunError, run
+from nacre.papers.running.served import NotRunError, run
+from nacre.papers.spec.paper import find
 
 GROUP = "sysbench"
 

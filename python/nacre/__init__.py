@@ -17,18 +17,21 @@
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
 
 if TYPE_CHECKING:
-    from nacre import config, errors, figures, image, policies, trace
+    from nacre import (
+        config,
+        errors,
+        figures,
+        policies,
+    )
+    from nacre import traces as trace
     from nacre._core import CleaningView, __version__
-    from nacre.cache_curves import CacheCurves
-    from nacre.catalog import catalog
-    from nacre.comparison import Comparison, compare
-    from nacre.control import Control
-    from nacre.crash import Crash, crash, crash_drawn, faults
+    from nacre.devices import images as image
+    from nacre.devices.control import Control
+    from nacre.devices.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
+    from nacre.devices.serving import Service, serve
     from nacre.errors import (
         ConfigError,
         Error,
@@ -36,21 +39,35 @@ if TYPE_CHECKING:
         TransactionError,
         TransactionTooLarge,
     )
-    from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
-    from nacre.miss_ratio import MissRatioCurve
-    from nacre.mixes import Mixes, mixes
-    from nacre.plan import Plan, plan
-    from nacre.record import Record
-    from nacre.report import report
-    from nacre.reproduce import Reproduction, published, reproduce
-    from nacre.run import check, run
-    from nacre.scenario import scenarios
-    from nacre.schema import schema, templates
-    from nacre.serve import Service, serve
-    from nacre.shown import CheckedScenario, TraceInfo
-    from nacre.step import step
-    from nacre.study import CheckedStudy, LiveStudy, StudyResult, check_study, run_split, study
-    from nacre.summarise import Summary, summarise
+    from nacre.kinds.reports import report
+    from nacre.kinds.summaries import Summary, summarise
+    from nacre.papers import Reproduction, published, reproduce
+    from nacre.results.cache_curves import CacheCurves
+    from nacre.results.comparison import Comparison, compare
+    from nacre.results.miss_ratio import MissRatioCurve
+    from nacre.results.record import Record
+    from nacre.results.shown import CheckedScenario, TraceInfo
+    from nacre.scenario.catalog import catalog
+    from nacre.scenario.schemas import schema, templates
+    from nacre.scenario.source import scenarios
+    from nacre.simulate.mixing import Mixes, mixes
+    from nacre.simulate.planning import Plan, plan
+    from nacre.simulate.power_loss import (
+        Crash,
+        crash,
+        crash_drawn,
+        faults,
+    )
+    from nacre.simulate.running import check, run
+    from nacre.simulate.stepping import step
+    from nacre.studies import (
+        CheckedStudy,
+        LiveStudy,
+        StudyResult,
+        check_study,
+        run_split,
+        study,
+    )
 
 __all__ = [
     "CacheCurves",
@@ -108,78 +125,77 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CacheCurves": "nacre.cache_curves",
-    "CheckedScenario": "nacre.shown",
-    "CheckedStudy": "nacre.study",
+    "CacheCurves": "nacre.results.cache_curves",
+    "CheckedScenario": "nacre.results.shown",
+    "CheckedStudy": "nacre.studies",
     "CleaningView": "nacre._core",
-    "Comparison": "nacre.comparison",
+    "Comparison": "nacre.results.comparison",
     "ConfigError": "nacre.errors",
-    "Control": "nacre.control",
-    "Crash": "nacre.crash",
+    "Control": "nacre.devices.control",
+    "Crash": "nacre.simulate.power_loss",
     "Error": "nacre.errors",
-    "LiveStudy": "nacre.study",
-    "Memory": "nacre.memory",
-    "MissRatioCurve": "nacre.miss_ratio",
-    "Mixes": "nacre.mixes",
-    "Plan": "nacre.plan",
-    "Record": "nacre.record",
-    "Reproduction": "nacre.reproduce",
-    "Service": "nacre.serve",
-    "StudyResult": "nacre.study",
-    "Summary": "nacre.summarise",
+    "LiveStudy": "nacre.studies",
+    "Memory": "nacre.devices.memory",
+    "MissRatioCurve": "nacre.results.miss_ratio",
+    "Mixes": "nacre.simulate.mixing",
+    "Plan": "nacre.simulate.planning",
+    "Record": "nacre.results.record",
+    "Reproduction": "nacre.papers",
+    "Service": "nacre.devices.serving",
+    "StudyResult": "nacre.studies",
+    "Summary": "nacre.kinds.summaries",
     "TraceError": "nacre.errors",
-    "TraceInfo": "nacre.shown",
+    "TraceInfo": "nacre.results.shown",
     "TransactionError": "nacre.errors",
     "TransactionTooLarge": "nacre.errors",
     "__version__": "nacre._core",
-    "catalog": "nacre.catalog",
-    "check": "nacre.run",
-    "check_study": "nacre.study",
-    "compare": "nacre.comparison",
-    "crash": "nacre.crash",
-    "crash_drawn": "nacre.crash",
-    "faults": "nacre.crash",
-    "mixes": "nacre.mixes",
-    "open": "nacre.memory",
-    "plan": "nacre.plan",
-    "published": "nacre.reproduce",
-    "report": "nacre.report",
-    "reproduce": "nacre.reproduce",
-    "run": "nacre.run",
-    "run_split": "nacre.study",
-    "scenarios": "nacre.scenario",
-    "schema": "nacre.schema",
-    "serve": "nacre.serve",
-    "step": "nacre.step",
-    "study": "nacre.study",
-    "summarise": "nacre.summarise",
-    "templates": "nacre.schema",
+    "catalog": "nacre.scenario.catalog",
+    "check": "nacre.simulate.running",
+    "check_study": "nacre.studies",
+    "compare": "nacre.results.comparison",
+    "crash": "nacre.simulate.power_loss",
+    "crash_drawn": "nacre.simulate.power_loss",
+    "faults": "nacre.simulate.power_loss",
+    "mixes": "nacre.simulate.mixing",
+    "open": "nacre.devices.memory",
+    "plan": "nacre.simulate.planning",
+    "published": "nacre.papers",
+    "report": "nacre.kinds.reports",
+    "reproduce": "nacre.papers",
+    "run": "nacre.simulate.running",
+    "run_split": "nacre.studies",
+    "scenarios": "nacre.scenario.source",
+    "schema": "nacre.scenario.schemas",
+    "serve": "nacre.devices.serving",
+    "step": "nacre.simulate.stepping",
+    "study": "nacre.studies",
+    "summarise": "nacre.kinds.summaries",
+    "templates": "nacre.scenario.schemas",
 }
 """Where each name comes from: its module is loaded when the name is first asked for."""
+_MODULES = {
+    "config": "nacre.config",
+    "errors": "nacre.errors",
+    "figures": "nacre.figures",
+    "image": "nacre.devices.images",
+    "policies": "nacre.policies",
+    "trace": "nacre.traces",
+}
 
 
 if not TYPE_CHECKING:
 
-    class _Package(type(sys)):
-        """The package, whose functions win over the modules that are called like them."""
-
-        def __setattr__(self, name, value):
-            # A module that is loaded puts itself into its package: nacre.run is the function.
-            if not (name in _HOMES and isinstance(value, type(sys))):
-                super().__setattr__(name, value)
-
     def __getattr__(name):
         from importlib import import_module
 
-        if name in ("config", "errors", "figures", "image", "policies", "trace"):
-            return import_module(f"nacre.{name}")
-        if name not in _HOMES:
+        if name in _MODULES:
+            found = import_module(_MODULES[name])
+        elif name in _HOMES:
+            found = getattr(import_module(_HOMES[name]), name)
+        else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(import_module(_HOMES[name]), name)
-        setattr(sys.modules[__name__], name, found)
+        globals()[name] = found
         return found
 
     def __dir__():
         return sorted({*globals(), *__all__})
-
-    sys.modules[__name__].__class__ = _Package

@@ -10,7 +10,7 @@ import errno
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Required, TypedDict
 
-from nacre._codes import Code
+from nacre.base._codes import Code
 
 __all__ = [
     "AddressError",

@@ -11,7 +11,7 @@ import hypothesis
 import nacre
 import numpy as np
 import pytest
-from nacre.record import Record
+from nacre.results.record import Record
 
 if TYPE_CHECKING:
     from exploring import Server, Watched

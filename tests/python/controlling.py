@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nacre.cli.app import app
-from nacre.control import Control
+from nacre.devices.control import Control
 from nbd_client import Client
 from serving import Server
 from typer.testing import CliRunner, Result

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nacre.explore.app import Explorer
+from nacre.explorer.app import Explorer
 from serving import NACRE, missing, until
 from starlette.testclient import TestClient
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import typer
 from nacre.cli import reproduce as command
-from nacre.reproduce import work
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.runs import Runs
-from nacre.study.local import Local
-from nacre.study.store import Memory
-from nacre.study.task import Base, Outcome, Task
+from nacre.papers import work
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.running.runs import Runs
+from nacre.studies.engines.local import Local
+from nacre.studies.engines.task import Base, Outcome, Task
+from nacre.studies.keep.store import Memory
 
 SCENARIO = """\
 schema = 1

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from nacre.study.local import Local
-from nacre.study.task import Outcome, Task
+from nacre.studies.engines.local import Local
+from nacre.studies.engines.task import Outcome, Task
 
 
 def noted_tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre.summary import facts
+from nacre.words.records import facts
 
 CSV = "timestamp_us,op,offset,length\n0,read,0,4096\n5,write,0,4096\n"
 TIERS = {

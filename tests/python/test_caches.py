@@ -4,10 +4,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from nacre import trace
-from nacre.cache_curves import CacheCurves
-from nacre.describe import family
+from nacre import traces
 from nacre.errors import ConfigError, TraceError
+from nacre.results.cache_curves import CacheCurves
+from nacre.scenario.models import family
 
 KiB, MiB = 1 << 10, 1 << 20
 POLICIES = ("lru", "arc", "s3_fifo", "sieve")
@@ -15,11 +15,11 @@ POLICIES = ("lru", "arc", "s3_fifo", "sieve")
 
 @pytest.fixture(scope="module")
 def curves() -> CacheCurves:
-    return trace.caches("pgbench", POLICIES, ["16 MiB", "128 MiB"], limit=60_000)
+    return traces.caches("pgbench", POLICIES, ["16 MiB", "128 MiB"], limit=60_000)
 
 
 def test_the_lru_among_them_is_the_curve_of_its_stack(curves: CacheCurves) -> None:
-    stack = trace.mrc("pgbench", limit=60_000)
+    stack = traces.mrc("pgbench", limit=60_000)
     assert curves.sizes == [16 * MiB, 128 * MiB]
     for size in curves.sizes:
         for kind in curves.kinds():
@@ -39,9 +39,9 @@ def test_policies_differ_and_a_frame_has_a_row_for_each(curves: CacheCurves) -> 
 
 
 def test_one_policy_and_one_size_need_no_list() -> None:
-    alone = trace.caches("pgbench", "lru", "1 MiB", limit=1000)
+    alone = traces.caches("pgbench", "lru", "1 MiB", limit=1000)
     assert (alone.policies, alone.sizes) == (["lru"], [MiB])
-    every = trace.caches("pgbench", "all", MiB, limit=1000)
+    every = traces.caches("pgbench", "all", MiB, limit=1000)
     assert len(every.policies) > 5
 
 
@@ -51,18 +51,18 @@ def test_bytes_weigh_what_was_asked_for_of_a_block(tmp_path: Path) -> None:
     file = tmp_path / "small.csv"
     text = "".join(f"{n},R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
     file.write_text(text.replace("0,R", "0,R", 1))
-    found = trace.caches(file, ["lru"], [8 * KiB], format="alibaba")
+    found = traces.caches(file, ["lru"], [8 * KiB], format="alibaba")
     assert found.miss_ratio("lru", 8 * KiB) == 5 / 5  # each line is on a volume of its own
     one = "".join(f"0,R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
     file.write_text(one)
-    found = trace.caches(file, ["lru"], [8 * KiB], format="alibaba")
+    found = traces.caches(file, ["lru"], [8 * KiB], format="alibaba")
     assert found.miss_ratio("lru", 8 * KiB) == 4 / 5
     missed = 512 + 4096 + 4096 + 1024
     assert found.miss_ratio("lru", 8 * KiB, by="byte") == missed / sum(size for _, size in rows)
 
 
 def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
-    tenth = trace.caches("pgbench", POLICIES, ["128 MiB"], sample=0.1, limit=60_000)
+    tenth = traces.caches("pgbench", POLICIES, ["128 MiB"], sample=0.1, limit=60_000)
     assert tenth.sampled
     off = 0.0
     for policy in POLICIES:
@@ -75,27 +75,27 @@ def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
         off = max(off, abs(found - whole) / within)
     assert off < 2, "half-widths of 95 %"
     with pytest.raises(TraceError, match="the smallest is 2,621,440 bytes for a sample of 10 %"):
-        trace.caches("pgbench", POLICIES, ["1 MiB"], sample=0.1)
+        traces.caches("pgbench", POLICIES, ["1 MiB"], sample=0.1)
 
 
 def test_mistakes_are_said() -> None:
     with pytest.raises(ConfigError, match=r'^policy: there is no replacement called "lruu"'):
-        trace.caches("pgbench", ["lruu"], ["1 MiB"])
+        traces.caches("pgbench", ["lruu"], ["1 MiB"])
     with pytest.raises(TraceError, match="is not the size of a cache"):
-        trace.caches("pgbench", ["lru"], ["1 ms"])
+        traces.caches("pgbench", ["lru"], ["1 ms"])
     with pytest.raises(TraceError, match="there is no policy"):
-        trace.caches("pgbench", [], ["1 MiB"])
+        traces.caches("pgbench", [], ["1 MiB"])
 
 
 def test_all_policies_are_those_of_the_family() -> None:
-    found = trace.caches("pgbench", ["all"], ["1 MiB"], limit=1000)
+    found = traces.caches("pgbench", ["all"], ["1 MiB"], limit=1000)
     kinds = [model.kind for model in family("replacement")]
     assert [*found.policies, "external"] == kinds
 
 
 def test_settings_of_a_policy_and_every_way_to_write(tmp_path: Path) -> None:
     given: list[str | dict[str, object]] = [{"kind": "two_q", "newcomers": "50 %"}, "two_q"]
-    found = trace.caches("pgbench", given, ["16 MiB"], limit=20_000)
+    found = traces.caches("pgbench", given, ["16 MiB"], limit=20_000)
     assert len(found.policies) == 2
     for suffix in ("csv", "parquet", "json", "svg"):
         found.save(tmp_path / f"caches.{suffix}")
@@ -105,7 +105,7 @@ def test_settings_of_a_policy_and_every_way_to_write(tmp_path: Path) -> None:
 
 
 def test_sizes_are_chosen_by_what_the_trace_touches() -> None:
-    found = trace.caches("pgbench", ["lru"], limit=20_000)
+    found = traces.caches("pgbench", ["lru"], limit=20_000)
     assert len(found.sizes) == 10
     ratios = [found.miss_ratio("lru", size) or 1.0 for size in found.sizes]
     assert ratios == sorted(ratios, reverse=True)

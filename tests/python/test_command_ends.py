@@ -29,12 +29,12 @@ import pytest
 import typer.main
 from exploring import ENDLESS, SMALL
 from listening import listening, sockets
-from nacre import toml
+from nacre.base import toml
 from nacre.cli import main
 from nacre.cli.app import app
 from nacre.cli.failure import INTERRUPTED
 from nacre.cli.interrupt import Interruption
-from nacre.mqsim import comparison
+from nacre.interop.mqsim import comparison
 from serving import NACRE, scenario, until
 from test_mqsim import DRIVE, SYNTHETIC, files
 from typer.core import TyperGroup

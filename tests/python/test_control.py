@@ -13,9 +13,9 @@ import nacre
 import nbd_client
 import pytest
 from controlling import KIB, client_of, control_of, drive, refused, served_drive, serving, told
-from nacre.control import Control
-from nacre.summary_served import too_late
-from nacre.view import View
+from nacre.base.view import View
+from nacre.devices.control import Control
+from nacre.words.served import too_late
 from nbd_client import Client
 from serving import Server
 

@@ -13,7 +13,7 @@ import nacre
 import pytest
 from controlling import refused, served_drive
 from nacre.cli.app import app
-from nacre.control import Control, socket_of
+from nacre.devices.control import Control, socket_of
 from serving import Server
 from typer.testing import CliRunner
 

@@ -9,7 +9,7 @@ import nacre
 import nbd_client
 import pytest
 from controlling import KIB, client_of, control_of, refused, served_drive, serving, told
-from nacre.control import Control
+from nacre.devices.control import Control
 from nbd_client import Client
 from serving import Server, scenario, until
 

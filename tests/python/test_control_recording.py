@@ -18,7 +18,7 @@ from controlling import (
     serving,
     told,
 )
-from nacre.control import Control
+from nacre.devices.control import Control
 from nbd_client import Client
 from serving import NACRE, Server, event, until
 

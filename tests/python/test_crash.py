@@ -12,7 +12,7 @@ import nacre
 import pytest
 from nacre.errors import ConfigError
 from nacre.figures import makers
-from nacre.report.side_by_side import others_side_by_side
+from nacre.kinds.side_by_side import others_side_by_side
 from serving import NACRE, scenario
 
 CACHED = """

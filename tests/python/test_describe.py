@@ -9,12 +9,12 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre import describe
-from nacre.shipped_examples import EXAMPLES, FOLDER
+from nacre.scenario import models
+from nacre.scenario.examples import EXAMPLES, FOLDER
 from serving import NACRE
 
 ROOT = Path(__file__).parents[2]
-DEVICES = [model.kind for model in describe.models() if model.family == "device"]
+DEVICES = [model.kind for model in models.models() if model.family == "device"]
 
 
 def command(
@@ -28,25 +28,25 @@ def command(
 
 @pytest.mark.parametrize("kind", DEVICES)
 def test_a_new_scenario_of_every_kind_is_sound(kind: str, tmp_path: Path) -> None:
-    text = describe.new(kind)
+    text = models.new(kind)
     (tmp_path / "new.toml").write_text(text)
     resolved = nacre.check(tmp_path / "new.toml")
     assert resolved.scenario.stack.kind == kind
     own = {line.split(" =")[0].lstrip("#") for line in text.splitlines() if " = " in line}
-    (model,) = describe.describe(f"device/{kind}")
+    (model,) = models.describe(f"device/{kind}")
     named = {setting.name for setting in model.settings if "." not in setting.name}
     tables = {line.strip("[]").removeprefix("stack.") for line in text.splitlines() if "[" in line}
     assert named <= own | tables
 
 
 def test_every_model_and_preset_is_described() -> None:
-    for model in describe.models():
-        assert model in describe.describe(model.kind)
+    for model in models.models():
+        assert model in models.describe(model.kind)
         assert "# Leaves out" in model.doc
-    assert describe.describe("tlc_nvme")[0].kind == "ssd"
-    assert [model.family for model in describe.describe("zipf")] == ["workload", "pattern"]
+    assert models.describe("tlc_nvme")[0].kind == "ssd"
+    assert [model.family for model in models.describe("zipf")] == ["workload", "pattern"]
     with pytest.raises(nacre.ConfigError, match='did you mean "zipf"'):
-        describe.describe("zipff")
+        models.describe("zipff")
 
 
 def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_examples_come_with_the_package(tmp_path: Path) -> None:
 def test_without_a_name_everything_is_listed() -> None:
     listed = command("describe")
     assert listed.returncode == 0
-    for model in describe.models():
+    for model in models.models():
         assert f" {model.kind} " in listed.stdout
     policies = json.loads(command("describe", "replacement", "--json").stdout)
     assert {policy["family"] for policy in policies} == {"replacement"}
@@ -88,12 +88,12 @@ def test_without_a_name_everything_is_listed() -> None:
     assert {line.split()[1] for line in kinds if line.startswith("example")} == set(EXAMPLES)
     assert {line.split()[1] for line in kinds if line.startswith("device")} == set(DEVICES)
     with pytest.raises(nacre.ConfigError, match=r"it is a setting of uniform, .*describe uniform"):
-        describe.describe("read_share")
+        models.describe("read_share")
 
 
-@pytest.mark.parametrize("name", sorted(set(describe.stacks()) - set(DEVICES)))
+@pytest.mark.parametrize("name", sorted(set(models.stacks()) - set(DEVICES)))
 def test_a_new_scenario_of_every_catalogued_device_is_sound(name: str) -> None:
-    text = describe.new(name)
+    text = models.new(name)
     resolved = nacre.check(tomllib.loads(text))
     assert resolved.scenario.stack.kind == nacre.catalog()[name].kind
     assert f'preset = "{name}"' in text
@@ -127,7 +127,7 @@ def test_the_shell_completes_names_and_files(tmp_path: Path) -> None:
 def test_names_are_found_in_other_letters_too() -> None:
     for given, meant in (("S3-FIFO", "s3_fifo"), ("NVMe", "nvme"), ("TLC-NVMe", "tlc_nvme")):
         with pytest.raises(nacre.ConfigError, match=f'did you mean "{meant}"'):
-            describe.describe(given)
+            models.describe(given)
 
 
 def test_help_is_there_under_its_short_name() -> None:
@@ -136,7 +136,7 @@ def test_help_is_there_under_its_short_name() -> None:
 
 
 def test_standard_input_is_a_scenario_a_trace_a_study_or_a_job(tmp_path: Path) -> None:
-    scenario = describe.new("measured").replace("100_000", "1e3")
+    scenario = models.new("measured").replace("100_000", "1e3")
     done = command("run", "-", "--json", given=scenario)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["requests"]["issued"] == 1000

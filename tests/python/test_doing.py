@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from nacre.doing import Doing
+from nacre.base.doing import Doing
 
 
 class Terminal(io.StringIO):
@@ -38,7 +38,7 @@ def test_short_work_and_work_in_a_pipe_say_nothing(monkeypatch: pytest.MonkeyPat
     assert shown.getvalue() == ""
     pipe = io.StringIO()
     monkeypatch.setattr(sys, "stderr", pipe)
-    monkeypatch.setattr("nacre.doing._PATIENCE_S", 0.0)
+    monkeypatch.setattr("nacre.base.doing._PATIENCE_S", 0.0)
     with Doing("drawing figures"):
         time.sleep(0.1)
     assert pipe.getvalue() == ""

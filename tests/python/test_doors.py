@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import psutil
 from exploring import Server as Explorer
 from listening import listening, sockets
-from nacre import toml
+from nacre.base import toml
 from serving import NACRE, Server, scenario, until
 
 STUDY = {

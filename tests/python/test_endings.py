@@ -15,7 +15,7 @@ import nacre
 import nbd_client
 import psutil
 import pytest
-from nacre.control import Control
+from nacre.devices.control import Control
 from nbd_client import Client, GoneError
 from serving import MIB, NACRE, Server, missing, scenario, until
 

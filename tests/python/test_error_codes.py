@@ -13,7 +13,7 @@ from typing import Any, get_args
 import nacre
 import pytest
 from controlling import serving
-from nacre._codes import Code
+from nacre.base._codes import Code
 from nacre.errors import Problem, code_of, config_error
 from serving import NACRE, scenario
 

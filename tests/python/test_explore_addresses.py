@@ -7,7 +7,7 @@ import shutil
 import nacre
 import pytest
 from exploring import Server, Watched
-from nacre.explore.runs import SHOWN
+from nacre.explorer.runs import SHOWN
 from serving import Server as Served
 
 

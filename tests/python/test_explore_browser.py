@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING
 import nacre
 import pytest
 from exploring import MSR, Server, Watched
-from nacre.explore.traces import UPLOAD_MAX
-from nacre.report.fragment import table
-from nacre.report.page import document, figure, listing, wide
-from nacre.summary import Table
+from nacre.base.table import Table
+from nacre.explorer.traces import UPLOAD_MAX
+from nacre.pages.html import table
+from nacre.pages.page import (
+    document,
+    figure,
+    listing,
+    wide,
+)
 from serving import Server as Served
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import nacre
 import numpy as np
 import pytest
 from exploring import ENDLESS, MSR, SMALL, Client, client
-from nacre.explore import runs, traces
-from nacre.record import Record
-from nacre.reproduce import known
-from nacre.study.plan import sound
+from nacre.explorer import runs, traces
+from nacre.papers import known
+from nacre.results.record import Record
+from nacre.studies.points.planner import sound
 from serving import NACRE, Server, until
 
 
@@ -180,16 +180,17 @@ def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
 
 def test_pages_call_what_everybody_calls() -> None:
     public = {"nacre", *nacre._HOMES.values()} - {"nacre._core"}
-    words = {"nacre.errors", "nacre.text", "nacre.toml", "nacre.finite", "nacre.cli.failure"}
-    system = {"nacre.saving", "nacre.needs"}
+    words = {"nacre.errors", "nacre.base.text", "nacre.base.toml", "nacre.base.json_text"}
+    words |= {"nacre.base", "nacre.base.table", "nacre.cli.failure"}
+    system = {"nacre.files.saving", "nacre.base.limits"}
     foreign = set()
-    for file in Path(nacre.__file__).parent.glob("explore/*.py"):
+    for file in Path(nacre.__file__).parent.glob("explorer/*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nacre"):
                 module = str(node.module)
                 names = {alias.name for alias in node.names}
                 is_public = module in public and names.isdisjoint({"_core"})
-                if not (is_public or module in words | system or ".explore" in module):
+                if not (is_public or module in words | system or ".explorer" in module):
                     foreign.add(f"{file.name}: {module}")
     assert not foreign
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import nacre
 import pytest
 from failing_disk import OPERATIONS, failing
-from nacre.record import Record
-from nacre.saving import write_file
-from nacre.study.store import Store
-from nacre.study.task import Outcome
+from nacre.files.saving import write_file
+from nacre.results.record import Record
+from nacre.studies.engines.task import Outcome
+from nacre.studies.keep.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nacre.control import Sample
+from nacre.devices.control import Sample
 from nacre.figures import drawings, export, mean_latency, record_figures, served, title
 from nacre.figures.axes import deviate
 from nacre.figures.latency import curve
-from nacre.record import Record
-from nacre.saving import FIGURE_FILES
+from nacre.files.saving import FIGURE_FILES
+from nacre.results.record import Record
 
 SCENARIO = {
     "schema": 1,

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import altair as alt
 import nacre
 import pytest
+from nacre.base.text import with_unit
 from nacre.figures import export, makers
-from nacre.record import Record
-from nacre.report.results import report
-from nacre.text import with_unit
+from nacre.kinds.reports import report
+from nacre.results.record import Record
 
 SMALL = {
     "name": "small",

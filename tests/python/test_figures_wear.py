@@ -15,9 +15,9 @@ from nacre.figures.axes import whole_ticks
 from nacre.figures.by_block import MOST, by_component, columns, joined
 from nacre.figures.time_split import COLOURS
 from nacre.figures.wear import histogram
-from nacre.record import IDLE, Record
-from nacre.report import report
-from nacre.saving import FIGURE_FILES
+from nacre.files.saving import FIGURE_FILES
+from nacre.kinds.reports import report
+from nacre.results.record import IDLE, Record
 
 Worn = Callable[..., Record]
 

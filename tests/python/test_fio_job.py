@@ -7,8 +7,8 @@ from typing import Any
 
 import nacre
 import pytest
-from nacre import fio_job
 from nacre.errors import ConfigError
+from nacre.interop import fio
 
 GLOBAL = "; a usual one\n[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=1g\n"
 _UNITS = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
@@ -19,10 +19,10 @@ def in_bytes(size: str) -> int:
     return int(number) << _UNITS[unit]
 
 
-def made(tmp_path: Path, job: str, name: str | None = None) -> fio_job.FioScenario:
+def made(tmp_path: Path, job: str, name: str | None = None) -> fio.FioScenario:
     file = tmp_path / "job.fio"
     file.write_text(GLOBAL + job)
-    return fio_job.scenario(file, job=name)
+    return fio.scenario(file, job=name)
 
 
 def test_a_job_becomes_a_scenario_that_runs(tmp_path: Path) -> None:
@@ -88,19 +88,19 @@ def test_mistakes_of_a_job_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"job.fio:7"):
         made(tmp_path, "not a line\n[a]\n")
     with pytest.raises(ConfigError, match="no device called"):
-        fio_job.scenario(tmp_path / "job.fio", job="a", stack="tlc")
+        fio.scenario(tmp_path / "job.fio", job="a", stack="tlc")
 
 
-def workload(found: fio_job.FioScenario) -> dict[str, Any]:
+def workload(found: fio.FioScenario) -> dict[str, Any]:
     table: dict[str, Any] = tomllib.loads(found.text)["workload"]
     return table
 
 
-def plain(tmp_path: Path, text: str | bytes, name: str | None = None) -> fio_job.FioScenario:
+def plain(tmp_path: Path, text: str | bytes, name: str | None = None) -> fio.FioScenario:
     """A job file as it is, without a global section before it."""
     file = tmp_path / "plain.fio"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return fio_job.scenario(file, job=name)
+    return fio.scenario(file, job=name)
 
 
 @pytest.mark.parametrize("engine", ["ioengine=psync\n", "ioengine=sync\n", "ioengine=sg\n", ""])
@@ -327,24 +327,24 @@ def test_percentages_are_of_the_device(tmp_path: Path) -> None:
     ).capacity  # fmt: skip
     file = tmp_path / "percent.fio"
     file.write_text("[a]\nrw=write\noffset=40%\nsize=40%\n")
-    table = workload(fio_job.scenario(file, stack="pcm_ssd"))
+    table = workload(fio.scenario(file, stack="pcm_ssd"))
     assert in_bytes(table["start"]) == capacity * 40 // 100 // 4096 * 4096
     assert in_bytes(table["footprint"]) == capacity * 40 // 100 // 4096 * 4096
     file.write_text("[a]\nfilename=/dev/nvme0n1\nrw=write\n")
-    whole = fio_job.scenario(file, stack="pcm_ssd")
+    whole = fio.scenario(file, stack="pcm_ssd")
     assert in_bytes(workload(whole)["footprint"]) == capacity // 4096 * 4096
     assert any(each.startswith("size: it is not given") for each in whole.without)
     (tmp_path / "whole.toml").write_text(whole.text)
     nacre.check(tmp_path / "whole.toml")
     file.write_text("[a]\nrw=write\nsize=40%\n")
     with pytest.raises(ConfigError, match="a percentage needs the size of the device"):
-        fio_job.scenario(file, stack="network_store")
+        fio.scenario(file, stack="network_store")
 
 
 def test_what_reaches_beyond_the_device_is_named(tmp_path: Path) -> None:
     file = tmp_path / "large.fio"
     file.write_text("[a]\nrw=write\nsize=100t\nioengine=null\n")
-    found = fio_job.scenario(file, stack="pcm_ssd")
+    found = fio.scenario(file, stack="pcm_ssd")
     assert any("nacre run refuses it" in each for each in found.without)
 
 

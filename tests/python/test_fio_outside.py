@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from nacre import fio_job
+from nacre.interop import fio
 from serving import needs
 
 _UNITS = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
@@ -127,10 +127,10 @@ def of_fio(tmp_path: Path, job: str) -> Asked:
     return Asked(number, {kind: count / number for kind, count in kinds.items()}, start, end)
 
 
-def imported(tmp_path: Path, job: str) -> fio_job.FioScenario:
+def imported(tmp_path: Path, job: str) -> fio.FioScenario:
     file = tmp_path / "job.fio"
     file.write_text(f"[job]\n{job}")
-    return fio_job.scenario(file)
+    return fio.scenario(file)
 
 
 def of_scenario(tmp_path: Path, job: str) -> Asked:

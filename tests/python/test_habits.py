@@ -11,7 +11,7 @@ from typing import Any
 
 import nacre
 import pytest
-from nacre import toml
+from nacre.base import toml
 from nacre.cli.app import app
 from nacre.figures import save
 from typer.testing import CliRunner

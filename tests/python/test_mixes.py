@@ -10,7 +10,7 @@ from typing import Any
 import nacre
 import polars as pl
 import pytest
-from nacre.summary_mixes import counted
+from nacre.words.mixes import counted
 
 SMALL: dict[str, Any] = {
     "name": "small",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre import mqsim
-from nacre.mqsim import settings
+from nacre.interop import mqsim
+from nacre.interop.mqsim import settings
 
 DRIVE = {
     "PCIe_Lane_Bandwidth": "1.0",

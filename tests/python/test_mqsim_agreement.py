@@ -11,8 +11,8 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre import mqsim
-from nacre.simulated import mean_ns
+from nacre.interop import mqsim
+from nacre.simulate.simulated import mean_ns
 from test_mqsim import DRIVE, SYNTHETIC, files
 
 OF_MQSIM = DRIVE | {

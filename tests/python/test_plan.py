@@ -7,9 +7,9 @@ from pathlib import Path
 import nacre
 import pytest
 from exploring import MSR
-from nacre.cache_curves import CacheCurves
 from nacre.errors import ConfigError
-from nacre.report import headline
+from nacre.results.cache_curves import CacheCurves
+from nacre.words import headlines
 
 PRICES = {"pcm_ssd": 24.0, "emlc_ssd": 6.0, "disk_15k_kim": 1.0}
 
@@ -41,10 +41,10 @@ def curves(missed: dict[str, dict[int, float]]) -> CacheCurves:
 
 def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
     first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
-    said = headline.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
+    said = headlines.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
     assert "with sieve misses 18.6 %" in said[0]
     # What reads alike is a tie: the first that was given is named, and the other beside it.
-    tied = headline.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
+    tied = headlines.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
     assert "with arc misses 18.7 %" in tied[0]
     assert "18.7 % with sieve" in tied[0]
 

@@ -5,7 +5,7 @@ from typing import Any
 import nacre
 import pytest
 from nacre.errors import ConfigError
-from nacre.prices import given
+from nacre.scenario.prices import given
 
 DEVICE = {"kind": "measured", "capacity": "1 GiB", "read": "1 us", "write": "1 us"}
 TIERS: dict[str, Any] = {

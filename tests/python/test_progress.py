@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import nacre.progress
+import nacre.base.progress
 import pytest
-from nacre.progress import Bar
-from nacre.reproduce.progress import RunsBar
+from nacre.base.progress import Bar
+from nacre.papers.running.progress import RunsBar
 
 
 class Clock:
@@ -21,7 +21,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(nacre.progress, "time", made)
+    monkeypatch.setattr(nacre.base.progress, "time", made)
     return made
 
 

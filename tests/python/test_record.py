@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 from nacre.figures import record_figures
-from nacre.record import Record
-from nacre.summary import facts
+from nacre.results.record import Record
+from nacre.words.records import facts
 
 SUMMARY = {
     "count": 3,

@@ -9,8 +9,8 @@ import nacre
 import numpy as np
 import polars as pl
 import pytest
-from nacre.record import Record
-from nacre.summary import facts, time_split
+from nacre.results.record import Record
+from nacre.words.records import facts, time_split
 
 Worn = Callable[..., Record]
 

@@ -9,11 +9,11 @@ import nacre
 import pytest
 from exploring import MSR
 from nacre.cli.app import app
-from nacre.crash import crash_drawn
 from nacre.errors import ConfigError
-from nacre.report import headline, report
-from nacre.report.results import load, name_of
-from nacre.saving import Staging
+from nacre.files.saving import Staging
+from nacre.kinds.reports import load, name_of, report
+from nacre.simulate.power_loss import crash_drawn
+from nacre.words import headlines
 from typer.testing import CliRunner
 
 ONE_SERVER: dict[str, Any] = {
@@ -159,9 +159,9 @@ def test_a_headline_says_what_the_slowest_take() -> None:
         ({}, r"A read takes 10\.0 us\."),
         (queued, r"A read takes \S+ us on average, and one in a hundred more than \S+ us\."),
     ):
-        assert re.search(said, " ".join(headline.of_record(nacre.run(ONE_SERVER, settings))))
+        assert re.search(said, " ".join(headlines.of_record(nacre.run(ONE_SERVER, settings))))
     cache = nacre.run("server-cache-zipf", {"workload.requests": 3000, "run.warm_up": 0})
-    assert "on average, and 919 us at most." in " ".join(headline.of_record(cache))
+    assert "on average, and 919 us at most." in " ".join(headlines.of_record(cache))
 
 
 def test_the_scenario_of_a_record_can_be_run_again_to_the_same_record(
@@ -190,10 +190,10 @@ def test_costs_in_different_things_stand_with_what_they_are_counted_in(tmp_path:
 
 def test_records_alike_are_said_to_be(results: Path) -> None:
     record = nacre.Record.load(results / "fast")
-    assert headline.of_records({"a": record, "b": record}) == [
+    assert headlines.of_records({"a": record, "b": record}) == [
         "Both have the same mean read latency, 10.0 us."
     ]
-    assert headline.of_records({"a": record}) == []
+    assert headlines.of_records({"a": record}) == []
 
 
 def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
@@ -203,10 +203,10 @@ def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
         name: nacre.run(ONE_SERVER, {**asked, "stack.read": read})
         for name, read in (("able", "10 us"), ("slow", "100 us"), ("slower", "1 ms"))
     }
-    said = headline.of_records(runs)[-1]
+    said = headlines.of_records(runs)[-1]
     assert said.startswith("slow, slower cannot keep up: requests come faster")
     del runs["slow"], runs["slower"]
-    assert not headline.overloaded(runs)
+    assert not headlines.overloaded(runs)
 
 
 def test_mixes_are_read_back(results: Path) -> None:

@@ -16,12 +16,13 @@ import typer
 from nacre.cli import reproduce as command
 from nacre.cli.app import app
 from nacre.errors import ConfigError, Error
-from nacre.record import Record
-from nacre.reproduce import runs, tasks, work
-from nacre.reproduce.paper import papers, read
-from nacre.reproduce.plan import as_study
-from nacre.study.local import Local
-from nacre.study.plan import sound
+from nacre.papers import work
+from nacre.papers.running import runs, tasks
+from nacre.papers.spec.paper import papers, read
+from nacre.papers.spec.plan import as_study
+from nacre.results.record import Record
+from nacre.studies.engines.local import Local
+from nacre.studies.points.planner import sound
 from small_paper import CLAIMS, PLAN, SCENARIO, Counting, reproduced, status, written
 from typer.testing import CliRunner
 
@@ -254,7 +255,7 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
         "import sys\nfrom pathlib import Path\n"
         "from nacre.cli.failure import guarded\n"
         "from nacre.cli.reproduce import carry_out\n"
-        "from nacre.reproduce.work import targets\n"
+        "from nacre.papers.work import targets\n"
         "@guarded\n"
         "def main():\n"
         "    carry_out(targets(None, Path(sys.argv[1])), Path(sys.argv[2]), as_json=True)\n"

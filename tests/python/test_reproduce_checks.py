@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 from nacre.errors import Error
-from nacre.record import Record
-from nacre.reproduce.claim import Claim, Tolerance
-from nacre.reproduce.judge import allowed, number, rows
-from nacre.reproduce.measures import CHECKS, Results, check
-from nacre.reproduce.outcome import Outcomes, UnknownError
-from nacre.reproduce.paper import Paper
-from nacre.reproduce.plan import Group, Selection
-from nacre.study.axis import Axis, Choice
+from nacre.papers.judging.judge import allowed, number, rows
+from nacre.papers.measures.measures import CHECKS, Results, check
+from nacre.papers.running.outcome import Outcomes, UnknownError
+from nacre.papers.spec.claim import Claim, Tolerance
+from nacre.papers.spec.paper import Paper
+from nacre.papers.spec.plan import Group, Selection
+from nacre.results.record import Record
+from nacre.studies.spec.axis import Axis, Choice
 
 XS = (1.0, 2.0, 4.0)
 CURVES: Mapping[str, tuple[float, ...]] = {

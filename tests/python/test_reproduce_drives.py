@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import nacre
 import pytest
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.work import conduct, targets
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.work import conduct, targets
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from nacre.record import Record
-from nacre.reproduce.judge import Row
-from nacre.reproduce.plan import Point
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.work import targets
+from nacre.papers.judging.judge import Row
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.spec.plan import Point
+from nacre.papers.work import targets
+from nacre.results.record import Record
 
 LOCALITIES = ("50/50", "40/60", "30/70", "20/80", "10/90", "5/95")
 FIFO = (1.69, 1.72, 1.85, 2.03, 2.53, 3.07)

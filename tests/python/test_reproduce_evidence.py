@@ -5,9 +5,15 @@ from typing import Any
 
 import pytest
 from nacre.cli import reproduce as command
-from nacre.reproduce import judge, work
-from nacre.reproduce.sensitivity import LESS, MORE, Value, sensitivity
-from nacre.reproduce.table import verdict
+from nacre.papers import work
+from nacre.papers.judging import judge
+from nacre.papers.judging.sensitivity import (
+    LESS,
+    MORE,
+    Value,
+    sensitivity,
+)
+from nacre.papers.showing.table import verdict
 from small_paper import CLAIMS, reproduced, running, status, written
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre.cli import reproduce as command
-from nacre.reproduce import work
-from nacre.reproduce.held_out import held_out
-from nacre.reproduce.judge import said
-from nacre.reproduce.runs import Runs
+from nacre.papers import work
+from nacre.papers.judging.held_out import held_out
+from nacre.papers.judging.judge import said
+from nacre.papers.running.runs import Runs
 from small_paper import CLAIMS, SCENARIO, Counting, running, written
 
 FITTED = (

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nacre.record import Record
-from nacre.reproduce.plan import Point
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.work import targets
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.spec.plan import Point
+from nacre.papers.work import targets
+from nacre.results.record import Record
 
 CELLS = {"SLC": (25.0, 250.0), "MLC": (50.0, 900.0), "PCRAM": (0.12, 45.0)}
 LIVES = {

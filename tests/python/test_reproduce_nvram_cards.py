@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nacre.record import Record
-from nacre.reproduce.plan import Point
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.work import targets
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.spec.plan import Point
+from nacre.papers.work import targets
+from nacre.results.record import Record
 
 CAPS = {"read": 1_722_860.0, "write": 1_728_912.0}
 """Requests a second that the link carries."""

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from nacre.record import Record
-from nacre.reproduce.judge import Row
-from nacre.reproduce.plan import Point
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.work import targets
+from nacre.papers.judging.judge import Row
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.spec.plan import Point
+from nacre.papers.work import targets
+from nacre.results.record import Record
 
 BYTES = {"512 B": 512, "1 KiB": 1024, "2 KiB": 2048, "4 KiB": 4096, "8 KiB": 8192}
 BYTES |= {"16 KiB": 16384, "64 KiB": 65536, "256 KiB": 262144, "1 MiB": 1 << 20}

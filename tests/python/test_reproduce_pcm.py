@@ -6,10 +6,10 @@ from typing import Any
 import nacre
 import numpy as np
 import pytest
-from nacre.record import Record
-from nacre.reproduce.plan import Job, Point
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.work import targets
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.spec.plan import Job, Point
+from nacre.papers.work import targets
+from nacre.results.record import Record
 
 DEVICES = {"PCM": (6.7, 128.3, 24), "eMLC": (108.0, 37.1, 6)}
 PRICES = (24.0, 6.0, 1.0)
@@ -84,7 +84,7 @@ def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record 
 def mixes(gain: float) -> nacre.Mixes:
     """Two mixes of two tiers, the one with PCM by so many percent the better."""
     import polars as pl
-    from nacre.mixes import Mixes, Tier
+    from nacre.simulate.mixing import Mixes, Tier
 
     tiers = (Tier("pcm", 6700.0, 128_300.0, 24.0), Tier("flash", 108e3, 37.1e3, 6.0))
     score = [100.0, 100.0 + gain]

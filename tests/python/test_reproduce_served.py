@@ -14,16 +14,17 @@ import pytest
 import typer
 from nacre.cli import reproduce as command
 from nacre.errors import Error
-from nacre.reproduce import served, work
-from nacre.reproduce.paper import read
-from nacre.reproduce.plan import Job
-from nacre.reproduce.result import Reproduction
-from nacre.reproduce.runs import Runs
-from nacre.reproduce.served import NotRunError, Served
-from nacre.reproduce.tasks import Serving
-from nacre.study.local import Local
-from nacre.study.store import Memory
-from nacre.study.task import Base, Outcome, Task
+from nacre.papers import work
+from nacre.papers.result import Reproduction
+from nacre.papers.running import served
+from nacre.papers.running.runs import Runs
+from nacre.papers.running.served import NotRunError, Served
+from nacre.papers.running.tasks import Serving
+from nacre.papers.spec.paper import read
+from nacre.papers.spec.plan import Job
+from nacre.studies.engines.local import Local
+from nacre.studies.engines.task import Base, Outcome, Task
+from nacre.studies.keep.store import Memory
 
 FIGURE = "pcm-enterprise/sysbench"
 SCENARIO = """\
@@ -226,7 +227,7 @@ def test_what_failed_says_why() -> None:
 
 PARENT = """
 import sys
-from nacre.reproduce import served
+from nacre.papers.running import served
 served.caged([*served.CAGE, *sys.argv[1:]])
 """
 NESTED = """

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre.record import Record
-from nacre.saving import FIGURE_FILES, Staging
+from nacre.files.saving import FIGURE_FILES, Staging
+from nacre.results.record import Record
 
 TABLE = {
     "workload": {

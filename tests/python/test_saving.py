@@ -10,9 +10,14 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre import toml
+from nacre.base import toml
 from nacre.cli.app import app
-from nacre.saving import Staging, replacing, unfinished, write_file
+from nacre.files.saving import (
+    Staging,
+    replacing,
+    unfinished,
+    write_file,
+)
 from typer.testing import CliRunner
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre.control import Control
+from nacre.devices.control import Control
 from serving import Server, needs, run
 
 REQUESTS = 24

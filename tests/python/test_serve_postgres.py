@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from nacre.control import Control
+from nacre.devices.control import Control
 from serving import Server, missing, run
 from test_serve_mount import looped, mounted, tools
 

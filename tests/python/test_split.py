@@ -11,11 +11,11 @@ from typing import Any
 
 import nacre
 import pytest
-from nacre import toml
+from nacre.base import toml
 from nacre.cli.app import app
 from nacre.errors import ConfigError, Error
-from nacre.study import split
-from nacre.study.work import engine_called
+from nacre.studies import split
+from nacre.studies.work import engine_called
 from typer.testing import CliRunner, Result
 
 NACRE = Path(sys.executable).with_name("nacre")
@@ -69,7 +69,7 @@ def test_every_engine_makes_the_same_record() -> None:
 
 
 def test_the_summary_says_what_the_record_is_of() -> None:
-    from nacre.summary import facts
+    from nacre.words.records import facts
 
     record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
     assert "2 parts by volume, each on a copy of the stack" in facts(record)

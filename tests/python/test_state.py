@@ -7,9 +7,14 @@ from typing import Any
 import nacre
 import pytest
 from nacre.errors import ConfigError, Error
-from nacre.scenario import read
-from nacre.study.preparations import prepared_alike
-from nacre.study.task import Base, Task, evaluate, identity
+from nacre.scenario.source import read
+from nacre.studies.engines.task import (
+    Base,
+    Task,
+    evaluate,
+    identity,
+)
+from nacre.studies.points.preparations import prepared_alike
 from typer.testing import CliRunner
 
 DRIVE: dict[str, Any] = {

@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 from nacre import figures
 from nacre.errors import ConfigError, Error
-from nacre.study import analysis, metrics
-from nacre.study.document import Objective
-from nacre.study.summary import best, decisive, facts
+from nacre.studies.analysis import pareto
+from nacre.studies.spec import metrics
+from nacre.studies.spec.document import Objective
+from nacre.words.studies import best, decisive, facts
 
 READ, WRITE = "stack.read", "stack.write"
 SCENARIO: dict[str, Any] = {
@@ -90,7 +91,7 @@ def test_the_pareto_front_is_what_nothing_beats(grid: nacre.StudyResult) -> None
         if not any((costs[j] <= costs[i]).all() and (costs[j] < costs[i]).any() for j in able)
     }
     assert 3 < len(expected) < 100
-    assert set(analysis.pareto(frame, wanted)["row"]) == expected
+    assert set(pareto.pareto(frame, wanted)["row"]) == expected
 
 
 def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
@@ -118,22 +119,22 @@ def test_what_axes_decide_together_is_neithers() -> None:
     # of 9/4: main shares 4/9 = (2/2)^2 / (9/4) each, and the rest, 1/9, together.
     points = pl.DataFrame({"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "z": [0.0, 1.0, 1.0, 4.0]})
     axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
-    from nacre.study import document
+    from nacre.studies.spec import document
 
     questions = document.read({"scenario": SCENARIO, "axis": axes}).questions
-    shares = dict(analysis._shares(questions, points, Objective("z", "max")))
+    shares = dict(pareto._shares(questions, points, Objective("z", "max")))
     assert shares == {"x": pytest.approx(4 / 9), "y": pytest.approx(4 / 9),
-                      analysis.INTERACTIONS: pytest.approx(1 / 9)}  # fmt: skip
+                      pareto.INTERACTIONS: pytest.approx(1 / 9)}  # fmt: skip
 
 
 def test_a_grid_with_holes_shares_out_nothing() -> None:
     # Without one corner x and y vary together: their shares would be 2/3 and 2/3 of the variance.
     points = pl.DataFrame({"x": [0, 0, 1], "y": [0, 1, 0], "z": [1.0, 0.0, 0.0]})
     axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
-    from nacre.study import document
+    from nacre.studies.spec import document
 
     questions = document.read({"scenario": SCENARIO, "axis": axes}).questions
-    assert analysis._shares(questions, points, Objective("z", "max")) == []
+    assert pareto._shares(questions, points, Objective("z", "max")) == []
 
 
 def test_costs_counted_in_different_things_are_not_compared() -> None:
@@ -173,7 +174,7 @@ def test_seeds_are_averaged_and_what_they_decide_is_told() -> None:
     total = ((means - means.mean()) ** 2).sum()
     shares = dict(result.sensitivity().select("axis", "share").iter_rows())
     assert shares == {"mean": pytest.approx(1 - within / total),
-                      analysis.SEEDS: pytest.approx(within / total)}  # fmt: skip
+                      pareto.SEEDS: pytest.approx(within / total)}  # fmt: skip
 
 
 SEARCH: dict[str, Any] = {

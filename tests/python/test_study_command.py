@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nacre import toml
+from nacre.base import toml
 from nacre.cli.app import app
 from typer.testing import CliRunner, Result
 

@@ -5,7 +5,12 @@ from typing import Any
 import nacre
 import pytest
 from nacre.errors import ConfigError
-from nacre.study.summary import best, decisive, facts, others
+from nacre.words.studies import (
+    best,
+    decisive,
+    facts,
+    others,
+)
 
 READ, WRITE = "stack.read", "stack.write"
 SCENARIO: dict[str, Any] = {

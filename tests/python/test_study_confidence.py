@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 from nacre.errors import ConfigError
-from nacre.study import interval, noise
-from nacre.study.document import Objective
-from nacre.study.repeats import runs_wanted
-from nacre.study.summary import best, facts
+from nacre.studies.analysis import interval, noise
+from nacre.studies.points.repeats import runs_wanted
+from nacre.studies.spec.document import Objective
+from nacre.words.studies import best, facts
 
 SERVICE_US = 100
 QUEUE: dict[str, Any] = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import nacre
 import pytest
-from nacre import quantity, toml
+from nacre.base import quantity, toml
 from nacre.errors import ConfigError
-from nacre.study import axis as axes
-from nacre.study.plan import one_by_one, sound
-from nacre.study.reading import Entry, Mistakes
+from nacre.studies.points.planner import one_by_one, sound
+from nacre.studies.spec import axis as axes
+from nacre.studies.spec.entry import Entry, Mistakes
 
 SCENARIO: dict[str, Any] = {
     "workload": {

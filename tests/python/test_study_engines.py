@@ -16,14 +16,21 @@ from typing import Any
 import nacre
 import polars as pl
 import pytest
-from nacre import toml
+from nacre.base import toml
 from nacre.errors import ConfigError, Error
-from nacre.scenario import Source
-from nacre.study import cluster, local
-from nacre.study.cluster import Cluster
-from nacre.study.engine import Chunks
-from nacre.study.local import Local
-from nacre.study.task import DIED, Base, Outcome, Task, evaluate, identity
+from nacre.scenario.source import Source
+from nacre.studies.engines import cluster, local
+from nacre.studies.engines.cluster import Cluster
+from nacre.studies.engines.engine import Chunks
+from nacre.studies.engines.local import Local
+from nacre.studies.engines.task import (
+    DIED,
+    Base,
+    Outcome,
+    Task,
+    evaluate,
+    identity,
+)
 from studying import noted_tasks
 
 SOURCE = Source("", "x", ".")
@@ -348,7 +355,7 @@ def test_a_worker_with_another_nacre_is_refused() -> None:
 
 def test_an_engine_that_is_left_stops_its_work() -> None:
     with Local(2) as engine:
-        from nacre.study.plan import sound
+        from nacre.studies.points.planner import sound
 
         endless = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 10**12}}
         design, planner = sound(endless)

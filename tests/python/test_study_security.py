@@ -12,11 +12,11 @@ import distributed
 import nacre
 import pytest
 from listening import listening
-from nacre import toml
+from nacre.base import toml
 from nacre.errors import ConfigError
-from nacre.study.cluster import _quiet
-from nacre.study.local import cores
-from nacre.study.own_cluster import LOOPBACK, start
+from nacre.studies.engines.cluster import _quiet
+from nacre.studies.engines.local import cores
+from nacre.studies.engines.own_cluster import LOOPBACK, start
 from serving import NACRE
 
 STUDY: dict[str, Any] = {

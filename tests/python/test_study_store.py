@@ -17,10 +17,10 @@ import duckdb
 import nacre
 import polars as pl
 import pytest
-from nacre import toml
+from nacre.base import toml
 from nacre.errors import ConfigError
-from nacre.study import store
-from nacre.study.lock import Lock
+from nacre.studies.keep import store
+from nacre.studies.keep.lock import Lock
 from studying import noted_tasks
 
 NACRE = Path(sys.executable).with_name("nacre")

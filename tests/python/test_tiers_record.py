@@ -5,7 +5,7 @@ from typing import Any
 
 import nacre
 import pytest
-from nacre.record import Record
+from nacre.results.record import Record
 
 DYNAMIC = {
     "name": "moving",

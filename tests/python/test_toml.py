@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nacre import toml
+from nacre.base import toml
 
 SCALARS = st.one_of(
     st.booleans(),

@@ -10,7 +10,7 @@ from pathlib import Path
 import nacre
 import polars as pl
 import pytest
-from nacre import trace
+from nacre import traces
 from nacre.cli.app import app
 from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
@@ -43,7 +43,7 @@ def nacre_command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_trace_is_described(msr: Path) -> None:
-    info = trace.info(msr)
+    info = traces.info(msr)
     assert info.format == "msr"
     assert (info.records, info.reads, info.writes, info.bad_records) == (3, 2, 1, 0)
     assert info.bytes_read == 36864
@@ -55,26 +55,26 @@ def test_a_trace_is_described(msr: Path) -> None:
 
 
 def test_a_frame_has_one_row_per_request(msr: Path) -> None:
-    frame = trace.read(msr)
+    frame = traces.read(msr)
     assert dict(frame.schema) == TYPES
     assert frame["op"].to_list() == ["read", "write", "read"]
     assert frame["address"].to_list() == [383496192, 4096, 383496192]
     assert frame["arrival_ps"].to_list() == [0, 7_100_000, 37_100_000]
-    assert trace.read(msr, limit=2).height == 2
+    assert traces.read(msr, limit=2).height == 2
 
 
 @pytest.mark.parametrize("name", ["t.nacre", "t.parquet"])
 def test_a_converted_trace_is_the_same_trace(msr: Path, tmp_path: Path, name: str) -> None:
-    written = trace.convert(msr, tmp_path / name)
+    written = traces.convert(msr, tmp_path / name)
     assert written.records == 3
     assert written.bytes == (tmp_path / name).stat().st_size
-    assert_frame_equal(trace.read(tmp_path / name), trace.read(msr))
+    assert_frame_equal(traces.read(tmp_path / name), traces.read(msr))
     back = tmp_path / "back.nacre"
     done = nacre_command("convert", tmp_path / name, "-o", back)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{back}: 3 requests")
-    assert_frame_equal(trace.read(back), trace.read(msr))
-    assert trace.info(tmp_path / name).footprint_4k_blocks == 10
+    assert_frame_equal(traces.read(back), traces.read(msr))
+    assert traces.info(tmp_path / name).footprint_4k_blocks == 10
 
 
 def test_a_sample_of_blocks_keeps_all_requests_of_a_block(tmp_path: Path) -> None:
@@ -82,32 +82,32 @@ def test_a_sample_of_blocks_keeps_all_requests_of_a_block(tmp_path: Path) -> Non
     whole = tmp_path / "whole.csv"
     whole.write_text("\n".join(rows) + "\n")
     for name in ("s.nacre", "s.parquet"):
-        trace.sample(whole, tmp_path / name, fraction=0.3, seed=3)
-        counts = trace.read(tmp_path / name).group_by("address").len()
+        traces.sample(whole, tmp_path / name, fraction=0.3, seed=3)
+        counts = traces.read(tmp_path / name).group_by("address").len()
         assert set(counts["len"]) == {10}
         assert 3 <= counts.height <= 30
-    assert_frame_equal(trace.read(tmp_path / "s.nacre"), trace.read(tmp_path / "s.parquet"))
+    assert_frame_equal(traces.read(tmp_path / "s.nacre"), traces.read(tmp_path / "s.parquet"))
     first = tmp_path / "first.nacre"
     done = nacre_command("sample", whole, "-o", first, "--by", "first", "--limit", "7")
     assert done.returncode == 0, done.stderr
-    assert trace.read(first).height == 7
+    assert traces.read(first).height == 7
 
 
 def test_the_formats_are_listed_with_what_their_lines_hold() -> None:
     listed = CliRunner().invoke(app, ["trace", "formats"]).stdout
     assert re.search(r"^nacre_csv +us +yes +.*timestamp_us,op,offset,length", listed, re.MULTILINE)
     found = json.loads(CliRunner().invoke(app, ["trace", "formats", "--json"]).stdout)
-    assert [each["kind"] for each in found] == [each.kind for each in trace.formats()]
+    assert [each["kind"] for each in found] == [each.kind for each in traces.formats()]
 
 
 def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.csv"
     damaged.write_text(DAMAGED)
-    info = trace.info(damaged)
+    info = traces.info(damaged)
     assert (info.records, info.bad_records) == (3, 1)
     assert "4" in info.first_bad[0].place
     with pytest.raises(nacre.TraceError) as refusal:
-        trace.info(damaged, strict=True)
+        traces.info(damaged, strict=True)
     done = nacre_command("info", damaged, "--strict")
     assert done.returncode == 2
     assert done.stderr == f"error: {refusal.value}\n"
@@ -115,9 +115,9 @@ def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
 
 def test_a_format_that_cannot_be_written_is_answered_with_those_that_can(msr: Path) -> None:
     with pytest.raises(nacre.TraceError, match=r'did you mean "nacre"\?'):
-        trace.convert(msr, "x", to="nacer")
+        traces.convert(msr, "x", to="nacer")
     with pytest.raises(nacre.TraceError, match="does not say which format"):
-        trace.convert(msr, "x.unknown")
+        traces.convert(msr, "x.unknown")
 
 
 def test_a_conversion_that_fails_leaves_the_old_file(msr: Path, tmp_path: Path) -> None:
@@ -127,24 +127,24 @@ def test_a_conversion_that_fails_leaves_the_old_file(msr: Path, tmp_path: Path) 
     damaged = tmp_path / "damaged.csv"
     damaged.write_text(DAMAGED)
     with pytest.raises(nacre.TraceError):
-        trace.convert(damaged, target, strict=True)
+        traces.convert(damaged, target, strict=True)
     damaged.unlink()
     assert target.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == before
     with pytest.raises(nacre.TraceError, match="not a file"):
-        trace.convert(msr, tmp_path, to="nacre")
+        traces.convert(msr, tmp_path, to="nacre")
 
 
 def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.parquet"
     pl.DataFrame({"address": [1]}).write_parquet(file)
     with pytest.raises(nacre.TraceError, match="no column arrival_ps"):
-        trace.read(file)
+        traces.read(file)
     file.write_bytes(b"PAR1")
     with pytest.raises(nacre.TraceError, match=r"other\.parquet"):
-        trace.info(file)
+        traces.info(file)
     with pytest.raises(FileNotFoundError):
-        trace.read(tmp_path / "nowhere.parquet")
+        traces.read(tmp_path / "nowhere.parquet")
 
 
 def test_an_interrupted_conversion_leaves_nothing(tmp_path: Path) -> None:
@@ -157,24 +157,24 @@ def test_an_interrupted_conversion_leaves_nothing(tmp_path: Path) -> None:
     line = MSR.splitlines()[0]
     writer = subprocess.Popen(["sh", "-c", f"exec yes {line} > {endless}"])
     with writer, pytest.raises(KeyboardInterrupt):
-        trace.convert(endless, tmp_path / "t.nacre", format="msr", progress=interrupt)
+        traces.convert(endless, tmp_path / "t.nacre", format="msr", progress=interrupt)
     assert sorted(tmp_path.iterdir()) == [endless]
 
 
 def test_a_misspelt_option_and_numbers_out_of_range_are_refused(msr: Path, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"no option 'fromat'; did you mean 'format'\?"):
-        trace.read(msr, fromat="msr")  # type: ignore[call-arg]
+        traces.read(msr, fromat="msr")  # type: ignore[call-arg]
     parquet = tmp_path / "t.parquet"
-    trace.convert(msr, parquet)
+    traces.convert(msr, parquet)
     for file in (msr, parquet):
         for limit in (0, -1, 2**63):
             with pytest.raises(ValueError, match=f"limit is {limit}; .* from 1 to"):
-                trace.read(file, limit=limit)
+                traces.read(file, limit=limit)
     for seed in (-1, 2**63, 2**70):
         with pytest.raises(ValueError, match=f"seed is {seed}; .* from 0 to"):
-            trace.sample(msr, tmp_path / "s.nacre", fraction=0.5, seed=seed)
+            traces.sample(msr, tmp_path / "s.nacre", fraction=0.5, seed=seed)
     with pytest.raises(TypeError, match="integer"):
-        trace.read(msr, limit="3")  # type: ignore[arg-type]
+        traces.read(msr, limit="3")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("seed", "bound"), [(-1, 0), (2**70, 2**63 - 1)])
@@ -206,9 +206,9 @@ def test_a_directory_is_no_trace_and_is_named_as_what_it_is(tmp_path: Path) -> N
 
 def test_a_sample_of_blocks_says_that_requests_are_cut(msr: Path, tmp_path: Path) -> None:
     for name in ("s.nacre", "s.parquet"):
-        cut = trace.sample(msr, tmp_path / name, fraction=1)
+        cut = traces.sample(msr, tmp_path / name, fraction=1)
         assert any("requests are cut" in note for note in cut.notes)
-    whole = trace.sample(msr, tmp_path / "r.nacre", fraction=1, by="request")
+    whole = traces.sample(msr, tmp_path / "r.nacre", fraction=1, by="request")
     assert not any("requests are cut" in note for note in whole.notes)
 
 
@@ -218,14 +218,14 @@ def test_a_trace_is_written_to_a_file_with_a_name(msr: Path, name: str, remedy: 
     assert done.returncode == 2
     assert remedy in done.stderr
     with pytest.raises(nacre.TraceError, match="is empty"):
-        trace.convert(msr, "", to="nacre")
+        traces.convert(msr, "", to="nacre")
 
 
 def test_a_name_that_is_not_utf_8_is_refused_in_clear_words(tmp_path: Path) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.csv")
     Path(name).write_text(MSR)
     with pytest.raises(nacre.TraceError, match="not UTF-8; rename it"):
-        trace.info(name)
+        traces.info(name)
     done = nacre_command("info", name)
     assert done.returncode == 2
     assert r"bad\udcff.csv: its name is not UTF-8; rename it" in done.stderr

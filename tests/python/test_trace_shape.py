@@ -10,8 +10,8 @@ import nacre
 import numpy as np
 import polars as pl
 import pytest
-from nacre import trace
-from nacre.trace_summary import trace_shape
+from nacre import traces
+from nacre.words.traces import trace_shape
 
 SAMPLES = os.environ.get("NACRE_SAMPLES")
 """The folder of published traces, which are not part of the project."""
@@ -62,8 +62,8 @@ def lru_misses(blocks: list[int], size: int) -> int:
 
 
 def test_a_curve_says_what_a_cache_of_every_size_misses(zipf: Path) -> None:
-    curve = trace.mrc(zipf, limit=5000)
-    blocks = (trace.read(zipf, limit=5000)["address"] // 4096).to_list()
+    curve = traces.mrc(zipf, limit=5000)
+    blocks = (traces.read(zipf, limit=5000)["address"] // 4096).to_list()
     for size in (1, 2, 10, 100, 500, 2000):
         assert curve.miss_ratio(size * 4096) == pytest.approx(lru_misses(blocks, size) / 5000)
     frame = curve.frame()
@@ -73,7 +73,7 @@ def test_a_curve_says_what_a_cache_of_every_size_misses(zipf: Path) -> None:
 
 
 def test_reads_and_writes_are_counted_apart_and_levels_are_cut_from_one_stack(small: Path) -> None:
-    curve = trace.mrc(small)
+    curve = traces.mrc(small)
     assert [curve.hits(4096 * n) for n in (0, 1, 2, 3, 9)] == [0, 1, 1, 4, 4]
     assert (curve.hits(3 * 4096, "reads"), curve.hits(3 * 4096, "writes")) == (2, 2)
     assert curve.miss_ratio(4096, "writes") == 0.5
@@ -83,9 +83,9 @@ def test_reads_and_writes_are_counted_apart_and_levels_are_cut_from_one_stack(sm
 
 
 def test_a_sample_states_how_sure_it_is(zipf: Path) -> None:
-    exact = trace.mrc(zipf)
+    exact = traces.mrc(zipf)
     for sample, blocks in ((0.2, None), (None, 400)):
-        sampled = trace.mrc(zipf, seed=3, sample=sample, blocks=blocks)
+        sampled = traces.mrc(zipf, seed=3, sample=sample, blocks=blocks)
         assert sampled.sampled
         assert sampled.about.sample_rate == pytest.approx(0.2, rel=0.15)
         assert "all_within" in sampled.frame().columns
@@ -102,9 +102,9 @@ def test_a_curve_is_written_as_its_name_says(small: Path, tmp_path: Path, suffix
     done = nacre_command("trace", "mrc", small, "-o", target)
     assert (done.returncode, done.stdout) == (0, f"{target}: 3 sizes\n"), done.stderr
     if suffix == "csv":
-        assert pl.read_csv(target).equals(trace.mrc(small).frame())
+        assert pl.read_csv(target).equals(traces.mrc(small).frame())
     elif suffix == "json":
-        assert json.loads(target.read_text()) == trace.mrc(small).to_dict()
+        assert json.loads(target.read_text()) == traces.mrc(small).to_dict()
     elif suffix in ("svg", "html"):
         assert "miss ratio" in target.read_text()
 
@@ -125,16 +125,16 @@ def test_wrong_wishes_for_a_curve_are_refused_and_damage_nothing(
         ({"block": 5000}, "power of two"),
     ):
         with pytest.raises(nacre.TraceError, match=expected):
-            trace.mrc(small, **wrong)
+            traces.mrc(small, **wrong)
 
 
 def test_a_profile_has_tables_of_one_length(zipf: Path) -> None:
-    profile = trace.info(zipf).profile
+    profile = traces.info(zipf).profile
     for name in ("blocks", "extents", "misses", "gaps", "reuse", "working_set", "timeline"):
         table = {key: list(v) for key, v in profile[name].items() if isinstance(v, tuple)}
         assert pl.DataFrame(table).height > 0, name
     assert profile.zipf_theta == pytest.approx(0.8, abs=0.04)
-    counts = trace.read(zipf).group_by("address").len()["len"].to_numpy()
+    counts = traces.read(zipf).group_by("address").len()["len"].to_numpy()
     counts = np.sort(counts)[::-1]
     for hottest, share in zip(profile.blocks.hottest, profile.blocks.accesses, strict=True):
         rank = round(hottest * len(counts))
@@ -145,14 +145,14 @@ def test_a_cache_of_a_share_of_a_few_blocks_has_one_block(tmp_path: Path) -> Non
     rows = "0,read,0,4096\n1,read,8192,4096\n2,read,8192,4096\n3,read,4096,4096\n"
     file = tmp_path / "few.csv"
     file.write_text("timestamp_us,op,offset,length\n" + rows)
-    shown = {row[0]: row[1] for row in trace_shape(trace.info(file)).rows}
+    shown = {row[0]: row[1] for row in trace_shape(traces.info(file)).rows}
     assert shown["LRU cache of 1.0 %"] == "75.0 % misses (4 KiB)"
 
 
 def test_a_cache_beyond_the_last_size_of_the_curve_misses_no_more(tmp_path: Path) -> None:
     # Every block twice in turn: one block is enough for half of the accesses to hit.
     file = written(tmp_path / "twice.csv", [i // 2 for i in range(2000)], [False] * 2000)
-    shown = {row[0]: row[1] for row in trace_shape(trace.info(file)).rows}
+    shown = {row[0]: row[1] for row in trace_shape(traces.info(file)).rows}
     assert shown["LRU cache of 1.0 %"] == "50.0 % misses (40 KiB)"
     assert shown["LRU cache of 10.0 %"] == "50.0 % misses (400 KiB)"
 
@@ -172,14 +172,14 @@ def test_a_page_shows_every_side_of_a_trace_and_needs_nothing_else(
 def test_a_trace_without_times_or_without_requests_is_described(tmp_path: Path) -> None:
     untimed = tmp_path / "untimed.lis"
     untimed.write_text("".join(f"{64 * i % 640} 8 0 {i}\n" for i in range(100)))
-    info = trace.info(untimed, format="arc")
+    info = traces.info(untimed, format="arc")
     assert info.profile.timeline is None
     assert info.profile.misses.bytes
     page = tmp_path / "page.html"
     done = nacre_command("trace", "info", untimed, "--format", "arc", "--html", page)
     assert done.returncode == 0, done.stderr
     assert page.read_text().count("<svg") == 3
-    fitted = trace.fit(untimed, format="arc")
+    fitted = traces.fit(untimed, format="arc")
     assert "arrival" not in fitted.text
     empty = tmp_path / "empty.csv"
     empty.write_text("")
@@ -192,9 +192,9 @@ def test_a_trace_without_times_or_without_requests_is_described(tmp_path: Path) 
 def test_a_trace_that_only_trims_has_no_curve_and_no_shape(tmp_path: Path) -> None:
     trims = tmp_path / "trims.iolog"
     trims.write_text("fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a trim 0 4096\n")
-    assert trace.info(trims).trims == 1
+    assert traces.info(trims).trims == 1
     assert nacre_command("trace", "info", trims).returncode == 0
-    for make in (trace.mrc, trace.fit):
+    for make in (traces.mrc, traces.fit):
         with pytest.raises(nacre.TraceError, match="no read or write"):
             make(trims)
 
@@ -203,7 +203,7 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
     target = tmp_path / "shape.toml"
     done = nacre_command("trace", "fit", zipf, "-o", target)
     assert done.returncode == 0, done.stderr
-    fitted = trace.fit(zipf)
+    fitted = traces.fit(zipf)
     assert target.read_text() == fitted.text
     assert fitted.zipf_theta == pytest.approx(0.8, abs=0.04)
     for curve in ("misses", "read share", "request sizes"):
@@ -214,7 +214,7 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
     rows = [line.split(",") for line in zipf.read_text().splitlines()]
     shifted = [[*row[:4], str(int(row[4]) + 2**40), *row[5:]] for row in rows]
     moved.write_text("".join(",".join(row) + "\n" for row in shifted))
-    assert trace.fit(moved).text == fitted.text, "where a trace lies leaves no mark"
+    assert traces.fit(moved).text == fitted.text, "where a trace lies leaves no mark"
 
 
 @pytest.mark.skipif(SAMPLES is None, reason="needs NACRE_SAMPLES, see make test-samples")
@@ -229,6 +229,6 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
 def test_fitted_workloads_come_close_to_real_traces(
     name: str, tolerances: dict[str, float]
 ) -> None:
-    closeness = trace.fit(Path(str(SAMPLES)) / name, limit=20_000).closeness
+    closeness = traces.fit(Path(str(SAMPLES)) / name, limit=20_000).closeness
     for curve, most in tolerances.items():
         assert closeness[curve] <= most, closeness

@@ -48,7 +48,7 @@ impl WithFunctions {
     /// The function that `module:function` names.
     fn imported(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
         let found =
-            py.import("nacre.scenario").and_then(|scenario| scenario.call_method1("imported", (name,)));
+            py.import("nacre.scenario.source").and_then(|scenario| scenario.call_method1("imported", (name,)));
         found.map(Bound::unbind).map_err(|error| self.failure.remember(error)).ok()
     }
 

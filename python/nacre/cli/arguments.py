@@ -11,7 +11,7 @@ from nacre.cli import completing
 from nacre.cli.failure import warn
 from nacre.cli.replaced import replaced
 from nacre.errors import ConfigError, Problem, config_error
-from nacre.run import check
+from nacre.simulate.running import check
 
 Scenario = Annotated[
     str,

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from nacre.catalog import catalog
+from nacre.base.table import Table
 from nacre.cli import completing
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import config_error, unknown
-from nacre.scenario import scenarios
-from nacre.summary import Table
+from nacre.scenario.catalog import catalog
+from nacre.scenario.source import scenarios
 
 app = typer.Typer(
     help="Show shipped devices, media and scenarios.",

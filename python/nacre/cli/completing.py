@@ -8,15 +8,15 @@ from pathlib import Path
 
 def scenarios(incomplete: str) -> list[str]:
     """Shipped scenarios, and files of scenarios with the folders on the way to them."""
-    from nacre.scenario import scenarios as shipped
+    from nacre.scenario.source import scenarios as shipped
 
     return [*_beginning(incomplete, (row.name for row in shipped())), *_files(incomplete)]
 
 
 def models(incomplete: str) -> list[str]:
     """Models, their families, and entries of the catalogue."""
-    from nacre.catalog import catalog
-    from nacre.describe import models as known
+    from nacre.scenario.catalog import catalog
+    from nacre.scenario.models import models as known
 
     names = {name for model in known() for name in (model.kind, model.family)}
     return _beginning(incomplete, sorted(names | set(catalog())))
@@ -24,23 +24,23 @@ def models(incomplete: str) -> list[str]:
 
 def stacks(incomplete: str) -> list[str]:
     """What `nacre new` writes."""
-    from nacre.describe import stacks as known
-    from nacre.shipped_examples import EXAMPLES
+    from nacre.scenario.examples import EXAMPLES
+    from nacre.scenario.models import stacks as known
 
     return _beginning(incomplete, [*known(), *EXAMPLES])
 
 
 def shipped(incomplete: str) -> list[str]:
     """What `nacre catalog show` shows."""
-    from nacre.catalog import catalog
-    from nacre.scenario import scenarios
+    from nacre.scenario.catalog import catalog
+    from nacre.scenario.source import scenarios
 
     return _beginning(incomplete, sorted({*catalog(), *(row.name for row in scenarios())}))
 
 
 def papers(incomplete: str) -> list[str]:
     """Papers that are recomputed."""
-    from nacre.reproduce.paper import papers as known
+    from nacre.papers.spec.paper import papers as known
 
     return _beginning(incomplete, known())
 

@@ -8,19 +8,19 @@ from typing import Annotated
 
 import typer
 
+from nacre.base.progress import Bar
 from nacre.cli import completing
 from nacre.cli.arguments import Json, ReplaceResults, Settings, place, settings_of
 from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
-from nacre.crash import CRASH_SEED_MAX, Crash, crash_drawn
-from nacre.crash import crash as crash_scenario
-from nacre.crash_program import READY_TIMEOUT_S, crash_program
+from nacre.devices.program import READY_TIMEOUT_S, crash_program
 from nacre.errors import Problem, config_error
-from nacre.progress import Bar
-from nacre.saving import CRASH_FILES, Staging
-from nacre.scenario import read
-from nacre.summary_crash import (
+from nacre.files.saving import CRASH_FILES, Staging
+from nacre.scenario.source import read
+from nacre.simulate.power_loss import CRASH_SEED_MAX, Crash, crash_drawn
+from nacre.simulate.power_loss import crash as crash_scenario
+from nacre.words.crashes import (
     branch_table,
     crash_facts,
     fault_table,

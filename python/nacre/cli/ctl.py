@@ -9,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+from nacre.base.quantity import maybe
+from nacre.base.table import Table
+from nacre.base.text import size as amount
 from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
@@ -21,12 +24,10 @@ from nacre.cli.terminal import (
     write_table,
     write_text,
 )
-from nacre.control import Control, Harm, Statistics
+from nacre.devices.control import Control, Harm, Statistics
 from nacre.errors import Code, ConfigError, Error, Problem, config_error
-from nacre.quantity import maybe
-from nacre.saving import look, write_file
-from nacre.summary import Table
-from nacre.summary_served import (
+from nacre.files.saving import look, write_file
+from nacre.words.served import (
     export_facts,
     harmed,
     latency_table,
@@ -37,7 +38,6 @@ from nacre.summary_served import (
     server_facts,
     wear_table,
 )
-from nacre.text import size as amount
 
 app = typer.Typer(help="Watch and steer a device that is being served.")
 

@@ -10,17 +10,18 @@ from typing import Annotated
 
 import typer
 
-from nacre import _core, shipped_examples
-from nacre import describe as made_of
+from nacre import _core
+from nacre.base.table import Table
 from nacre.cli import completing
 from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
-from nacre.describe import Model
 from nacre.errors import Problem, config_error
-from nacre.saving import write_file
-from nacre.shipped_examples import EXAMPLES
-from nacre.summary import Table
+from nacre.files.saving import write_file
+from nacre.scenario import examples
+from nacre.scenario import models as made_of
+from nacre.scenario.examples import EXAMPLES
+from nacre.scenario.models import Model
 
 
 class Document(StrEnum):
@@ -84,10 +85,10 @@ def new(
             raise config_error(
                 [Problem(code="missing-setting", path="KIND", problem="it is not given", hint=hint)]
             )
-        examples = [["example", *row] for row in EXAMPLES.items()]
-        _list(made_of.family("device"), as_json=False, more=examples)
+        rows = [["example", *row] for row in EXAMPLES.items()]
+        _list(made_of.family("device"), as_json=False, more=rows)
         return
-    text = shipped_examples.text(kind) if kind in EXAMPLES else made_of.new(kind)
+    text = examples.text(kind) if kind in EXAMPLES else made_of.new(kind)
     if output is None:
         write_text(text)
         return
@@ -100,7 +101,7 @@ def new(
         )
         raise config_error([problem])
     write_file(output, text.encode())
-    runs = shipped_examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"
+    runs = examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"
     write_line(f"{output}: run it with: {runs}")
 
 

@@ -31,7 +31,7 @@ def explore(
     ] = False,
 ) -> None:
     """Do all of this in a browser, on this machine alone."""
-    from nacre.explore import explore as answer
+    from nacre.explorer import explore as answer
 
     trust()
     # Before it listens and behind its end signals are ours; in between it ends by itself.

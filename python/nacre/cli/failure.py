@@ -16,10 +16,10 @@ from typing import Any, ParamSpec
 
 import typer
 
+from nacre.base.limits import denial
+from nacre.base.text import printable
 from nacre.cli.terminal import OutputError, flush, write_json
 from nacre.errors import Code, ConfigError, Error, InternalError, TraceError, code_of
-from nacre.needs import denial
-from nacre.text import printable
 
 FAILED = 1
 MISTAKE = 2

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from nacre import image as images
+from nacre.base.text import count, size
 from nacre.cli.arguments import Json, place
 from nacre.cli.failure import FAILED, guarded
 from nacre.cli.terminal import write_json, write_line, write_prose
-from nacre.image import ImageCheck, ImageJournal
-from nacre.text import count, size
+from nacre.devices import images as images
+from nacre.devices.images import ImageCheck, ImageJournal
 
 app = typer.Typer(help="Look at image files, and save what is left of damaged ones.")
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from nacre import fio_job
 from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.mqsim import import_mqsim
 from nacre.cli.terminal import write_json, write_line, write_prose, write_text
-from nacre.saving import look, look_apart, write_file
+from nacre.files.saving import look, look_apart, write_file
+from nacre.interop import fio as fio_files
 
 app = typer.Typer(help="Make scenarios of other tools' files.")
 
@@ -34,7 +34,7 @@ def fio(
     ] = None,
     stack: Annotated[
         str, typer.Option(metavar="PRESET", help="The device of the catalogue it runs on.")
-    ] = fio_job.STACK,
+    ] = fio_files.STACK,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -48,7 +48,7 @@ def fio(
     if output is not None:
         look_apart(output, [file])
         look(output, replace=force)
-    found = fio_job.scenario(file, job=job, stack=stack)
+    found = fio_files.scenario(file, job=job, stack=stack)
     if output is not None:
         write_file(output, found.text.encode(), replace=force)
     if as_json:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nacre.base.progress import Bar
 from nacre.cli.arguments import (
     ConvertedPrices,
     Json,
@@ -20,15 +21,14 @@ from nacre.cli.arguments import (
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.mixes import STEPS_MAX, Mixes
-from nacre.mixes import mixes as score
-from nacre.prices import given
-from nacre.progress import Bar
-from nacre.run import check
-from nacre.saving import MIXES_FILES, Staging
-from nacre.simulated import Simulated, simulate
-from nacre.summary_mixes import counted, ranking, tiers
-from nacre.summary_mixes import simulated as simulated_table
+from nacre.files.saving import MIXES_FILES, Staging
+from nacre.scenario.prices import given
+from nacre.simulate.mixing import STEPS_MAX, Mixes
+from nacre.simulate.mixing import mixes as score
+from nacre.simulate.running import check
+from nacre.simulate.simulated import Simulated, simulate
+from nacre.words.mixes import counted, ranking, tiers
+from nacre.words.mixes import simulated as simulated_table
 
 
 @guarded

@@ -9,16 +9,16 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from nacre import mqsim as rival
+from nacre.base.table import Table
 from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded, warn
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import Problem, config_error
-from nacre.mqsim.contradictions import Settings
-from nacre.mqsim.refused import refused
-from nacre.mqsim.settings import Flow
-from nacre.saving import write_file
-from nacre.summary import Table
+from nacre.files.saving import write_file
+from nacre.interop import mqsim as rival
+from nacre.interop.mqsim.contradictions import Settings
+from nacre.interop.mqsim.refused import refused
+from nacre.interop.mqsim.settings import Flow
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.trace import LIMIT_MAX, Options
+from nacre.traces import LIMIT_MAX, Options
 
 NONE: Options = {}
 """Nothing is said: name and content of the files say it all."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from nacre.errors import ConfigError
-from nacre.scenario import read
+from nacre.scenario.source import read
 
 _NAMES = ("kind", "preset")
 """What a table is called by: another name is what was asked for."""

@@ -10,7 +10,7 @@ import typer
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_line
-from nacre.saving import look, look_apart, write_file
+from nacre.files.saving import look, look_apart, write_file
 
 
 @guarded
@@ -31,11 +31,11 @@ def report(
     force: Force = False,
 ) -> None:
     """Make an HTML page of saved results, and of traces."""
-    from nacre.doing import Doing
-    from nacre.progress import Bar
-    from nacre.record import Record
-    from nacre.report.results import files_of, load, name_of
-    from nacre.report.results import report as page
+    from nacre.base.doing import Doing
+    from nacre.base.progress import Bar
+    from nacre.kinds.reports import files_of, load, name_of
+    from nacre.kinds.reports import report as page
+    from nacre.results.record import Record
 
     look_apart(html, files_of(results))
     look(html, replace=force)

@@ -10,25 +10,30 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from nacre.base.doing import Doing
 from nacre.cli import completing
 from nacre.cli.arguments import place
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.doing import Doing
 from nacre.errors import Problem, config_error
-from nacre.reproduce.evidence import summed
-from nacre.reproduce.held_out import held_out
-from nacre.reproduce.output import Output
-from nacre.reproduce.paper import papers
-from nacre.reproduce.progress import RunsBar
-from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.runs import Runs, Watch
-from nacre.reproduce.sensitivity import sensitivity
-from nacre.reproduce.table import claims, moves, notes, without
-from nacre.reproduce.work import jobs_of, keeping, targets
-from nacre.study.local import Local
-from nacre.study.store import Memory
+from nacre.papers.judging.evidence import summed
+from nacre.papers.judging.held_out import held_out
+from nacre.papers.judging.sensitivity import sensitivity
+from nacre.papers.output import Output
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.running.progress import RunsBar
+from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.showing.table import (
+    claims,
+    moves,
+    notes,
+    without,
+)
+from nacre.papers.spec.paper import papers
+from nacre.papers.work import jobs_of, keeping, targets
+from nacre.studies.engines.local import Local
+from nacre.studies.keep.store import Memory
 
 Told = TypeVar("Told")
 _AGAIN = "this is what was finished; --resume goes on with it"

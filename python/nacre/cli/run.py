@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nacre.base.progress import Bar
+from nacre.base.view import View
 from nacre.cli.arguments import (
     ConvertedPrices,
     Json,
@@ -22,22 +24,17 @@ from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.errors import SEED_MAX, Problem, config_error
-from nacre.prices import given, priced
-from nacre.progress import Bar
-from nacre.record import Record
-from nacre.run import check as check_scenario
-from nacre.run import run as run_scenario
-from nacre.saving import RECORD_FILES, Staging, look_apart
-from nacre.scenario import Source, assignments, read
-from nacre.summary import (
-    assumed,
-    facts,
-    tables,
-)
-from nacre.view import View
+from nacre.files.saving import RECORD_FILES, Staging, look_apart
+from nacre.results.origins import assumed
+from nacre.results.record import Record
+from nacre.scenario.prices import given, priced
+from nacre.scenario.source import Source, assignments, read
+from nacre.simulate.running import check as check_scenario
+from nacre.simulate.running import run as run_scenario
+from nacre.words.records import facts, tables
 
 if TYPE_CHECKING:
-    from nacre.study.engine import Engine
+    from nacre.studies.engines.engine import Engine
 
 PARTS = "parts"
 """Where parts of a run are kept until its record is there."""
@@ -116,7 +113,7 @@ def run(
         if split is None:
             record = _simulate(source, overrides, seed, until, start, save_state, interruption)
         else:
-            from nacre.study.work import engine_called
+            from nacre.studies.work import engine_called
 
             running = engine_called(engine.value, address, workers, tls)
             record = _simulate_parts(source, split, overrides, seed, running, out, interruption)
@@ -202,7 +199,7 @@ def _simulate_parts(
     out: Path | None,
     interruption: Interruption,
 ) -> Record:
-    from nacre.study.split import Kept, conduct, planned
+    from nacre.studies.split import Kept, conduct, planned
 
     with Bar("reading", "requests") as bar:
 

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
+from nacre.base.quantity import maybe
+from nacre.base.table import Table
 from nacre.cli.arguments import Json, Scenario, Settings, settings_of
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_table
 from nacre.errors import Problem, config_error
-from nacre.quantity import maybe
-from nacre.step import OPS, Answer, Request
-from nacre.step import step as ask
-from nacre.summary import Table
+from nacre.simulate.stepping import OPS, Answer, Request
+from nacre.simulate.stepping import step as ask
 
 _BYTES = 4096
 

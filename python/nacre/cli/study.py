@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nacre import __version__
+from nacre.base.doing import Doing
+from nacre.base.progress import Bar
 from nacre.cli import completing
 from nacre.cli.arguments import place
 from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.doing import Doing
-from nacre.progress import Bar
-from nacre.study.plan import sound
-from nacre.study.result import StudyResult, summed
-from nacre.study.store import Store
-from nacre.study.work import (
+from nacre.studies.keep.store import Store
+from nacre.studies.points.planner import sound
+from nacre.studies.result import StudyResult, summed
+from nacre.studies.work import (
     End,
     conduct,
     draw,
@@ -124,7 +124,12 @@ def _told(directory: Path) -> Iterator[None]:
 
 
 def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
-    from nacre.study.summary import best, decisive, facts, others
+    from nacre.words.studies import (
+        best,
+        decisive,
+        facts,
+        others,
+    )
 
     before = reused(result, kept)
     again = f", {before:,} of them there already" if before else ""
@@ -154,7 +159,7 @@ def _of_an_earlier_form(points: int) -> str:
 
 
 def _document(result: StudyResult, end: End, directory: Path, before: int) -> Mapping[str, Any]:
-    from nacre.study.analysis import conditions
+    from nacre.studies.analysis.pareto import conditions
 
     return {
         "study": result.name,

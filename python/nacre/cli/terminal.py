@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nacre.summary import Table
-from nacre.text import printable
+from nacre.base.table import Table
+from nacre.base.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

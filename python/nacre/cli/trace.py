@@ -10,22 +10,27 @@ from typing import Annotated
 
 import typer
 
-from nacre import trace
-from nacre.cache_curves import CacheCurves, Unit
+from nacre import traces
+from nacre.base.progress import Bar
+from nacre.base.table import Table
+from nacre.base.text import (
+    count,
+    numbered,
+    percent,
+    size,
+)
+from nacre.base.view import View
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.reading import NONE, reading
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX, TraceError
-from nacre.fitted import FittedWorkload
-from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
-from nacre.progress import Bar
-from nacre.saving import look, look_apart, write_file
-from nacre.summary import Table
-from nacre.text import count, numbered, percent, size
-from nacre.trace import Options
-from nacre.trace_summary import request_sizes, trace_facts, trace_shape
-from nacre.view import View
+from nacre.files.saving import look, look_apart, write_file
+from nacre.results.cache_curves import CacheCurves, Unit
+from nacre.results.fitted import FittedWorkload
+from nacre.results.miss_ratio import Kind, MissRatioCurve, suffix_of
+from nacre.traces import Options
+from nacre.words.traces import request_sizes, trace_facts, trace_shape
 
 app = typer.Typer(help="Look into, convert, sample and imitate block traces.")
 
@@ -73,12 +78,12 @@ def info(
 ) -> None:
     """Requests, sizes, popularity, reuse, rhythm and damage of a trace."""
     if html is not None:
-        look_apart(html, trace.located(files))
+        look_apart(html, traces.located(files))
         look(html, replace=force)
     with _watched("reading") as tick:
-        found = trace.info(files, progress=tick, **options)
+        found = traces.info(files, progress=tick, **options)
     if html is not None:
-        from nacre.report.trace import trace_page
+        from nacre.pages.traces import trace_page
 
         page = trace_page(found, ", ".join(Path(file).name for file in files))
         write_file(html, page.encode(), replace=force)
@@ -138,7 +143,7 @@ def mrc(
     """Misses of an LRU cache of every size, or of caches of other policies."""
     if output is not None:
         suffix_of(output)
-        look_apart(output, trace.located(files))
+        look_apart(output, traces.located(files))
         look(output, replace=force)
     if policy is not None or sizes is not None or by is not MissesOf.BLOCK:
         if blocks is not None:
@@ -146,7 +151,7 @@ def mrc(
                 "simulated caches follow a share of the blocks; give --sample", "missing-setting"
             )
         with _watched("simulating") as tick:
-            curves = trace.caches(
+            curves = traces.caches(
                 files,
                 _listed(policy or "lru"),
                 None if sizes is None else _listed(sizes),
@@ -166,7 +171,7 @@ def mrc(
             _show_caches(curves, by.value)
         return
     with _watched("following") as tick:
-        curve = trace.mrc(
+        curve = traces.mrc(
             files,
             block=block,
             sample=sample,
@@ -198,7 +203,7 @@ def convert(
 ) -> None:
     """Write a trace in another format (nacre, parquet, ...)."""
     with _watched("converting") as tick:
-        written = trace.convert(
+        written = traces.convert(
             files,
             output,
             to=to,
@@ -233,7 +238,7 @@ def sample(
 ) -> None:
     """Write a share of a trace."""
     with _watched("sampling") as tick:
-        written = trace.sample(
+        written = traces.sample(
             files,
             output,
             fraction=fraction,
@@ -265,10 +270,10 @@ def fit(
 ) -> None:
     """Make a workload with the shape of a trace and none of its addresses."""
     if output is not None:
-        look_apart(output, trace.located(files))
+        look_apart(output, traces.located(files))
         look(output, replace=force)
     with _watched("fitting") as tick:
-        found = trace.fit(
+        found = traces.fit(
             files,
             seed=seed,
             progress=tick,
@@ -293,7 +298,7 @@ def fit(
 @guarded
 def formats(as_json: Json = False) -> None:
     """Formats of traces that are read, and what their lines hold."""
-    known = trace.formats()
+    known = traces.formats()
     if as_json:
         write_json([each.to_dict() for each in known])
         return

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nacre
-from nacre.record import Activity
-from nacre.view import View
+from nacre.base.view import View
+from nacre.results.record import Activity
 
 BLOCK = 4096
 PARTS_OF_BAR = {"PCM": "#009E73", "flash": "#0072B2", "network store": "#C8C8C8"}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from nacre import tables
 from nacre.figures.blocks import blocks
 from nacre.figures.by_axis import by_axis, can_be_drawn
 from nacre.figures.cleaning import cleaning
@@ -26,10 +25,11 @@ from nacre.figures.tiers import tiers
 from nacre.figures.time_spent import time_spent
 from nacre.figures.time_split import time_split
 from nacre.figures.wear import wear
-from nacre.record import Op, Record
+from nacre.results import tables
+from nacre.results.record import Op, Record
 
 if TYPE_CHECKING:
-    from nacre.study.result import StudyResult
+    from nacre.studies.result import StudyResult
 
 __all__ = [
     "blocks",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import altair as alt
 import numpy as np
 
+from nacre.base.text import percent
 from nacre.figures import theme
 from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, joined, panel
-from nacre.record import Record
-from nacre.tables import owners
-from nacre.text import percent
+from nacre.results.record import Record
+from nacre.results.tables import owners
 
 
 def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 import altair as alt
 import polars as pl
 
+from nacre.base.text import printable
 from nacre.errors import Error, config_error, unknown
 from nacre.figures import axes, theme
-from nacre.text import printable
 
 if TYPE_CHECKING:
-    from nacre.study.axis import Axis
-    from nacre.study.result import StudyResult
+    from nacre.studies.result import StudyResult
+    from nacre.studies.spec.axis import Axis
 
 _HEIGHT = 320
 _WIDE = 30
@@ -34,7 +34,7 @@ def can_be_drawn(result: StudyResult) -> bool:
 
 def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None) -> alt.LayerChart:
     """The objective up, the axis across; bars are 95 % confidence intervals over the seeds."""
-    from nacre.study.summary import cell, counted, title
+    from nacre.words.studies import cell, counted, title
 
     up, across = _objective(result, of), _across(result, axis)
     known = result.designs.drop_nulls(up)
@@ -108,7 +108,7 @@ def _across(result: StudyResult, axis: str | None) -> Axis:
 
 def _column(axis: Axis, known: pl.DataFrame | None = None) -> str:
     """The values of the axis as numbers, if all there are have one."""
-    from nacre.study.table import labels
+    from nacre.studies.analysis.table import labels
 
     column = labels(axis)[-1]
     return axis.name if known is not None and known[column].null_count() else column

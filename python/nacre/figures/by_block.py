@@ -8,13 +8,13 @@ from typing import Any, cast
 import altair as alt
 import numpy as np
 
+from nacre.base.text import count, printable
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, whole_ticks
-from nacre.record import Record
-from nacre.tables import check_has, owners
-from nacre.tables import column as table_column
-from nacre.text import count, printable
+from nacre.results.record import Record
+from nacre.results.tables import check_has, owners
+from nacre.results.tables import column as table_column
 
 _APART = 64
 """So many columns have gaps between them."""

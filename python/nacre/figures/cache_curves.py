@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from nacre.base.text import count, size
 from nacre.figures import theme
 from nacre.figures.miss_ratio import size_axis
-from nacre.text import count, size
 
 if TYPE_CHECKING:
-    from nacre.cache_curves import CacheCurves, Unit
+    from nacre.results.cache_curves import CacheCurves, Unit
 
 _HEIGHT = 320
 

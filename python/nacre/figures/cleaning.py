@@ -7,11 +7,11 @@ from typing import Any
 
 import altair as alt
 
+from nacre.base.text import count, printable, significant
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import clock
-from nacre.record import Record
-from nacre.text import count, printable, significant
+from nacre.results.record import Record
 
 
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
+from nacre.base.text import count, duration
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
-from nacre.text import count, duration
 
 if TYPE_CHECKING:
-    from nacre.crash import Crash
+    from nacre.simulate.power_loss import Crash
 
 _NS = 1e9
 

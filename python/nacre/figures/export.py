@@ -11,8 +11,8 @@ from typing import Any
 
 import altair as alt
 
-from nacre import needs
-from nacre.saving import write_file
+from nacre.base import limits
+from nacre.files.saving import write_file
 
 SUFFIXES = ("svg", "png")
 FORMATS = (*SUFFIXES, "pdf", "html")
@@ -49,7 +49,7 @@ def _encoded(drawing: str, suffix: str) -> bytes:
         return _page(drawing).encode()
     import vl_convert
 
-    with needs.told("figures"):
+    with limits.told("figures"):
         if suffix == "pdf":
             return vl_convert.svg_to_pdf(drawing)
         return vl_convert.svg_to_png(drawing, scale=_PNG_SCALE)
@@ -77,9 +77,9 @@ def _page(drawing: str) -> str:
 
 def svg(chart: alt.TopLevelMixin) -> str:
     """The figure as SVG text; raises `Error` where the system does not give what that needs."""
-    needs.for_figures()
+    limits.for_figures()
     drawn: Any = chart
     text = io.StringIO()
-    with needs.told("figures"):
+    with limits.told("figures"):
         drawn.save(text, format="svg")
     return text.getvalue()

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
+from nacre.base.text import count, duration, percent
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import deviate, latency_axis, share_axis
-from nacre.record import Op, Record
-from nacre.text import count, duration, percent
+from nacre.results.record import Op, Record
 
 _LOWEST = 0.001
 _CELL = 0.02

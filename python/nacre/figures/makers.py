@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nacre.comparison import Comparison
-from nacre.control import ExportStatistics
-from nacre.crash import Crash
-from nacre.mixes import Mixes
-from nacre.record import Op, Record
-from nacre.study.result import StudyResult
+from nacre.devices.control import ExportStatistics
+from nacre.results.comparison import Comparison
+from nacre.results.record import Op, Record
+from nacre.simulate.mixing import Mixes
+from nacre.simulate.power_loss import Crash
+from nacre.studies.result import StudyResult
 
 if TYPE_CHECKING:
     import altair as alt
@@ -31,7 +31,7 @@ def makers(result: object) -> Makers:
         case Comparison():
             return _together(result)
         case Mixes() if len(result):
-            from nacre.summary_mixes import by
+            from nacre.words.mixes import by
 
             return {"mixes": partial(result.plot, by(result))}
         case Crash() if result.recovery.max_s:

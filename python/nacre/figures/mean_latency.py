@@ -8,11 +8,11 @@ from typing import cast
 
 import altair as alt
 
+from nacre.base.text import duration, printable
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
-from nacre.record import Activity, Record
-from nacre.text import duration, printable
+from nacre.results.record import Activity, Record
 
 _BAR = 30
 

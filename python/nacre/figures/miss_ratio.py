@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from nacre.base.text import count, percent, size
 from nacre.figures import theme
-from nacre.text import count, percent, size
 
 if TYPE_CHECKING:
-    from nacre.miss_ratio import MissRatioCurve
+    from nacre.results.miss_ratio import MissRatioCurve
 
 SIZE_LABEL = (
     "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, ',~r') + ' TiB'"

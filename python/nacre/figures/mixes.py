@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
 
+from nacre.base.text import duration, printable, significant
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
-from nacre.text import duration, printable, significant
 
 if TYPE_CHECKING:
-    from nacre.mixes import Mixes
+    from nacre.simulate.mixing import Mixes
 
 Data = list[dict[str, Any]]
 

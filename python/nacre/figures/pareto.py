@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
 
+from nacre.base.text import printable
 from nacre.errors import Error
 from nacre.figures import axes, theme
-from nacre.text import printable
 
 if TYPE_CHECKING:
-    from nacre.study.result import StudyResult
+    from nacre.studies.result import StudyResult
 
 _HEIGHT = 380
 _LABELS_MAX = 12
@@ -28,7 +28,7 @@ _WIDE = 30
 
 def pareto(result: StudyResult) -> alt.LayerChart:
     """The second objective across, the first one up; the front as a line."""
-    from nacre.study.summary import cell, counted, title
+    from nacre.words.studies import cell, counted, title
 
     objectives = result.questions.objectives
     if len(objectives) < 2:
@@ -180,7 +180,7 @@ def _scale(rows: list[dict[str, Any]], key: str) -> Any:
 
 
 def _said(result: StudyResult, are_bars: bool, *, drawn: tuple[int, int]) -> str:
-    from nacre.study.summary import facts
+    from nacre.words.studies import facts
 
     some, every = drawn
     said = facts(result)[0] + ("; bars: 95 % confidence intervals" if are_bars else "")

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, cast
 
 import altair as alt
 
+from nacre.base.text import percent, printable
 from nacre.errors import Error
 from nacre.figures import theme
-from nacre.text import percent, printable
 
 if TYPE_CHECKING:
-    from nacre.study.result import StudyResult
+    from nacre.studies.result import StudyResult
 
 _BAR = 26
 
 
 def sensitivity(result: StudyResult) -> alt.VConcatChart:
     """A panel per objective, a bar per axis."""
-    from nacre.study.summary import title
+    from nacre.words.studies import title
 
     found = result.sensitivity()
     if not found.height:

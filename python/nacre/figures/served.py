@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
-from nacre.control import Sample
+from nacre.devices.control import Sample
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
 

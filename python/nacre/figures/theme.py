@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from nacre.text import printable
+from nacre.base.text import printable
 
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY, GREY = "#CC79A7", "#E69F00", "#56B4E9", "#999999"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import altair as alt
 
-from nacre.columns import interval_s
+from nacre.base.text import si, significant, with_unit
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, TIME_LABEL, clock
-from nacre.record import Record
-from nacre.text import si, significant, with_unit
+from nacre.results.columns import interval_s
+from nacre.results.record import Record
 
 _MEGABYTE = 1e6
 

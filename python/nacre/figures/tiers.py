@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from nacre.base.text import (
+    count,
+    percent,
+    printable,
+    size,
+)
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import clock
-from nacre.record import Record
-from nacre.text import count, percent, printable, size
+from nacre.results.record import Record
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,12 +7,12 @@ from typing import cast
 
 import altair as alt
 
+from nacre.base.text import duration, percent
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
 from nacre.figures.latency import fastest
-from nacre.record import Activity, Op, Record
-from nacre.text import duration, percent
+from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
 """Shares below this are drawn together as "other"."""

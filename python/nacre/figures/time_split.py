@@ -7,10 +7,15 @@ from typing import Any, cast
 
 import altair as alt
 
+from nacre.base.text import (
+    count,
+    duration,
+    percent,
+    printable,
+)
 from nacre.errors import Error
 from nacre.figures import theme
-from nacre.record import IDLE, Record
-from nacre.text import count, duration, percent, printable
+from nacre.results.record import IDLE, Record
 
 _MOST = 30
 """Resources drawn: the busiest."""

@@ -8,11 +8,17 @@ from typing import Any
 
 import altair as alt
 
+from nacre.base.text import (
+    count,
+    duration,
+    percent,
+    significant,
+    size,
+)
+from nacre.base.view import View
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL, clock
 from nacre.figures.miss_ratio import colours, size_axis
-from nacre.text import count, duration, percent, significant, size
-from nacre.view import View
 
 _HEIGHT = 240
 _NS = 1e9

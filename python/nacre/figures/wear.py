@@ -7,11 +7,11 @@ from typing import cast
 import altair as alt
 import numpy as np
 
+from nacre.base.text import count, significant
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, whole_ticks
 from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, joined, panel
-from nacre.record import Record
-from nacre.text import count, significant
+from nacre.results.record import Record
 
 _BARS = 60
 _AT_ONCE = 1 << 16

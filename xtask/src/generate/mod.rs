@@ -46,9 +46,9 @@ fn generated() -> BTreeMap<PathBuf, String> {
     files.insert("schema/scenario.json".into(), pretty(&schema::scenario_schema()));
     files.insert("schema/record.json".into(), pretty(&schema::record_schema()));
     files.insert("python/nacre/config/_generated.py".into(), python::classes(&families));
-    files.insert("python/nacre/_codes.py".into(), codes::literal());
+    files.insert("python/nacre/base/_codes.py".into(), codes::literal());
     files.insert("docs/errors.md".into(), codes::page());
-    files.insert("python/nacre/_record.py".into(), record::classes(&schema::record_schema()));
+    files.insert("python/nacre/results/_record.py".into(), record::classes(&schema::record_schema()));
     for (path, text) in models::pages(&families) {
         files.insert(Path::new("docs/models").join(path), text);
     }

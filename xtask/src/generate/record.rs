@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from nacre.view import View
+from nacre.base.view import View
 "#;
 
 /// What classes are called in Python where the schema has another name for them.

@@ -1,0 +1,116 @@
+"""How far long work is, on standard error: a bar on a terminal, now and then a line in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from nacre.base.text import (
+    count,
+    numbered,
+    percent,
+    printable,
+    si,
+)
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+_PATIENCE_S = 0.4
+"""Work shorter than this shows nothing on a terminal."""
+_LINE_S, _LATER_S = 10.0, 60.0
+"""Seconds between two lines in a pipe: in the first minute, and later."""
+_UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+class Bar:
+    """Shows rate and time left; call it with requests done, in all, and seconds simulated."""
+
+    def __init__(self, verb: str, noun: str) -> None:
+        self._verb, self._noun = verb, noun
+        self._began = time.monotonic()
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._next_line_s = _LINE_S
+        self._drawn: RichProgress | None = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __call__(self, done: int, total: int | None = None, *_: float) -> None:
+        """Draws the bar anew, or writes a line if it is time for one."""
+        elapsed = time.monotonic() - self._began
+        if not self._is_terminal:
+            self._line(done, total, elapsed)
+        elif elapsed >= _PATIENCE_S:
+            with suppress(OSError):  # a terminal that has closed
+                self._draw(done, total, elapsed)
+
+    def _draw(self, done: int, total: int | None, elapsed: float) -> None:
+        drawn = self._drawn or _bar(self._verb)
+        drawn.update(drawn.task_ids[0], completed=done, total=total, rate=self._rate(done, elapsed))
+        if self._drawn is None:
+            self._drawn = drawn
+            drawn.start()
+
+    def _line(self, done: int, total: int | None, elapsed: float) -> None:
+        if elapsed < self._next_line_s or sys.stderr is None:
+            return
+        self._next_line_s = elapsed + (_LINE_S if elapsed < _LATER_S else _LATER_S)
+        parts = [self._done(done, total, elapsed)]
+        if total and done:
+            parts += [percent(done / total), f"{_rough(elapsed * (total - done) / done)} left"]
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"{self._verb}: {printable(', '.join(parts))}\n")
+            sys.stderr.flush()
+
+    def _done(self, done: int, total: int | None, elapsed: float) -> str:
+        """How much is done, in words."""
+        named = f"{numbered(done, self._noun.removesuffix('s'))}"
+        of = named if total is None else f"{count(done)} of {count(total)} {self._noun}"
+        return f"{of}, {self._rate(done, elapsed)}"
+
+    def _rate(self, done: float, elapsed: float) -> str:
+        return f"{si(done / elapsed)} {self._noun}/s"
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._drawn is not None:
+            with suppress(OSError):
+                self._drawn.stop()
+
+
+def _rough(seconds: float) -> str:
+    """A time to wait: `12 s`, `3 min`."""
+    scale, unit = next((row for row in _UNITS if seconds >= row[0]), _UNITS[-1])
+    return f"{seconds / scale:.0f} {unit}"
+
+
+def _bar(verb: str) -> RichProgress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=32),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    progress.add_task(verb, total=None, rate="")
+    return progress

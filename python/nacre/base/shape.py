@@ -1,0 +1,65 @@
+"""Whether a JSON document has the fields its class declares."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nacre.base.view import View
+
+_KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
+    ("bool", bool, "true or false"),
+    ("int", int, "a whole number"),
+    ("float", (int, float), "a number"),
+    ("str", str, "text"),
+    ("tuple", list, "a list"),
+)
+
+
+def faults(data: Mapping[str, Any], kind: type[View], path: str = "") -> Iterator[str]:
+    """What keeps `data` from being a `kind`: fields that are missing or of another type."""
+    for name, written in declared(kind).items():
+        place = f"{path}{name}"
+        if name not in data:
+            yield f"{place} is missing"
+            continue
+        value = data[name]
+        if value is None and written.endswith("| None"):
+            continue
+        if wrong := _mismatch(value, written):
+            yield f"{place} is not {wrong}"
+        elif part := kind.parts.get(name):
+            yield from _parts(value, part, place)
+
+
+def _parts(value: Any, part: type[View], place: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from faults(value, part, f"{place}.")
+        return
+    for index, item in enumerate(value):
+        if isinstance(item, Mapping):
+            yield from faults(item, part, f"{place}[{index}].")
+        else:
+            yield f"{place}[{index}] is not a table"
+
+
+def _mismatch(value: Any, written: str) -> str | None:
+    """What a value of the declared type would be, if this is none."""
+    if written == "Any":
+        return None
+    for word, types, said in _KINDS:
+        if written.startswith(word):
+            number_given_as_truth = isinstance(value, bool) and types is not bool
+            return None if isinstance(value, types) and not number_given_as_truth else said
+    return None if isinstance(value, Mapping) else "a table"
+
+
+def declared(kind: type[View]) -> dict[str, str]:
+    """The fields of a class, its own and those it inherits, with their types as written."""
+    return {
+        name: str(written)
+        for each in reversed(kind.__mro__)
+        for name, written in inspect.get_annotations(each).items()
+        if not str(written).startswith("ClassVar")
+    }

@@ -1,0 +1,20 @@
+"""Tables of text, as terminals, notebooks and pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under column names; numeric columns are set to the right.
+
+    The columns named in `prose` hold text that may go over several lines; the others do not.
+    """
+
+    title: str
+    columns: Sequence[str]
+    numeric: Sequence[bool]
+    rows: Sequence[Sequence[str]]
+    prose: Sequence[str] = ()

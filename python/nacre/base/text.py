@@ -1,0 +1,113 @@
+"""Quantities as people write them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nacre.results.record import Record
+
+_SI = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_SMALL_SI = ((1e-3, "m"), (1e-6, "u"), (1e-9, "n"), (1e-12, "p"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
+_BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+NOTHING = "-"
+
+
+def printable(text: str) -> str:
+    """The text with what a terminal would obey, or cannot show, written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c == "\u00a0" else c.encode("unicode_escape").decode("ascii")
+        for c in text
+    )
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, never in powers of ten: `1,230`, `0.0417`."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{round(value, decimals):,.{decimals}f}"
+
+
+def duration(ns: float | None) -> str:
+    """A time given in nanoseconds: `6.70 us`."""
+    if ns is None:
+        return NOTHING
+    scale, unit = next((row for row in _TIMES if abs(ns) >= row[0]), _TIMES[-1])
+    return f"{significant(ns / scale)} {unit}"
+
+
+def count(value: float | None) -> str:
+    """A count in full up to a million, then with an SI prefix: `12,345`, `3.42 M`."""
+    if value is None:
+        return NOTHING
+    if abs(value) < 1e6:
+        return f"{value:,.0f}"
+    return si(value)
+
+
+def numbered(value: float, one: str) -> str:
+    """A count with what is counted: `1 request`, `12,345 requests`."""
+    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {one}s"
+
+
+def si(value: float) -> str:
+    """A number with an SI prefix: `1.09 k`."""
+    for scale, prefix in _SI:
+        if abs(value) >= scale:
+            return f"{significant(value / scale)} {prefix}"
+    return significant(value)
+
+
+def with_unit(value: float, unit: str) -> str:
+    """A number with an SI prefix and its unit: `1.09 kB/s`, `512 B/s`, `509 uJ`."""
+    small = next((row for row in _SMALL_SI if 0 < abs(value) < 1 and abs(value) >= row[0]), None)
+    if small is not None:
+        return f"{significant(value / small[0])} {small[1]}{unit}"
+    number = si(value)
+    return f"{number}{unit}" if number[-1].isalpha() else f"{number} {unit}"
+
+
+def amount(value: float) -> str:
+    """A price or another exact number: `8`, `1.25`."""
+    return f"{value:,.6g}"
+
+
+def size(value: float | None) -> str:
+    """An amount of bytes with a binary prefix: `64 GiB`."""
+    if value is None:
+        return NOTHING
+    for scale, unit in _BYTES:
+        if abs(value) >= scale:
+            number = value / scale
+            return (
+                f"{number:,.0f} {unit}"
+                if number == int(number)
+                else f"{significant(number)} {unit}"
+            )
+    return f"{value:,.0f} B"
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage: `41.3 %`."""
+    return NOTHING if share is None or math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def one_line(record: Record) -> str:
+    """What a record says, in one line."""
+    parts = [f"{printable(record.name)}: {numbered(record.requests.completed, 'request')}"]
+    if not record.complete:
+        parts[0] += " (stopped early)"
+    if record.requests.completed and record.simulated_s:
+        parts.append(f"{si(record.throughput.iops).strip()} IOPS")
+    else:
+        parts.append("nothing was measured")
+    for op in ("read", "write"):
+        if summary := record.latency[op]:
+            parts.append(f"{op} mean {duration(summary.mean_ns)}, p99 {duration(summary.p99_ns)}")
+    return f"<nacre.Record {'; '.join(parts)}>"

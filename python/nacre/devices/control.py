@@ -1,0 +1,346 @@
+"""A server that runs, watched and steered over its control socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+from nacre.base.view import View
+from nacre.errors import Error, Problem, config_error
+from nacre.results.record import Component
+from nacre.simulate.stepping import Answer
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import altair as alt
+    import polars as pl
+
+    from nacre.results.record import Record
+
+Harm: TypeAlias = Literal["reads", "writes", "heal"]
+
+SUFFIX = ".ctl"
+"""What the control socket of an image is called: the image's name and this."""
+_PATIENCE = 30.0
+"""Seconds a server may take over an answer that needs no disk."""
+
+
+class Counted(View):
+    """Requests of one kind: how many, their bytes, and how many of them ended in an error."""
+
+    requests: int
+    bytes: int
+    errors: int
+
+
+class Requests(View):
+    """Requests by kind; `unknown` ones are none that a server knows."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
+        ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted
+    )
+    read: Counted
+    write: Counted
+    trim: Counted
+    zero: Counted
+    flush: Counted
+    cache: Counted
+    status: Counted
+    unknown: Counted
+
+
+class Recorded(View):
+    """How a recording goes, or how the last one went: `error` says why there is no trace."""
+
+    path: str
+    is_under_way: bool
+    requests: int
+    bytes: int | None
+    error: str | None
+
+
+class Outage(View):
+    """What a loss of power did.
+
+    `acknowledged_lost` programs of writes that were done had not landed and are gone, with
+    `bytes_lost`; a program is what the medium takes on at a time, for a disk a whole write.
+    `under_way` writes were not done yet. After `ready_after_s` of simulated time the device is
+    ready again.
+    """
+
+    acknowledged_lost: int
+    bytes_lost: int
+    under_way: int
+    ready_after_s: float
+
+
+class ExportStatistics(View):
+    """What is known of one served device; its components are as in a record."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "requests": Requests,
+        "components": Component,
+        "recording": Recorded,
+    }
+    name: str
+    bytes: int
+    read_only: bool
+    timing: str
+    dilation: float | None
+    requests: Requests
+    answered: int
+    late: int
+    modelled: View
+    wall: View
+    simulated_s: float
+    components: tuple[Component, ...]
+    write_amplification: float | None
+    cleaning_cost: float | None
+    erases: int | None
+    energy_j: View
+    lifetime_days: float | None
+    recording: Recorded | None
+
+    def blocks(self, component: str | None = None) -> pl.DataFrame:
+        """One row per erase block, as of a record; raises `Error` for a device without any."""
+        return self._record().blocks(component)
+
+    def plot_wear(self, component: str | None = None) -> alt.TopLevelMixin:
+        """How often each erase block was erased: by number, and as a histogram."""
+        from nacre.figures import wear
+
+        return wear(self._record(), component)
+
+    def _record(self) -> Record:
+        """The part of a record that the tables and figures of erase blocks read."""
+        import numpy as np
+
+        from nacre.results.record import Record
+
+        columns = self.get("columns")
+        if columns is None:
+            raise Error(
+                "the statistics have no columns; ask for them with stats(columns=True)", "no-data"
+            )
+        arrays = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+        return Record(self.to_dict(), arrays)
+
+
+class Sample(NamedTuple):
+    """What a device has served so far: two of them tell its rates and latencies in between.
+
+    `read_ns` and `write_ns` are the modelled latencies of `timed_reads` and `timed_writes`
+    requests together.
+    """
+
+    up_s: float
+    reads: int
+    writes: int
+    timed_reads: int = 0
+    timed_writes: int = 0
+    read_ns: float = 0.0
+    write_ns: float = 0.0
+
+
+class Statistics(View):
+    """What is known of a server."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
+    version: str
+    up_s: float
+    connections: View
+    exports: tuple[ExportStatistics, ...]
+
+    def export(self, name: str | None = None) -> ExportStatistics:
+        """The device called so, or the first; raises `Error` where there is none."""
+        for export in self.exports:
+            if name in (None, export.name):
+                return export
+        known = ", ".join(export.name for export in self.exports)
+        raise Error(f'there is no export "{name}"; there is {known}', "unknown-name")
+
+    def sample(self, name: str | None = None) -> Sample:
+        """What the device has served so far, for `nacre.figures.served`."""
+        export = self.export(name)
+        timed, taken_ns = [], []
+        for took in (export.modelled["read"], export.modelled["write"]):
+            timed.append(took.count if took else 0)
+            taken_ns.append(took.count * took.mean_ns if took else 0.0)
+        asked = export.requests
+        return Sample(self.up_s, asked.read.requests, asked.write.requests, *timed, *taken_ns)
+
+
+class Control:
+    """A server that runs: `path` is its image or its control socket.
+
+    Each method asks once and raises `Error` if nothing listens there, something else does, or
+    the server says no. A context manager closes the connection; without, it ends with the object.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.socket = socket_of(path)
+        self._socket = _connected(self.socket)
+        self._answers = self._socket.makefile("rb")
+
+    def stats(self, *, columns: bool = False) -> Statistics:
+        """What is known of the server; with `columns`, of each erase block too."""
+        return Statistics(self._ask("stats", columns=columns))
+
+    def record(
+        self, path: str | os.PathLike[str], *, force: bool = False, export: str | None = None
+    ) -> None:
+        """Requests from now on go into a trace, which `nacre.run` replays.
+
+        It appears at `path` when the recording is ended; a file that is there is replaced with
+        `force` only.
+        """
+        self._ask("record", path=str(Path(path).absolute()), force=force, export=export)
+
+    def record_end(self, *, export: str | None = None) -> Recorded:
+        """Ends the recording: the trace is whole and in its place, unless `error` says why not."""
+        return Recorded(self._ask("record-end", patience=None, export=export))
+
+    def power_fail(self, *, export: str | None = None) -> Outage:
+        """The power fails and comes back: all clients are cut off, the device loses what it had.
+
+        What that is depends on its design: volatile buffers are lost, protected ones are not.
+        """
+        return Outage(self._ask("power-fail", export=export))
+
+    def media_error(
+        self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
+    ) -> str:
+        """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`.
+
+        Returns which whole sectors that are, and what becomes of them, in words.
+        """
+        from nacre.words.served import harmed
+
+        self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
+        return harmed(offset, length, harm)
+
+    def step(
+        self,
+        op: str,
+        address: int = 0,
+        size: int = 0,
+        *,
+        fill: int | None = None,
+        export: str | None = None,
+    ) -> Answer:
+        """Issues one request as a client would, and says where every nanosecond of it went.
+
+        `op` is `read`, `write`, `trim` or `flush`. The request takes its turn at the time of the
+        wall clock and is answered when it is due; a write, whose bytes all become `fill`, is in
+        the image then.
+        """
+        wish = {"op": op, "offset": address, "length": size, "fill": fill}
+        return Answer(self._ask("step", patience=None, **wish, export=export))
+
+    def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
+        """Copies the image as it is between two requests; returns the bytes the copy takes."""
+        place = str(Path(path).absolute())
+        return int(self._ask("snapshot", patience=None, path=place, export=export)["bytes"])
+
+    def stop(self) -> None:
+        """The server answers what is under way, and ends."""
+        self._ask("stop")
+
+    def close(self) -> None:
+        """Ends the connection; the server goes on."""
+        self._answers.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(
+        self, command: str, *, patience: float | None = _PATIENCE, **about: object
+    ) -> dict[str, Any]:
+        wish = {"command": command} | {name: v for name, v in about.items() if v is not None}
+        try:
+            self._socket.settimeout(patience)
+            self._socket.sendall(json.dumps(wish).encode() + b"\n")
+            line = self._answers.readline()
+        except TimeoutError:
+            raise Error(
+                f"{self.socket}: no answer came within {_PATIENCE:.0f} s", "no-answer"
+            ) from None
+        except ConnectionError:
+            line = b""
+        if not line:
+            raise Error(f"{self.socket}: the server ended before it answered", "no-answer")
+        return self._told(line)
+
+    def _told(self, line: bytes) -> dict[str, Any]:
+        try:
+            document = json.loads(line)
+        except ValueError:
+            if line.startswith(b"{") and not line.endswith(b"\n"):
+                raise Error(f"{self.socket}: the answer was cut short", "no-answer") from None
+            document = None
+        match document:
+            case {"ok": dict(answer)}:
+                return answer
+            case {"error": str(problem), "code": code, "data": dict(data)}:
+                text = f"{self.socket}: {problem}"
+                # What the system refused the server is no mistake of who asked.
+                if "errno" in data:
+                    raise Error(text, code, **data)
+                raise config_error([Problem(code=code, data=data, problem=text)])
+        raise Error(
+            f"{self.socket} is not a control socket: something else answers there;"
+            " name the image that is served, or its control socket",
+            "no-answer",
+        )
+
+
+def socket_of(path: str | os.PathLike[str]) -> Path:
+    """The control socket that an image, or the path of a socket, stands for."""
+    given = Path(path)
+    beside = given.with_name(given.name + SUFFIX) if given.name else given
+    for place in (given, beside):
+        try:
+            if stat.S_ISSOCK(place.stat().st_mode):
+                return place
+        except OSError:
+            continue
+    raise Error(
+        f"nothing is served from {given}: there is no control socket {beside};"
+        " begin with: nacre serve SCENARIO IMAGE",
+        "no-answer",
+    )
+
+
+def _connected(path: Path) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        made.settimeout(_PATIENCE)
+        made.connect(os.fspath(path))
+    except (ConnectionRefusedError, FileNotFoundError):
+        made.close()
+        raise Error(
+            f"{path}: nothing listens there any more; the server has ended or was killed",
+            "no-answer",
+        ) from None
+    except OSError as error:
+        made.close()
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+    return made

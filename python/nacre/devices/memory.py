@@ -1,0 +1,277 @@
+"""A simulated memory as an object to read and write, kept in an image file where one is named."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
+
+from nacre import _core
+from nacre.base.view import View
+from nacre.results.record import Component, Record
+from nacre.scenario.source import Scenario, assignments, read
+from nacre.simulate.running import state_of
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    import numpy as np
+    from typing_extensions import Buffer
+
+    # NumPy tells type checkers of its buffers only from Python 3.12 on.
+    Data: TypeAlias = Buffer | np.ndarray[Any, Any]
+
+
+class Recovery(View):
+    """What a memory did to be ready again after a power failure, and what it had to give up."""
+
+    programs_repeated: int
+    erases_repeated: int
+    is_cleaning: bool
+    pages_rolled_back: int
+    programs_finished: int
+    programs_lost: int
+    bytes_lost: int
+    pages_damaged: int
+    duration_s: float
+
+
+def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    image: str | os.PathLike[str] | None = None,
+    start: str | os.PathLike[str] | Record | None = None,
+    checksums: bool = True,
+) -> Memory:
+    """Opens the memory that the stack of a scenario is, such as `"envy"`.
+
+    With `image`, bytes and state are kept in that file, which is created where there is none.
+    Every operation that has returned is in it, even when the process is killed; an open
+    transaction is then taken back, as by a power failure. Without, they end with the process.
+
+    Every page of a new image has a checksum: bytes that the disk changed are told and never
+    given (see `nacre.image`). Without `checksums` they are given as they are.
+
+    It begins as new, or with `start` as a run left it: the file of the state that was saved, or
+    the record of that run. The run had no bytes, so what it wrote reads as zero. An image that
+    begins so may not be there yet.
+
+    Raises `ConfigError` for mistakes in the scenario and for stacks without bytes, `Error` for a
+    file that is no image of this memory, which is left as it is.
+    """
+    source, settings = read(scenario), assignments(overrides)
+    path, begin = None if image is None else os.fspath(image), state_of(start)
+    with source.cited():
+        core = _core.Memory.open(
+            source.text, source.name, source.directory, settings, path, begin, checksums
+        )
+    return Memory(core, path)
+
+
+class Memory:
+    """A simulated memory: `mem[i]`, `mem[a:b] = data`, transactions, power failures.
+
+    Each operation begins when the one before is done; `now` says how much simulated time they
+    took. What the device has lost is never returned: reading it raises `Error` until all of it is
+    written anew, and so do a flush after a loss and a write that the device refuses. Reading and
+    writing let other threads run, and threads take turns; transactions are the memory's, not a
+    thread's.
+    """
+
+    def __init__(self, core: _core.Memory, image: str | None) -> None:
+        self._core = core
+        self._image = image
+
+    def __len__(self) -> int:
+        return self._core.capacity
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> bytes: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> int | bytes:
+        if isinstance(place, slice):
+            start, stop = self._bounds(place)
+            return self._core.read(start, stop - start)
+        return self._core.read(self._address(place), 1)[0]
+
+    def __setitem__(self, place: SupportsIndex | slice, value: SupportsIndex | Data) -> None:
+        if not isinstance(place, slice):
+            self._core.write(self._address(place), _byte(value))
+            return
+        start, stop = self._bounds(place)
+        data = _bytes(value)
+        if len(data) != stop - start:
+            raise ValueError(
+                f"a memory keeps its size: {stop - start} bytes from address {start} on cannot be"
+                f" replaced by {len(data)}; give as many, or use write(address, data)"
+            )
+        self._core.write(start, data)
+
+    def read(self, address: int, size: int) -> bytes:
+        """`size` bytes from `address` on; what was never written is zero."""
+        return self._core.read(address, size)
+
+    def readinto(self, address: int, buffer: Data) -> int:
+        """Fills a writable buffer from `address` on; returns how many bytes that were."""
+        view = _view(buffer)
+        if view.readonly:
+            raise TypeError("readinto needs a buffer that can be written, such as a bytearray")
+        view = view.cast("B")
+        view[:] = self._core.read(address, len(view))
+        return len(view)
+
+    def write(self, address: int, data: Data) -> None:
+        """Writes the bytes of `data` from `address` on."""
+        self._core.write(address, _bytes(data))
+
+    @property
+    def word_size(self) -> int:
+        """Bytes that one access of the memory carries."""
+        return self._core.word_bytes
+
+    def read_word(self, address: int) -> int:
+        """The word at `address`, little-endian and without a sign."""
+        return int.from_bytes(self._core.read(address, self.word_size), "little")
+
+    def write_word(self, address: int, value: int) -> None:
+        """Writes a word at `address`, little-endian and without a sign."""
+        number, bits = operator.index(value), 8 * self.word_size
+        if not 0 <= number < 1 << bits:
+            raise ValueError(f"a word has {bits} bits: from 0 to {(1 << bits) - 1}; given {number}")
+        self._core.write(address, number.to_bytes(self.word_size, "little"))
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        """Everything written in the block lasts as one at its end; an exception takes it back.
+
+        Raises `TransactionError` inside another transaction, and `TransactionTooLarge` at a write
+        that the transaction has no room for.
+        """
+        self._core.begin()
+        try:
+            yield self
+        except BaseException:
+            # A power failure or a close in the block has taken everything back already.
+            if not self._core.closed and self._core.has_power and self._core.in_transaction:
+                self._core.abort()
+            raise
+        self._core.commit()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._core.in_transaction
+
+    def power_fail(self) -> None:
+        """The power fails now: only `recover` is possible then."""
+        self._core.power_fail()
+
+    def recover(self) -> Recovery:
+        """The power is back; an open transaction is taken back. Says what had to be done."""
+        return Recovery(json.loads(self._core.recover()))
+
+    @property
+    def has_power(self) -> bool:
+        """Whether the power is on."""
+        return self._core.has_power
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds since the memory was new, those before it was reopened included."""
+        return self._core.clock()[0]
+
+    @property
+    def latency(self) -> float:
+        """Simulated seconds that the last operation took."""
+        return self._core.clock()[1]
+
+    def idle(self, seconds: float) -> None:
+        """Lets simulated time pass in which the memory works on what it has to do."""
+        self._core.idle(seconds)
+
+    def statistics(self) -> Component:
+        """What the memory did since it was opened, as a component of a record."""
+        return Component(json.loads(self._core.statistics()))
+
+    def flush(self) -> None:
+        """Everything so far survives a power failure of this machine, not only of this process."""
+        self._core.flush()
+
+    def close(self) -> None:
+        """Takes an open transaction back, and leaves the image ready to be opened quickly."""
+        self._core.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._core.closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        image = f", image={self._image!r}" if self._image is not None else ""
+        return f"<nacre.Memory, {len(self)} bytes{image}{', closed' if self.closed else ''}>"
+
+    def _address(self, place: SupportsIndex) -> int:
+        """An index as an address; negative ones count from the end, as in every sequence."""
+        address, size = operator.index(place), len(self)
+        if not -size <= address < size:
+            raise IndexError(f"address {address}, size 1: the memory ends at byte {size}")
+        return address % size
+
+    def _bounds(self, place: slice) -> tuple[int, int]:
+        """Where a slice begins and ends; unlike those of a list it has to lie in the memory."""
+        if place.step is not None and operator.index(place.step) != 1:
+            raise ValueError(
+                f"a memory is read and written in one piece: the step is 1; given {place.step}"
+            )
+        size = len(self)
+        start = 0 if place.start is None else operator.index(place.start)
+        stop = size if place.stop is None else operator.index(place.stop)
+        start, stop = (at + size if at < 0 else at for at in (start, stop))
+        if not 0 <= start <= size or stop > size:
+            raise IndexError(
+                f"address {start}, size {max(stop - start, 0)}: the memory ends at byte {size}"
+            )
+        return start, max(start, stop)
+
+
+def _byte(value: object) -> bytes:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            f"a byte is an int from 0 to 255; given {value!r} ({type(value).__name__})"
+        ) from None
+    if not 0 <= number <= 255:
+        raise ValueError(f"a byte is an int from 0 to 255; given {number}")
+    return bytes((number,))
+
+
+def _bytes(data: object) -> bytes:
+    return data if type(data) is bytes else _view(data).tobytes()
+
+
+def _view(data: object) -> memoryview:
+    try:
+        return memoryview(data)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            "bytes, a bytearray, a NumPy array or another buffer is needed;"
+            f" given {data!r} ({type(data).__name__})"
+        ) from None

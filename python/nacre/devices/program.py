@@ -1,0 +1,298 @@
+"""Pulling the power under a program of the user's, and asking another one what it finds."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+from nacre.base.processes import started
+from nacre.base.view import View
+from nacre.devices.control import Control, Outage
+from nacre.errors import Error, Problem, config_error
+
+PATIENCE_S = 10.0
+"""Seconds that a program has to end by itself when its device is gone."""
+READY_TIMEOUT_S = 60.0
+"""Seconds that a program has to get ready, unless the caller gives another time."""
+_SAID = 4_000
+"""Characters that are kept of what a program said last."""
+_MARK = "NACRE_READY"
+"""A variable that every process of a program has, with a path that no other program has."""
+_MISTAKE = 2
+"""The status of a server whose user made a mistake."""
+
+
+class Round(View):
+    """One loss of power: how long the program had run, and what the check found.
+
+    `at_s` counts from its start, or from when it was ready. `ended` is the exit status of a program
+    that ended before the power did; `check` that of the check, None where there is none.
+    """
+
+    parts = {"outage": Outage}  # noqa: RUF012
+    at_s: float
+    ended: int | None
+    outage: Outage
+    check: int | None
+    said: str
+
+
+class Pulled(View):
+    """What became of the data of a program; `kept` is the folder of an image that failed."""
+
+    parts = {"rounds": Round}  # noqa: RUF012
+    name: str
+    seed: int
+    rounds: tuple[Round, ...]
+    failed: int
+    kept: str | None
+
+
+def crash_program(
+    scenario: str,
+    settings: Sequence[str],
+    command: Sequence[str],
+    *,
+    check: str | None = None,
+    times: int = 10,
+    within_s: float = 2.0,
+    ready: bool = False,
+    ready_timeout_s: float = READY_TIMEOUT_S,
+    seed: int = 1,
+    stop: Callable[[], bool] = lambda: False,
+    tell: Callable[[int], None] = lambda _: None,
+) -> Pulled:
+    """Serves the stack of `scenario`, runs `command` on it, and pulls the power so many times.
+
+    Each time the program begins anew on the image that is there; the power fails at a moment drawn
+    up to `within_s` seconds later, or when the program ends. With `ready` these seconds count from
+    when the program makes the file `NACRE_READY`. Then the device is served anew from its image,
+    and `check` is run by the shell. Both find the device under `NACRE_URI` in their environment,
+    and which round it is as `NACRE_ROUND`. The first check that fails ends it. If `stop` is true,
+    program and check are ended, and the round that they were in does not count.
+
+    Raises `ConfigError` where there is a mistake in the scenario, `Error` where the device cannot
+    be served for another reason or the program does not get ready within `ready_timeout_s`,
+    `OSError` where the program cannot be run.
+    """
+    draws = random.Random(seed)  # noqa: S311  (moments, no secrets)
+    folder = Path(tempfile.mkdtemp(prefix="nacre-crash-"))
+    rounds: list[dict[str, Any]] = []
+    failed = 0
+    is_kept = False
+    try:
+        server = _Server(scenario, settings, folder)
+        try:
+            for number in range(times):
+                if stop() or failed:
+                    break
+                after_s = draws.uniform(0, within_s)
+                moment = _Moment(after_s, server.ready if ready else None, ready_timeout_s)
+                found = _pull(server, command, moment, number, stop)
+                server.stop()
+                if found is None:
+                    break
+                server.start()
+                if check is not None:
+                    checked = _check(check, server.environment(number), stop)
+                    if checked is None:
+                        break
+                    found |= checked
+                    failed += found["check"] != 0
+                rounds.append(found)
+                tell(len(rounds))
+            server.stop()
+        finally:
+            server.kill()
+        is_kept = failed > 0
+    except _NotReadyError as error:
+        is_kept = True
+        raise Error(f"{error}; the image is kept in {folder}", "no-answer") from None
+    finally:
+        if not is_kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    kept = str(folder) if failed else None
+    name = Path(scenario).name
+    return Pulled({"name": name, "seed": seed, "rounds": rounds, "failed": failed, "kept": kept})
+
+
+class _Server:
+    """`nacre serve` in a process of its own."""
+
+    def __init__(self, scenario: str, settings: Sequence[str], folder: Path) -> None:
+        self.image = folder / "device.img"
+        self.ready = folder / "ready"
+        self._command = [
+            sys.executable,
+            "-m",
+            "nacre",
+            "serve",
+            scenario,
+            str(self.image),
+            "--json",
+        ]
+        self._command += [word for setting in settings for word in ("--set", setting)]
+        self._process: subprocess.Popen[str] | None = None
+        self._said = tempfile.TemporaryFile(mode="w+", errors="replace")  # noqa: SIM115  (closed with it)
+        self._uri = ""
+        self.start()
+
+    def start(self) -> None:
+        """Starts, and waits until it listens."""
+        self._said.seek(0)
+        self._said.truncate()
+        process = subprocess.Popen(  # noqa: S603  (our own command)
+            self._command,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            start_new_session=True,
+        )
+        self._process = process
+        output = cast("IO[str]", process.stdout)
+        first = output.readline()
+        if (ready := _document(first)).get("event") == "ready":
+            self._uri = ready["exports"][0]["uri"]
+            return
+        failed = _document(first + output.read())
+        problem = f"the device cannot be served: {failed.get('error') or self._complaint()}"
+        code, data = failed.get("code", "process-failed"), failed.get("data", {})
+        if process.wait() == _MISTAKE:
+            raise config_error([Problem(code=code, data=data, problem=problem)])
+        raise Error(problem, code, **data)
+
+    def environment(self, number: int) -> Mapping[str, str]:
+        """For programs on it."""
+        about = {"NACRE_URI": self._uri, "NACRE_ROUND": str(number), "NACRE_READY": str(self.ready)}
+        return {**os.environ, **about}
+
+    def power_fail(self) -> Outage:
+        """The power fails and comes back."""
+        with Control(self.image) as control:
+            return control.power_fail()
+
+    def stop(self) -> None:
+        """Ends it, as Ctrl-C does."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.communicate(timeout=PATIENCE_S)
+            if (status := self._process.returncode) != 0:
+                problem = f"the device could not be served to the end: {self._complaint()}"
+                raise Error(problem, "process-failed", status=status)
+            self._process = None
+
+    def kill(self) -> None:
+        """Ends it if it is still there."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+        self._said.close()
+
+    def _complaint(self) -> str:
+        """What it wrote to standard error."""
+        self._said.seek(0)
+        return self._said.read().strip()
+
+
+def _document(text: str) -> dict[str, Any]:
+    """A JSON object that a server printed; empty where it printed something else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class _NotReadyError(Error):
+    """The program never made the file that says that it is ready."""
+
+
+class _Moment:
+    """When the power fails: so many seconds from now, or from when a file is there."""
+
+    def __init__(self, after_s: float, ready: Path | None, ready_timeout_s: float) -> None:
+        self._after_s, self._ready, self._timeout_s = after_s, ready, ready_timeout_s
+        self._began = self._waits_from = time.monotonic()
+        if ready is not None:
+            ready.unlink(missing_ok=True)
+
+    def passed_s(self) -> float:
+        """Seconds that count so far."""
+        if self._ready is not None:
+            self._began = time.monotonic()
+            if self._ready.exists():
+                self._ready = None
+        return time.monotonic() - self._began
+
+    def left_s(self) -> float:
+        """Seconds until then; 0 when it has come, no number while the program is not ready."""
+        passed_s = self.passed_s()
+        return max(0.0, self._after_s - passed_s) if self._ready is None else math.inf
+
+    def must_be_ready(self, number: int, ended: int | None) -> None:
+        """Raises `_NotReadyError` if the program is not ready and has ended or had its time."""
+        if self._ready is None or self._ready.exists():
+            return
+        if ended is not None:
+            how = f"the program ended with status {ended} before it made $NACRE_READY"
+            raise _NotReadyError(f"round {number + 1}: {how}, so nothing was tested")
+        if time.monotonic() - self._waits_from > self._timeout_s:
+            how = f"the program did not make $NACRE_READY within {self._timeout_s:g} s"
+            raise _NotReadyError(f"round {number + 1}: {how}; see --ready-timeout")
+
+
+def _pull(
+    server: _Server,
+    command: Sequence[str],
+    moment: _Moment,
+    number: int,
+    stop: Callable[[], bool],
+) -> dict[str, Any] | None:
+    """Runs the program until the power fails under it; None if it was interrupted."""
+    with started(command, server.environment(number), _MARK) as program:
+        while (ended := program.poll()) is None and (left_s := moment.left_s()) > 0 and not stop():
+            moment.must_be_ready(number, ended)
+            time.sleep(min(0.01, left_s))
+        if stop():
+            # It may have mounts to put away.
+            program.ask_to_end()
+            return None
+        moment.must_be_ready(number, ended)
+        program.look()
+        ran_s = moment.passed_s()
+        outage = server.power_fail()
+        program.wait(PATIENCE_S, stop)
+        if stop():
+            program.ask_to_end()
+            return None
+    return {"at_s": ran_s, "ended": ended, "outage": outage.to_dict(), "check": None, "said": ""}
+
+
+def _check(
+    check: str, environment: Mapping[str, str], stop: Callable[[], bool]
+) -> dict[str, Any] | None:
+    """Runs the check, and says what it found; None if it was interrupted."""
+    # A process that the check leaves behind would keep a pipe open.
+    with tempfile.TemporaryFile() as output:
+        with started(check, environment, _MARK, output) as program:
+            while not stop() and not program.wait(PATIENCE_S, stop):
+                pass
+            if stop():
+                program.ask_to_end()
+                return None
+            status = program.poll()
+        size = output.seek(0, os.SEEK_END)
+        output.seek(max(0, size - 4 * _SAID))
+        said = output.read().decode(errors="replace")
+    return {"check": status, "said": said[-_SAID:]}

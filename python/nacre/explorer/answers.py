@@ -1,0 +1,199 @@
+"""What goes to a page and what comes from one: JSON, tables, figures, mistakes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+import nacre
+from nacre.base.json_text import as_json
+from nacre.base.text import printable
+from nacre.cli.failure import failure_of
+from nacre.errors import ConfigError, Error, Problem, TraceError, config_error
+from nacre.explorer.folder import MissingError
+from nacre.kinds.summaries import Result, Table, summarise
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+_DRAWING = threading.Lock()
+DOCUMENT_MAX = 1 << 20
+"""Bytes of a document that a page may send; scenarios are a few thousand."""
+
+
+class TooLargeError(Error):
+    """More was sent than is taken."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "over-limit")
+
+
+def told(content: object, status: int = 200) -> Response:
+    """JSON; what is not finite is null, as JSON has no word for it."""
+    return Response(as_json(content), status, media_type="application/json")
+
+
+def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
+    """An endpoint whose answer `ask` computes in a thread; its mistakes are told, not raised.
+
+    `ask` is called with the request and, if it takes one, the document that came with it.
+    """
+
+    @wraps(ask)
+    async def endpoint(request: Request) -> Response:
+        try:
+            given = [await document(request)] if takes_document else []
+            found = await run_in_threadpool(ask, request, *given)
+        except ClientDisconnect:
+            raise
+        except Exception as error:
+            return refusal(error)
+        return found if isinstance(found, Response) else told(found)
+
+    return endpoint
+
+
+def refusal(error: BaseException) -> Response:
+    """What a page is told of an error."""
+    failure = failure_of(error)
+    match error:
+        case MissingError():
+            status = 404
+        case TooLargeError():
+            status = 413
+        case ConfigError() | TraceError():
+            status = 422
+        case _:
+            status = 400 if isinstance(error, Error | OSError) else 500
+    return told(failure.document(), status)
+
+
+async def document(request: Request) -> dict[str, Any]:
+    """The JSON object of a request."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise config_error(
+            [Problem(code="wrong-type", problem="what was sent is not said to be JSON")]
+        )
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > DOCUMENT_MAX:
+            raise TooLargeError(f"what was sent is larger than {DOCUMENT_MAX >> 20} MiB")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise config_error(
+            [Problem(code="wrong-type", problem="what was sent is not a JSON object")]
+        )
+    return found
+
+
+def tables(*given: Table) -> list[dict[str, Any]]:
+    """Tables that have rows, as pages draw them."""
+    return [
+        {
+            "title": each.title,
+            "columns": list(each.columns),
+            "numeric": list(each.numeric),
+            "prose": list(each.prose),
+            "rows": [[printable(cell) for cell in row] for row in each.rows],
+        }
+        for each in given
+        if each.rows
+    ]
+
+
+def lines(given: Iterable[str]) -> list[str]:
+    """Sentences without what terminals and pages take for commands."""
+    return [printable(line) for line in given]
+
+
+def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
+    """The Vega-Lite of a figure. One at a time: Altair mixes up what threads do side by side."""
+    with _DRAWING:
+        drawn: Any = draw()
+        found: dict[str, Any] = drawn.to_dict(validate=False)
+    return found
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """What a result says, with the names of its figures."""
+    said = summarise(result)
+    return {
+        "headline": lines(said.headline),
+        "facts": lines(said.facts),
+        "tables": tables(*said.tables),
+        "figures": list(said.figures),
+        "assumed": len(said.assumed),
+    }
+
+
+def figure_of(result: Result, request: Request) -> dict[str, Any]:
+    """The figure of a result that the path asks for."""
+    makers, name = nacre.figures.makers(result), word(request, "figure")
+    if name not in makers:
+        raise config_error(
+            [Problem(code="unknown-name", path=name, problem="there is no such figure")]
+        )
+    return figure(makers[name])
+
+
+def word(request: Request, name: str) -> str:
+    """A part of the path."""
+    return str(request.path_params[name])
+
+
+def place(request: Request, name: str) -> int:
+    """A place in a list that the address asks for; the first where it asks for none."""
+    found = request.query_params.get(name, "0")
+    if not (found.isascii() and found.isdigit() and len(found) < 10):
+        raise config_error(
+            [Problem(code="invalid-value", path=name, problem="it is no place", given=found[:80])]
+        )
+    return int(found)
+
+
+def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> str:
+    """A text of a document; raises `ConfigError` where there is another thing."""
+    found = given.get(key, otherwise)
+    if not isinstance(found, str):
+        raise config_error(
+            [Problem(code="wrong-type", path=key, problem="it is no text", given=repr(found)[:80])]
+        )
+    return found
+
+
+def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: int) -> int:
+    """A whole number of a document; raises `ConfigError` where there is another thing."""
+    found = given.get(key, otherwise)
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+        hint = f"give a whole number from {least:,} to {most:,}"
+        problem = Problem(
+            code="out-of-range",
+            path=key,
+            problem="it is out of range",
+            given=repr(found)[:80],
+            hint=hint,
+        )
+        raise config_error([problem])
+    return found
+
+
+def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """A table of a document; raises `ConfigError` where there is another thing."""
+    found = given.get(key)
+    if not isinstance(found, dict):
+        raise config_error(
+            [Problem(code="wrong-type", path=key, problem="it is no table", given=repr(found)[:80])]
+        )
+    return found

@@ -1,0 +1,179 @@
+"""A served device: attached to, watched, and steered, as `nacre ctl` does; single requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+import nacre
+from nacre import Control, step
+from nacre.base.table import Table
+from nacre.base.text import count, duration, percent
+from nacre.devices.control import ExportStatistics, Harm
+from nacre.errors import Error, Problem, config_error
+from nacre.explorer import answers
+from nacre.kinds.summaries import summarise
+from nacre.simulate.stepping import OPS, Answer
+from nacre.simulate.stepping import Request as Asked
+
+STEPS_MAX = 100
+_BYTES_MAX = 2**53 - 1
+"""What a page can count."""
+
+
+def routes() -> list[Route]:
+    """What the page asks."""
+    answering = answers.answering
+    return [
+        Route("/api/device", answering(watched)),
+        Route("/api/device/served", answering(served)),
+        Route("/api/device/wear", answering(wear)),
+        Route("/api/device/power-fail", answering(pulled, takes_document=True), methods=["POST"]),
+        Route("/api/device/media-error", answering(hurt, takes_document=True), methods=["POST"]),
+        Route("/api/device/step", answering(asked_of, takes_document=True), methods=["POST"]),
+        Route("/api/step", answering(stepped, takes_document=True), methods=["POST"]),
+    ]
+
+
+def watched(request: Request) -> dict[str, Any]:
+    """What is known of a server now."""
+    with _attached(request.query_params.get("image", "")) as control:
+        found = control.stats()
+    return {
+        "facts": answers.lines(summarise(found).facts),
+        "exports": [
+            {**_told(export), "sample": found.sample(export.name)._asdict()}
+            for export in found.exports
+        ],
+    }
+
+
+def served(_request: Request) -> dict[str, Any]:
+    """The figure that the page feeds with the samples of a device."""
+    return answers.figure(nacre.figures.served)
+
+
+def wear(request: Request) -> dict[str, Any]:
+    """How often each erase block was erased."""
+    with _attached(request.query_params.get("image", "")) as control:
+        export = control.stats(columns=True).export(request.query_params.get("export"))
+
+    return answers.figure(export.plot_wear)
+
+
+def pulled(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The power fails and comes back."""
+    with _attached(answers.text(given, "image")) as control:
+        outage = control.power_fail(export=answers.text(given, "export"))
+    return {"facts": answers.lines(summarise(outage).facts)}
+
+
+def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Sectors of the medium fail, or are well again."""
+    harm = answers.text(given, "harm")
+    offset = answers.whole(given, "offset", 0, _BYTES_MAX, -1)
+    length = answers.whole(given, "length", 1, _BYTES_MAX, 0)
+    if harm not in get_args(Harm):
+        hint = f"use one of: {', '.join(get_args(Harm))}"
+        raise config_error(
+            [
+                Problem(
+                    code="unknown-name", path="harm", problem="there is none", given=harm, hint=hint
+                )
+            ]
+        )
+    known = cast("Harm", harm)
+    with _attached(answers.text(given, "image")) as control:
+        done = control.media_error(offset, length, known, export=_export(given))
+    return {"facts": [done]}
+
+
+def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Single requests to a served device, beside those of its clients."""
+    asked = _requests(given)
+    with _attached(answers.text(given, "image")) as control:
+        found = [
+            control.step(*each, fill=0 if each[0] == "write" else None, export=_export(given))
+            for each in asked
+        ]
+    return {"tables": answers.tables(_breakdown(found))}
+
+
+def stepped(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Single requests to the stack of a scenario, and where the time of each went."""
+    asked = _requests(given)
+    return {"tables": answers.tables(_breakdown(step(answers.table_of(given, "tree"), asked)))}
+
+
+def _breakdown(found: Sequence[Answer]) -> Table:
+    """Where the time of each request went, a row for each of its parts."""
+    columns = ["request", "took", "in", "doing", "time", "share"]
+    rows = []
+    for answer in found:
+        told = [_said(answer), duration(answer.latency_ns)]
+        for spent in answer.spent or [None]:
+            share = percent(spent.ns / answer.latency_ns) if spent and answer.latency_ns else ""
+            where = [spent.component, spent.doing, duration(spent.ns)] if spent else [""] * 3
+            rows.append([*told, *where, share])
+            told = ["", ""]
+    return Table("", columns, [False, True, False, False, True, True], rows)
+
+
+def _said(answer: Answer) -> str:
+    failed = "" if answer.is_done else ": the device could not do it"
+    what = f" {count(answer.bytes)} B at {count(answer.address)}" if answer.bytes else ""
+    return f"{answer.op}{what}{failed}"
+
+
+def _told(export: ExportStatistics) -> dict[str, Any]:
+    said = summarise(export)
+    return {
+        "name": export.name,
+        "facts": answers.lines(said.facts),
+        "tables": answers.tables(*said.tables),
+        "has_wear": "wear" in said.figures,
+    }
+
+
+def _attached(image: str) -> Control:
+    if not image:
+        hint = "give the image that is served, or its control socket"
+        raise config_error(
+            [Problem(code="missing-setting", path="image", problem="it is missing", hint=hint)]
+        )
+    if "\0" in image:
+        raise Error("the name of an image has no null byte", "invalid-value")
+    return Control(image)
+
+
+def _export(given: Mapping[str, Any]) -> str | None:
+    return answers.text(given, "export", "") or None
+
+
+def _requests(given: Mapping[str, Any]) -> list[Asked]:
+    asked = given.get("requests")
+    if not isinstance(asked, list) or not 0 < len(asked) <= STEPS_MAX:
+        hint = f"give 1 to {STEPS_MAX}, one in a line"
+        raise config_error(
+            [Problem(code="missing-setting", path="requests", problem="none were given", hint=hint)]
+        )
+    return [_request_of(each) for each in asked]
+
+
+def _request_of(each: object) -> Asked:
+    if isinstance(each, list) and len(each) == 3:
+        op, first, size = each
+        if op in OPS and isinstance(first, int) and isinstance(size, int):
+            return op, first, size
+    hint = f"write {', '.join(OPS[:-1])} or {OPS[-1]}, the first byte and how many bytes"
+    problem = Problem(
+        code="invalid-value",
+        path="requests",
+        problem="it is no request",
+        given=str(each)[:80],
+        hint=hint,
+    )
+    raise config_error([problem])

@@ -1,0 +1,184 @@
+"""Published results beside simulated ones: every claim, and runs that recompute them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+import nacre
+from nacre.base import toml
+from nacre.errors import Error, config_error, unknown
+from nacre.explorer import answers
+from nacre.explorer.folder import Folder, MissingError, write_file
+from nacre.explorer.jobs import Job, Jobs
+from nacre.papers import (
+    Claim,
+    Made,
+    Paper,
+    Row,
+)
+
+ROWS_FILE = "rows.json"
+"""What `nacre reproduce --out` leaves."""
+FIGURES_FILE = "figures.json"
+"""The Vega-Lite of the figures that were recomputed, and by which version."""
+
+
+class Papers:
+    """The papers, with what was recomputed in a folder."""
+
+    def __init__(self, folder: Folder, jobs: Jobs) -> None:
+        self._folder, self._jobs = folder, jobs
+
+    def routes(self) -> list[Route]:
+        """What the page asks."""
+        begin = answers.answering(self.begin, takes_document=True)
+        return [
+            Route("/api/papers", answers.answering(self.listed)),
+            Route("/api/papers", begin, methods=["POST"]),
+            Route("/api/papers/{paper}/runs/{group}", answers.answering(_as_study)),
+            Route("/api/papers/{paper}/{figure}", answers.answering(self.figure)),
+        ]
+
+    def listed(self, _request: Request) -> list[dict[str, Any]]:
+        """Every paper with its claims, each with the latest that is known of it."""
+        known = self._known()
+        found = []
+        for paper in nacre.published().values():
+            found.append(
+                {
+                    "name": paper.name,
+                    "title": paper.title,
+                    "figures": {name: paper.runs(name) for name in paper.figures},
+                    "drawn": sorted(self._drawn(paper.name)),
+                    "seconds": paper.seconds,
+                    "rows": [_told(claim) for claim in paper.claims(known)],
+                }
+            )
+        return found
+
+    def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Recomputes a paper, or one figure of it."""
+        name, figure = answers.text(given, "paper"), answers.text(given, "figure", "")
+        paper = _paper(name)
+        if figure and figure not in paper.figures:
+            raise config_error([unknown("no figure called", figure, paper.figures)])
+        if figure:
+            name = f"{name}/{figure}"
+        work = partial(self._recompute, name)
+        return self._jobs.start("paper", f"Recomputing {name}", work, noun="% of the work").told()
+
+    def figure(self, request: Request) -> dict[str, Any]:
+        """A figure with what was published beside what was simulated."""
+        paper, name = answers.word(request, "paper"), answers.word(request, "figure")
+        try:
+            place = self._drawn(paper)[name]
+            found: dict[str, Any] = json.loads(place.read_bytes())["figures"][f"{paper}/{name}"]
+        except (KeyError, OSError, ValueError):
+            raise MissingError(f"{paper}/{name[:80]} has not been drawn here") from None
+        return found
+
+    def _recompute(self, name: str, job: Job) -> str:
+        path = self._folder.new("papers", name)
+
+        def watch(done: int, total: int, share: float) -> bool:
+            job.note = f"{done} of {total} runs"
+            return job.tick(round(100 * share), 100)
+
+        found = nacre.reproduce(name, out=path, figures=False, progress=watch)
+        if job.asked_to_stop:
+            job.note = "stopped early; the runs that had ended are kept"
+        else:
+            job.note = ""
+        write_file(path / FIGURES_FILE, _figures(found))
+        paper, _, figure = name.partition("/")
+        return f"/papers?paper={paper}" + (f"&figure={figure}" if figure else "")
+
+    def _known(self) -> dict[str, tuple[Row, Made]]:
+        """The latest row of each claim that was recomputed, with when and by which version."""
+        known: dict[str, tuple[Row, Made]] = {}
+        for path in self._folder.listed("papers"):
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                rows: list[Row] = json.loads((path / ROWS_FILE).read_bytes())
+                when = (path / ROWS_FILE).stat().st_mtime
+                date = datetime.fromtimestamp(when).astimezone().strftime("%Y-%m-%d %H:%M")
+                made: Made = {"date": date, "version": _version(path), "folder": str(path)}
+                for row in rows:
+                    if row["simulated"] is not None or row["pass"] is not None:
+                        known.setdefault(row["id"], (row, made))
+        return known
+
+    def _drawn(self, paper: str) -> dict[str, Path]:
+        """The latest file that has each figure of a paper."""
+        found: dict[str, Path] = {}
+        for path in self._folder.listed("papers"):
+            with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+                for name in json.loads((path / FIGURES_FILE).read_bytes())["figures"]:
+                    own, _, figure = name.partition("/")
+                    if own == paper:
+                        found.setdefault(figure, path / FIGURES_FILE)
+        return found
+
+
+def _paper(name: str) -> Paper:
+    known = nacre.published()
+    if name not in known:
+        raise config_error([unknown("no paper called", name, known)])
+    return known[name]
+
+
+def _as_study(request: Request) -> dict[str, str]:
+    """Runs of a paper as a file that `nacre study` takes."""
+    paper, name = answers.word(request, "paper"), answers.word(request, "group")
+    try:
+        return {"toml": toml.document(_paper(paper).study(name))}
+    except nacre.ConfigError as error:
+        raise MissingError(str(error)[:200]) from None
+
+
+def _told(claim: Claim) -> dict[str, Any]:
+    row, is_told = claim.row, claim.is_known or claim.row["kind"] == "unclosed"
+    return {
+        "id": row["id"],
+        "figure": row["figure"],
+        "metric": row["metric"],
+        "class": row["class"],
+        "published": claim.published,
+        "simulated": claim.simulated,
+        "error": claim.error,
+        "tolerance": row["tolerance"] or "-",
+        "verdict": claim.verdict,
+        "source": row["source"],
+        "because": row["because"],
+        "misses": row["misses"],
+        "note": row["note"] if is_told else "",
+        "fitted": row["fitted"],
+        "made": claim.made,
+    }
+
+
+def _figures(found: nacre.Reproduction) -> bytes:
+    """The figures of a reproduction that can be drawn."""
+    return json.dumps({"version": nacre.__version__, "figures": dict(_drawings(found))}).encode()
+
+
+def _drawings(found: nacre.Reproduction) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, draw in found.drawings().items():
+        # Where runs were stopped or failed there may be nothing to draw; the rows say so.
+        with suppress(Error, ValueError, KeyError):
+            yield name, answers.figure(draw)
+
+
+def _version(path: Path) -> str:
+    try:
+        return str(json.loads((path / FIGURES_FILE).read_bytes())["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown"

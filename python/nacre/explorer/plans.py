@@ -1,0 +1,289 @@
+"""Plans: which cache and which mix of tiers a trace wants, for what money."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+import nacre
+from nacre.base import toml
+from nacre.base.text import amount, size
+from nacre.errors import Error, Problem, config_error
+from nacre.explorer import answers
+from nacre.explorer.folder import Folder, write_file
+from nacre.explorer.jobs import Job, Jobs
+from nacre.explorer.runs import Runs
+from nacre.explorer.traces import Traces
+
+ASKED_FILE = "asked.json"
+TIERS_MAX = 4
+FACTORS = ("less", "more")
+
+
+class Plans:
+    """The plans of a folder."""
+
+    def __init__(self, folder: Folder, jobs: Jobs, traces: Traces, runs: Runs) -> None:
+        self._folder, self._jobs, self._traces, self._runs = folder, jobs, traces, runs
+        self._load = lru_cache(maxsize=8)(nacre.Plan.load)
+
+    def routes(self) -> list[Route]:
+        """What the page asks."""
+        answering = answers.answering
+        begin = answering(self.begin, takes_document=True)
+        caches = answering(self.caches, takes_document=True)
+        return [
+            Route("/api/devices", answering(lambda _request: devices())),
+            Route("/api/plans", begin, methods=["POST"]),
+            Route("/api/plans", answering(self.listed)),
+            Route("/api/plans/{name}", answering(self.shown)),
+            Route("/api/plans/{name}/caches", caches, methods=["POST"]),
+            Route("/api/plans/{name}/latencies", answering(self.latencies), methods=["POST"]),
+            Route("/api/plans/{name}/figures/{figure}", answering(self.figure)),
+        ]
+
+    def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Begins to look at a trace, to simulate caches for it, and to score mixes of tiers."""
+        name = answers.text(given, "trace")
+        place = self._traces.place(name)
+        currency, prices = _tiers(given)
+        nacre.Plan.check(place, prices, currency)
+        work = partial(self._plan, name, place, currency, prices)
+        return self._jobs.start("plan", f"Plan for {name}", work).told()
+
+    def listed(self, _request: Request) -> list[dict[str, Any]]:
+        """The plans there are, the latest first."""
+        return [
+            {"id": path.name, "modified": path.stat().st_mtime}
+            for path in self._folder.listed("plans")
+            if (path / ASKED_FILE).is_file()
+        ]
+
+    def shown(self, request: Request) -> dict[str, Any]:
+        """What a plan says, with the prices and the budget of the address."""
+        path, plan = self._found(request)
+        asked = self._asked(request)
+        priced, budget = _priced(plan, request), _number(request, "budget")
+        within = priced.within(budget)
+        best = nacre.summarise(within).tables[0] if len(within) else None
+        whole = nacre.summarise(priced.mixes)
+        others = _others(path, plan)
+        return {
+            **asked,
+            "id": path.name,
+            "folder": str(path),
+            "toml": toml.document(priced.scenario),
+            "prices": priced.prices,
+            "caches": _caches(plan),
+            "headline": answers.lines(priced.headline(budget)),
+            "counted": answers.lines(whole.facts),
+            "best": answers.tables(best) if best else [],
+            "tiers": answers.tables(whole.tables[-1]),
+            "worth": answers.tables(priced.if_prices_differ(budget))[0],
+            "latencies": answers.tables(priced.if_latencies_differ(others, budget))[0]
+            if others
+            else None,
+            "trace_tables": answers.tables(*nacre.summarise(plan.info).tables[:2]),
+            "footprint": size(plan.info.footprint_bytes),
+        }
+
+    def figure(self, request: Request) -> dict[str, Any]:
+        """The surface of the mixes under the prices of the address, or what caches miss."""
+        _, plan = self._found(request)
+        # The file is the server's own; who asks knows the trace by its name.
+        plan.caches.name = answers.lines([self._asked(request)["trace"]])[0]
+        wanted = answers.word(request, "figure")
+        if wanted not in ("caches", "mixes"):
+            raise config_error(
+                [Problem(code="unknown-name", path=wanted, problem="there is no such figure")]
+            )
+        if wanted == "caches":
+            return answers.figure(plan.caches.plot)
+        return answers.figure_of(_priced(plan, request).mixes, request)
+
+    def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Begins to simulate server caches that cost the same, before a network store."""
+        _, plan = self._found(request)
+        currency, prices = _tiers(given)
+        money = given.get("money")
+        if not isinstance(money, int | float):
+            hint = f"give a number of {currency}"
+            problem = Problem(
+                code="wrong-type",
+                path="money",
+                problem="it is no amount",
+                given=repr(money),
+                hint=hint,
+            )
+            raise config_error([problem])
+        bought = zip(prices, plan.cache_scenarios(float(money), prices), strict=True)
+        trace = answers.lines([self._asked(request)["trace"]])[0]
+        trees = [{**tree, "name": f"{trace} {device}"} for device, tree in bought]
+        work = partial(self._simulate, trees)
+        title = f"Caches for {amount(money)} {currency}"
+        return self._jobs.start("caches", title, work, noun="requests").told()
+
+    def latencies(self, request: Request) -> dict[str, Any]:
+        """Begins to ask what becomes of the best mix when a device is a fifth faster or slower."""
+        path, plan = self._found(request)
+
+        def ask(job: Job) -> str:
+            for (name, word), found in plan.with_latencies(progress=job.tick).items():
+                found.save(_place(path, name, word))
+            return f"/plan?plan={path.name}"
+
+        return self._jobs.start("plan", f"Latencies of {path.name}", ask).told()
+
+    def _simulate(self, trees: Sequence[Mapping[str, Any]], job: Job) -> str:
+        names = []
+        for number, tree in enumerate(trees, 1):
+            job.note = f"cache {number} of {len(trees)}"
+            names.append(self._runs.carry_out(tree, str(tree["name"]), job).name)
+            if job.asked_to_stop:
+                job.note = f"stopped; {number} of {len(trees)} caches were begun"
+                break
+        else:
+            job.note = ""
+        return f"/design?compare={','.join(names)}" if len(names) > 1 else f"/design?run={names[0]}"
+
+    def _plan(
+        self, name: str, place: str, currency: str, prices: Mapping[str, float], job: Job
+    ) -> str:
+        def watch(step: str, done: int, total: int | None) -> bool:
+            job.note = step
+            return job.tick(done, total)
+
+        found = nacre.plan(place, prices, currency, progress=watch)
+        job.go_on()
+        job.note = ""
+        path = found.save(self._folder.new("plans", name))
+        chosen = [{"name": each, "price": price} for each, price in prices.items()]
+        asked = {"trace": name, "place": place, "currency": currency, "chosen": chosen}
+        write_file(path / ASKED_FILE, json.dumps(asked).encode())
+        return f"/plan?plan={path.name}"
+
+    def _asked(self, request: Request) -> dict[str, Any]:
+        path, _ = self._found(request)
+        asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())
+        return asked
+
+    def _found(self, request: Request) -> tuple[Path, nacre.Plan]:
+        path = self._folder.find("plans", answers.word(request, "name"))
+        if not (path / ASKED_FILE).is_file():
+            raise Error(f"{path} holds no plan: it did not come so far", "invalid-content")
+        return path, self._load(path)
+
+
+def devices() -> list[dict[str, Any]]:
+    """Devices of the catalogue that have a price, with what it is counted in."""
+    found = []
+    for name, entry in nacre.catalog().items():
+        values = {value.path: value for value in entry.values}
+        if entry.family == "device" and "price" in values:
+            number, _, unit = values["price"].value.partition("/")
+            basis = values.get("price_basis")
+            found.append(
+                {
+                    "name": name,
+                    "summary": entry.summary,
+                    "price": float(number) if unit.strip() == "GiB" else None,
+                    "basis": basis.value if basis else "not stated",
+                    "source": values["price"].source,
+                }
+            )
+    return found
+
+
+def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+    """The currency, and the price of a GiB of each device; every mistake at once."""
+    currency = answers.text(given, "currency").strip()
+    chosen, problems = given.get("tiers"), []
+    if not currency:
+        hint = "say what prices are counted in, as USD 2023"
+        problems.append(
+            Problem(code="missing-setting", path="currency", problem="it is missing", hint=hint)
+        )
+    if not isinstance(chosen, list) or not 2 <= len(chosen) <= TIERS_MAX:
+        hint = f"choose 2 to {TIERS_MAX} devices"
+        problems.append(
+            Problem(
+                code="missing-setting", path="tiers", problem="there is nothing to mix", hint=hint
+            )
+        )
+        chosen = []
+    found: dict[str, float] = {}
+    for each in chosen:
+        name, price = (each.get("name"), each.get("price")) if isinstance(each, dict) else (0, 0)
+        if not isinstance(price, int | float) or not 0 < price < 1e9:
+            hint = f"give what a GiB costs in {currency or 'your currency'}"
+            problems.append(
+                Problem(
+                    code="missing-setting",
+                    path=f"price-{name}",
+                    problem="it has no price",
+                    given="",
+                    hint=hint,
+                )
+            )
+            continue
+        found[str(name)] = float(price)
+    if problems:
+        raise config_error(problems)
+    return currency, found
+
+
+def _caches(plan: nacre.Plan) -> dict[str, str]:
+    """What finds the misses of caches again: as a command, and in Python."""
+    place, sample = plan.trace, plan.sample
+    policies = tuple(plan.caches.policies)
+    followed = "" if sample is None else f" --sample {sample!r}"
+    share = "" if sample is None else f", sample={sample!r}"
+    return {
+        "shell": f"nacre trace mrc {shlex.quote(place)} --policy {','.join(policies)}{followed}",
+        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {policies!r}{share}).frame()",
+    }
+
+
+def _place(path: Path, name: str, word: str) -> Path:
+    return path / "latencies" / f"{name}-{word}"
+
+
+def _others(path: Path, plan: nacre.Plan) -> dict[tuple[str, str], nacre.Mixes]:
+    """The mixes under other latencies, where somebody has asked for them."""
+    found = {}
+    for name in plan.mixes.names:
+        for word in FACTORS:
+            with suppress(Error):
+                found[name, word] = nacre.Mixes.load(_place(path, name, word))
+    return found
+
+
+def _priced(plan: nacre.Plan, request: Request) -> nacre.Plan:
+    """The plan under the prices of the address: `price.pcm_ssd=24`."""
+    given = {name: _number(request, f"price.{name}") for name in plan.prices}
+    return plan.repriced({name: price for name, price in given.items() if price is not None})
+
+
+def _number(request: Request, key: str) -> float | None:
+    given = request.query_params.get(key)
+    if not given:
+        return None
+    try:
+        number = float(given)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < 1e9:
+        hint = "give a number above 0"
+        problem = Problem(
+            code="invalid-value", path=key, problem="it is no price", given=given[:40], hint=hint
+        )
+        raise config_error([problem])
+    return number

@@ -1,0 +1,190 @@
+"""Runs: begun, kept in the folder as `nacre run --out` keeps them, shown, put side by side."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+import nacre
+from nacre.base import toml
+from nacre.base.text import duration, si
+from nacre.errors import Error, Problem, config_error
+from nacre.explorer import answers
+from nacre.explorer.folder import Folder, write_file
+from nacre.explorer.jobs import Job, Jobs
+
+RECORD_FILE = "record.json"
+SCENARIO_FILE = "scenario.toml"
+COMPARED_MAX = 8
+SHOWN = 200
+"""Runs that are listed at a time."""
+
+
+class Runs:
+    """The runs of a folder."""
+
+    def __init__(self, folder: Folder, jobs: Jobs) -> None:
+        self._folder, self._jobs = folder, jobs
+        self._load = lru_cache(maxsize=16)(_loaded)
+        self._latest: tuple[Path, int, nacre.Record] | None = None
+
+    def routes(self) -> list[Route]:
+        """What the page asks."""
+        answering = answers.answering
+        begin = answering(self.begin, takes_document=True)
+        return [
+            Route("/api/runs", begin, methods=["POST"]),
+            Route("/api/runs", answering(self.listed)),
+            Route("/api/runs/{name}", answering(self.shown)),
+            Route("/api/runs/{name}/figures/{figure}", answering(self.figure)),
+            Route("/api/runs/{name}/report", answering(self.report)),
+            Route("/api/compared/{names}", answering(self.compared)),
+            Route("/api/compared/{names}/figures/{figure}", answering(self.compared_figure)),
+        ]
+
+    def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Checks a scenario and begins its run."""
+        tree = answers.table_of(given, "tree")
+        nacre.check(tree, needs_workload=True)
+        name = str(tree.get("name") or "scenario")
+        job = self._jobs.start("run", f"Run of {name}", partial(self._run, tree, name))
+        return job.told()
+
+    def listed(self, request: Request) -> dict[str, Any]:
+        """The runs there are, the latest first: so many from `from` on, and how many in all."""
+        first = answers.place(request, "from")
+        there = self._folder.listed("runs")
+        found = []
+        for path in there[first : first + SHOWN]:
+            with suppress(Error, OSError):
+                found.append(_line(path, self.record(path.name)))
+        following = first + SHOWN
+        return {
+            "runs": found,
+            "total": len(there),
+            "next": following if following < len(there) else None,
+        }
+
+    def shown(self, request: Request) -> dict[str, Any]:
+        """What a report says of a run."""
+        path = self._folder.find("runs", answers.word(request, "name"))
+        record = self.record(path.name)
+        return {
+            **_line(path, record),
+            "folder": str(path),
+            **answers.summary(record),
+            "scenario": _scenario(path, record),
+        }
+
+    def figure(self, request: Request) -> dict[str, Any]:
+        """One figure of a run."""
+        return answers.figure_of(self.record(answers.word(request, "name")), request)
+
+    def report(self, request: Request) -> Response:
+        """The page that `nacre report` makes of a run."""
+        name = answers.word(request, "name")
+        page = nacre.report({name: self.record(name)}, title=name)
+        return Response(page, media_type="text/html", headers={"content-security-policy": _ALONE})
+
+    def compared(self, request: Request) -> dict[str, Any]:
+        """Runs side by side."""
+        records = self._records(request)
+        return {
+            "names": list(records),
+            "folders": [str(self._folder.find("runs", name)) for name in records],
+            **answers.summary(nacre.compare(records)),
+        }
+
+    def compared_figure(self, request: Request) -> dict[str, Any]:
+        """One figure of runs side by side."""
+        return answers.figure_of(nacre.compare(self._records(request)), request)
+
+    def record(self, name: str) -> nacre.Record:
+        """The record of a run."""
+        path = self._folder.find("runs", name)
+        file = path / RECORD_FILE
+        try:
+            stamp = file.stat().st_mtime_ns
+        except OSError:
+            raise Error(
+                f"{path} holds no record: the run did not come so far", "invalid-content"
+            ) from None
+        latest = self._latest
+        if latest is not None and latest[:2] == (path, stamp):
+            return latest[2]
+        return self._load(path, stamp)
+
+    def _records(self, request: Request) -> dict[str, nacre.Record]:
+        names = list(dict.fromkeys(answers.word(request, "names").split(",")))
+        if not 2 <= len(names) <= COMPARED_MAX:
+            problem = Problem(
+                code="out-of-range",
+                path="compare", problem="so many runs cannot be put side by side",
+                given=str(len(names)), hint=f"choose 2 to {COMPARED_MAX}",
+            )  # fmt: skip
+            raise config_error([problem])
+        return {name: self.record(name) for name in names}
+
+    def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
+        """Runs a scenario, and keeps the record; returns where."""
+        path = self._folder.new("runs", name)
+        try:
+            write_file(path / SCENARIO_FILE, toml.document(tree).encode())
+            record = nacre.run(tree, progress=job.tick)
+            record.save(path)
+            # The page asks for it at once, and need not wait until it has been read again.
+            self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+        if not record.complete:
+            job.note = "stopped early; what was finished is kept"
+        return path
+
+    def _run(self, tree: Mapping[str, Any], name: str, job: Job) -> str:
+        return f"/design?run={self.carry_out(tree, name, job).name}"
+
+
+_ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""A report needs its own styles and nothing else."""
+
+
+def _loaded(path: Path, _stamp: int) -> nacre.Record:
+    return nacre.Record.load(path)
+
+
+def _line(path: Path, record: nacre.Record) -> dict[str, Any]:
+    latency = {
+        op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
+        for op in ("read", "write")
+    }
+    return {
+        "id": path.name,
+        "name": answers.lines([record.name])[0],
+        "complete": record.complete,
+        "modified": path.stat().st_mtime,
+        "requests": record.requests.completed,
+        "iops": si(record.throughput.iops).strip(),
+        "read": latency["read"],
+        "write": latency["write"],
+    }
+
+
+def _scenario(path: Path, record: nacre.Record) -> dict[str, Any]:
+    """The scenario as it was given; as the record resolved it where that is not known."""
+    import tomllib
+
+    try:
+        return tomllib.loads((path / SCENARIO_FILE).read_text())
+    except (OSError, ValueError):
+        found: dict[str, Any] = json.loads(record.to_json())["scenario"]
+        return found

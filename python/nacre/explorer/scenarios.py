@@ -1,0 +1,168 @@
+"""Scenarios as pages compose them: what there is to choose from, mistakes by field, other words."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+from nacre import (
+    catalog,
+    check,
+    scenarios,
+    schema,
+    templates,
+)
+from nacre.base import toml
+from nacre.errors import ConfigError, Problem, config_error
+from nacre.explorer import answers
+from nacre.explorer.folder import Folder, MissingError
+
+
+def routes(folder: Folder) -> list[Route]:
+    """What the form asks; runs that scenarios come from are in a folder."""
+    check_ = answers.answering(partial(checked, folder), takes_document=True)
+    return [
+        Route("/api/vocabulary", answers.answering(vocabulary)),
+        Route("/api/check", check_, methods=["POST"]),
+        Route("/api/parse", answers.answering(parsed, takes_document=True), methods=["POST"]),
+    ]
+
+
+@cache
+def _vocabulary() -> dict[str, Any]:
+    shipped = {
+        each.name: {"summary": each.summary, "tree": tomllib.loads(each.text)}
+        for each in scenarios()
+    }
+    presets = {
+        name: {
+            "family": entry.family,
+            "kind": entry.kind,
+            "summary": entry.summary,
+            "values": {value.path: value.value for value in entry.values},
+        }
+        for name, entry in catalog().items()
+    }
+    return {
+        "schema": schema(),
+        "scenarios": shipped,
+        "presets": presets,
+        "templates": templates(),
+    }
+
+
+def vocabulary(_request: Request) -> dict[str, Any]:
+    """The schema of scenarios, what is shipped, and the presets of the catalogue."""
+    return _vocabulary()
+
+
+def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every mistake of a scenario or every value it resolves to, and other words for it."""
+    tree = answers.table_of(given, "tree")
+    try:
+        found = check(tree, needs_workload=True)
+    except ConfigError as error:
+        problems = [dict(problem) for problem in error.problems]
+        return {"problems": problems, "values": {}} | words(folder, tree, given)
+    values = {
+        origin.path: {
+            "value": _setting(origin.value),
+            "from": origin["from"],
+            "source": origin.source,
+            "confidence": origin.confidence,
+        }
+        for origin in found.origins
+    }
+    return {"problems": [], "values": values} | words(folder, tree, given)
+
+
+def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario that a TOML text is."""
+    try:
+        return {"tree": json.loads(json.dumps(tomllib.loads(answers.text(given, "toml"))))}
+    except (ValueError, TypeError, RecursionError) as error:
+        hint = "a scenario is TOML, as nacre new ssd prints one"
+        raise config_error(
+            [Problem(code="invalid-syntax", path="the text", problem=str(error), hint=hint)]
+        ) from None
+
+
+def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
+    """A scenario as TOML, as a command and as Python; settings of a shipped one where it is that.
+
+    `from` is a shipped scenario, and `changes` are what makes it this one: pairs of path and value.
+    `run` is a run whose scenario it may be: then its file is named.
+    """
+    name, changes = given.get("from"), given.get("changes")
+    whole = {"toml": _document(tree)}
+    if isinstance(name, str) and name in _vocabulary()["scenarios"] and _are_pairs(changes):
+        pairs = [(str(path), value) for path, value in changes or []]
+        if _same(tree, name, dict(pairs)):
+            return whole | {"shell": _command(name, pairs), "python": _python(name, dict(pairs))}
+    file = _file(folder, tree, given.get("run")) or "scenario.toml"
+    shell = f"nacre run {shlex.quote(file)} --out results"
+    return whole | {"shell": shell, "python": _python(file, {})}
+
+
+def _file(folder: Folder, tree: Mapping[str, Any], run: object) -> str | None:
+    """The file of the run that has this very scenario."""
+    if not isinstance(run, str):
+        return None
+    try:
+        file = folder.find("runs", run) / "scenario.toml"
+        return str(file) if tomllib.loads(file.read_text()) == tree else None
+    except (MissingError, OSError, ValueError):
+        return None
+
+
+def _setting(value: object) -> str:
+    return value if isinstance(value, str) else toml.value(value)
+
+
+def _document(tree: Mapping[str, Any]) -> str:
+    try:
+        return toml.document(tree)
+    except (TypeError, ValueError) as error:
+        return f"# this cannot be written as TOML: {error}\n"
+
+
+def _are_pairs(changes: object) -> bool:
+    return isinstance(changes, list) and all(
+        isinstance(each, list) and len(each) == 2 for each in changes
+    )
+
+
+def _same(tree: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> bool:
+    """Whether the settings make the same of the shipped scenario, mistakes included."""
+    outcomes = []
+    for source, overrides in ((tree, None), (name, changes)):
+        try:
+            outcomes.append(check(source, overrides, needs_workload=True).to_dict()["scenario"])
+        except ConfigError as error:
+            outcomes.append([(p["path"], p["problem"]) for p in error.problems])
+    return bool(outcomes[0] == outcomes[1])
+
+
+def _command(name: str, changes: Sequence[tuple[str, Any]]) -> str:
+    parts = [f"nacre run {name}"]
+    for path, value in changes:
+        given = value if isinstance(value, str) else toml.value(value)
+        parts.append(f"--set {shlex.quote(f'{path}={given}')}")
+    return " \\\n    ".join([*parts, "--out results"]) if changes else f"{parts[0]} --out results"
+
+
+def _python(name: str, changes: Mapping[str, Any]) -> str:
+    if not changes:
+        return f'import nacre\n\nrecord = nacre.run({json.dumps(name)})\nrecord.save("results")\n'
+    rows = "".join(f"        {json.dumps(path)}: {value!r},\n" for path, value in changes.items())
+    return (
+        f'import nacre\n\nrecord = nacre.run(\n    "{name}",\n    {{\n{rows}    }},\n)\n'
+        'record.save("results")\n'
+    )

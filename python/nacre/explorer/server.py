@@ -1,0 +1,128 @@
+"""Listens on this machine, and ends without losing what is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from nacre.base.limits import for_pages
+from nacre.errors import Problem, config_error
+from nacre.explorer.app import Explorer
+
+HOST = "127.0.0.1"
+PORT_MAX = 65535
+_WAITING = 64
+"""Requests that are answered at a time; a browser has six."""
+_GRACE_S = 3
+"""Seconds that connections have to end when the server does."""
+
+
+def explore(
+    folder: Path,
+    *,
+    port: int = 0,
+    ready: Callable[[str], object] = lambda _address: None,
+) -> None:
+    """Answers pages until Ctrl-C, SIGTERM or SIGHUP; then waits until what was finished is written.
+
+    `ready` is called with the address to open, which has the token in its fragment. With port 0 a
+    free one is chosen. Raises `ConfigError` for a port that cannot be had, and for a folder that
+    cannot be one, and `Error` where the system allows too few open files.
+    """
+    for_pages()
+    if folder.exists() and not folder.is_dir():
+        hint = "give a folder; one that is missing is made"
+        raise config_error(
+            [Problem(code="not-a-file", path="--out", problem=f"{folder} is a file", hint=hint)]
+        )
+    explorer = Explorer(folder)
+    with _listening(port) as listener:
+        port = listener.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        hosts = (f"{HOST}:{port}", f"localhost:{port}")
+        config = uvicorn.Config(
+            explorer.app(hosts=hosts, token=token),
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            limit_concurrency=_WAITING,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        explorer.vega.begin()
+        explorer.vega.warm()
+        try:
+            ready(f"http://{HOST}:{port}/#token={token}")
+            _Server(config, explorer).run(sockets=[listener])
+        finally:
+            explorer.close()
+
+
+class _Server(uvicorn.Server):
+    """Asks the jobs to stop when it is asked to, so that nobody waits for the other."""
+
+    def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
+        super().__init__(config)
+        self._explorer = explorer
+        self._asked = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Takes SIGHUP, too: the terminal that it was started from has closed."""
+        with super().capture_signals():
+            is_main = threading.current_thread() is threading.main_thread()
+            before = signal.getsignal(signal.SIGHUP)
+            if is_main and before is not signal.SIG_IGN:
+                signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                if is_main:
+                    signal.signal(signal.SIGHUP, before)
+
+    async def main_loop(self) -> None:
+        """Sleeps until it is asked to end; uvicorn's own looks ten times a second."""
+        self._loop = asyncio.get_running_loop()
+        while not self.should_exit:
+            self._asked.clear()
+            await self._asked.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins to end."""
+        self._explorer.stop()
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._asked.set)
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        problem = Problem(
+            code="invalid-address",
+            path="--port",
+            problem=f"it cannot be listened on: {error.strerror}",
+            given=str(port),
+            hint="choose another, or leave it out for one that is free",
+        )
+        raise config_error([problem]) from None
+    return listener

@@ -1,0 +1,158 @@
+"""Studies: begun, gone on with, kept as `nacre study` keeps them, shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+import nacre
+from nacre.base import toml
+from nacre.errors import Error
+from nacre.explorer import answers
+from nacre.explorer.folder import Folder, write_file
+from nacre.explorer.jobs import Job, Jobs
+
+RUNS = "study"
+"""The folder of the points, beside the file that asked for them."""
+STUDY_FILE = "study.toml"
+ASKED_FILE = "asked.json"
+REPEATS_MAX = 1000
+
+
+class Studies:
+    """The studies of a folder."""
+
+    def __init__(self, folder: Folder, jobs: Jobs) -> None:
+        self._folder, self._jobs = folder, jobs
+        self._live: dict[str, nacre.LiveStudy] = {}
+
+    def routes(self) -> list[Route]:
+        """What the page asks."""
+        answering = answers.answering
+        begin = answering(self.begin, takes_document=True)
+        return [
+            Route("/api/studies", begin, methods=["POST"]),
+            Route("/api/studies", answering(self.listed)),
+            Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
+            Route("/api/studies/{name}", answering(self.shown)),
+            Route("/api/studies/{name}/live", answering(self.live)),
+            Route("/api/studies/{name}/resume", answering(self.resume), methods=["POST"]),
+            Route("/api/studies/{name}/figures/{figure}", answering(self.figure)),
+        ]
+
+    def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Finds every mistake of a study, or begins it."""
+        asked = _study(given)
+        total = nacre.check_study(asked).total
+        name = str(asked.get("name") or "study")
+        work = partial(self._begin, asked, name)
+        return self._jobs.start("study", _title(name, total), work, noun="points").told()
+
+    def resume(self, request: Request) -> dict[str, Any]:
+        """Goes on with a study that was stopped."""
+        path = self._folder.find("studies", answers.word(request, "name"))
+        work = partial(self._conduct, path, _asked(path), resume=True)
+        return self._jobs.start("study", f"Study {path.name}", work, noun="points").told()
+
+    def listed(self, _request: Request) -> list[dict[str, Any]]:
+        """The studies there are, the latest first."""
+        return [
+            {
+                "id": path.name,
+                "modified": path.stat().st_mtime,
+                "running": any(self._is_under_way(path)),
+            }
+            for path in self._folder.listed("studies")
+            if (path / ASKED_FILE).is_file()
+        ]
+
+    def shown(self, request: Request) -> dict[str, Any]:
+        """What a study says so far."""
+        path = self._folder.find("studies", answers.word(request, "name"))
+        asked = _asked(path)
+        about = {"id": path.name, "folder": str(path), "asked": asked}
+        about["toml"] = (path / STUDY_FILE).read_text()
+        try:
+            result = nacre.StudyResult.load(path / RUNS)
+        except (Error, OSError) as error:
+            return about | {"result": None, "why": str(error), "complete": False}
+        return about | {"complete": result.complete, "result": answers.summary(result)}
+
+    def live(self, request: Request) -> dict[str, Any]:
+        """What a study that runs says so far: sentences, and the front of its designs."""
+        live = self._live.get(answers.word(request, "name"))
+        if live is None:
+            return {"facts": [], "figure": None}
+        said = nacre.summarise(live.result())
+        draw = said.figures.get("pareto")
+        return {
+            "facts": answers.lines(said.facts[1:2]),
+            "figure": answers.figure(draw) if draw else None,
+        }
+
+    def figure(self, request: Request) -> dict[str, Any]:
+        """One figure of a study."""
+        path = self._folder.find("studies", answers.word(request, "name"))
+        return answers.figure_of(nacre.StudyResult.load(path / RUNS), request)
+
+    def _begin(self, asked: Mapping[str, Any], name: str, job: Job) -> str:
+        path = self._folder.new("studies", name)
+        write_file(path / ASKED_FILE, json.dumps(asked).encode())
+        write_file(path / STUDY_FILE, toml.document(asked).encode())
+        return self._conduct(path, asked, job)
+
+    def _conduct(
+        self, path: Path, asked: Mapping[str, Any], job: Job, *, resume: bool = False
+    ) -> str:
+        job.title, job.address = f"Study {path.name}", f"/study?study={path.name}"
+
+        def begun(live: nacre.LiveStudy) -> None:
+            self._live[path.name] = live
+
+        try:
+            found = nacre.study(
+                asked, out=path / RUNS, resume=resume, progress=job.tick, begun=begun
+            )
+        finally:
+            self._live.pop(path.name, None)
+        if not found.complete:
+            done = f"{found.table.height:,} of {found.total:,} points"
+            job.note = f"stopped; {done} are kept, and it can go on"
+        return job.address
+
+    def _is_under_way(self, path: Path) -> list[Job]:
+        title = f"Study {path.name}"
+        return [job for job in self._jobs.listed() if job.title == title and not job.is_over]
+
+
+def _text(_request: Request, given: Mapping[str, Any]) -> dict[str, str]:
+    """A study as a file that `nacre study` takes."""
+    return {"toml": toml.document(_study(given))}
+
+
+def _study(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The study of a document; `runs` of each design differ in their seed."""
+    asked = dict(answers.table_of(given, "study"))
+    runs = answers.whole(given, "runs", 1, REPEATS_MAX, 1)
+    if runs > 1:
+        asked["seeds"] = list(range(1, runs + 1))
+    return asked
+
+
+def _title(name: str, points: int) -> str:
+    return f"Study {name}, {points:,} points"
+
+
+def _asked(path: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads((path / ASKED_FILE).read_bytes())
+        if isinstance(found, dict):
+            return found
+    raise Error(f"{path} holds no study", "invalid-content")

@@ -1,0 +1,48 @@
+"""Jobs as pages see them: a list, how far each is, a word to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+from nacre.explorer import answers
+from nacre.explorer.folder import MissingError
+from nacre.explorer.jobs import Job, Jobs
+
+
+class Watching:
+    """Tells pages of jobs."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    def routes(self) -> list[Route]:
+        """What pages ask."""
+        stop = answers.answering(self.stop)
+        return [
+            Route("/api/jobs", answers.answering(self.listed)),
+            Route("/api/jobs/{number:int}", answers.answering(self.told)),
+            Route("/api/jobs/{number:int}/stop", stop, methods=["POST"]),
+        ]
+
+    def listed(self, _request: Request) -> list[dict[str, Any]]:
+        """All jobs, the latest first."""
+        return [job.told() for job in self._jobs.listed()]
+
+    def stop(self, request: Request) -> dict[str, Any]:
+        """Asks a job to stop."""
+        job = self._job(request)
+        job.stop()
+        return job.told()
+
+    def told(self, request: Request) -> dict[str, Any]:
+        """How far a job is."""
+        return self._job(request).told()
+
+    def _job(self, request: Request) -> Job:
+        job = self._jobs.get(int(answers.word(request, "number")))
+        if job is None:
+            raise MissingError("there is no such job any more; what it made is in the folder")
+        return job

@@ -1,0 +1,1 @@
+"""Results on disk: files that appear complete or not at all."""

@@ -1,0 +1,1 @@
+"""Files of other tools: job files of fio, inputs of MQSim."""

@@ -1,0 +1,65 @@
+"""The I/O engine of a job: what it lets reach the device, and how many requests at once.
+
+Sources: the flags of the engines in fio's `engines/`; `backend.c`, which caps the depth of
+synchronous ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nacre.interop.fio.options import (
+    CACHED,
+    DEFAULT_ENGINE,
+    ON_DEVICE,
+    SYNCHRONOUS,
+    TRIMS_IN_TURN,
+    WITHOUT_REQUESTS,
+)
+from nacre.interop.fio.reader import Reader
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What matters of an engine."""
+
+    name: str
+    is_default: bool
+    is_synchronous: bool
+
+    @property
+    def trims_in_turn(self) -> bool:
+        """Whether trims wait for each other, though reads and writes do not."""
+        return self.name in TRIMS_IN_TURN
+
+    @property
+    def on_device(self) -> bool:
+        """Whether it addresses a device, not a file."""
+        return self.name in ON_DEVICE
+
+
+def io_engine(job: Reader) -> Engine:
+    """The engine; one that makes no requests to a device is a problem of the job."""
+    setting = job.take("ioengine")
+    name = DEFAULT_ENGINE if setting is None else setting.value.strip().partition(":")[0]
+    if name in WITHOUT_REQUESTS:
+        hint = "choose a job whose engine reads or writes a device, e.g. libaio"
+        job.wrong(
+            "not-supported", "ioengine", "this engine makes no requests to a device", hint, setting
+        )
+    if (log := job.take("read_iolog")) is not None:
+        hint = 'replay the log itself: workload = { kind = "trace", file = "..." }'
+        job.wrong("not-supported", "read_iolog", "the requests are those of a log", hint, log)
+    _page_cache(job, name)
+    # Offloaded, the requests of a synchronous engine are made by as many threads as it is deep.
+    offloaded = job.word("io_submit_mode", "inline") == "offload"
+    return Engine(name, setting is None, name in SYNCHRONOUS and not offloaded)
+
+
+def _page_cache(job: Reader, engine: str) -> None:
+    direct, buffered = job.take("direct"), job.word("buffered")
+    is_direct = (direct is not None and direct.value.strip() != "0") or buffered == "0"
+    if engine in CACHED and (engine == "mmap" or not is_direct):
+        what = "it is not set" if direct is None else f'"{direct.value.strip()}"'
+        effect = "fio uses the page cache of the host; here every request reaches the stack"
+        job.no("direct", f"{what}: {effect}")

@@ -1,0 +1,94 @@
+"""A job of a file as a scenario."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from nacre.base.text import printable
+from nacre.base.text import size as shown_size
+from nacre.errors import Problem, config_error, unknown
+from nacre.interop.fio.engine import io_engine
+from nacre.interop.fio.grammar import Section, sections, shown
+from nacre.interop.fio.pace import mistakes, pace
+from nacre.interop.fio.parts import workload
+from nacre.interop.fio.pattern import Pattern, pattern
+from nacre.interop.fio.reader import Reader
+from nacre.interop.fio.write import text
+from nacre.scenario.catalog import catalog
+from nacre.simulate.running import check
+
+STACK = "tlc_nvme"
+
+
+@dataclass(frozen=True)
+class FioScenario:
+    """A scenario made of a job, as TOML, and what of the job it is without."""
+
+    text: str
+    job: str
+    without: tuple[str, ...]
+
+
+def scenario(
+    path: str | os.PathLike[str], *, job: str | None = None, stack: str = STACK
+) -> FioScenario:
+    """The scenario of a job of a file, on a device of the catalog.
+
+    `job` is the name of a section, or its number from 1 on where names are not unique. A file with
+    one job needs none. Percentages are of the capacity of the device. Raises `ConfigError` with
+    every mistake of the job.
+    """
+    devices = [entry.name for entry in catalog().values() if entry.family == "device"]
+    if stack not in devices:
+        raise config_error([unknown("no device called", stack, devices)])
+    section = _chosen(sections(Path(path)), job, shown(Path(path)))
+    reader = Reader(shown(Path(path)), section, _capacity(stack))
+    engine = io_engine(reader)
+    asked = pattern(reader, engine)
+    if asked is None:
+        mistakes(reader)
+    found = None if asked is None else pace(reader, asked, engine)
+    made = None if asked is None or reader.problems else workload(reader, asked)
+    if reader.problems or asked is None or found is None or made is None:
+        raise config_error(reader.problems)
+    _reach(reader, asked, stack)
+    reader.leftovers()
+    name = printable(section.name)
+    return FioScenario(text(reader, name, made, found, stack), name, tuple(reader.without))
+
+
+def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
+    """The job of this name or number."""
+    named = [each for each in jobs if job in (None, each.name)]
+    if len(named) == 1:
+        return named[0]
+    if job is not None and not named and job.isdigit() and 0 < int(job) <= len(jobs):
+        return jobs[int(job) - 1]
+    names = [printable(each.name) for each in jobs]
+    if not named:
+        raise config_error([unknown("no job called", job or "", names)])
+    if len(set(names)) == len(names):
+        listed, hint = ", ".join(names), f"give one, as --job {names[0]}"
+    else:
+        listed = ", ".join(f"{number} {name}" for number, name in enumerate(names, 1))
+        hint = f"give the number of one, as --job {1 + jobs.index(named[0])}"
+    problem = f"it has {len(jobs)} jobs: {listed}"
+    raise config_error([Problem(code="missing-setting", path=path, problem=problem, hint=hint)])
+
+
+def _capacity(stack: str) -> int | None:
+    """Bytes of the device; `None` for one without an end."""
+    least = {"kind": "uniform", "requests": 1, "footprint": "64 KiB", "request": "64 KiB"}
+    found: int | None = check({"workload": least, "stack": {"preset": stack}}).capacity
+    return found
+
+
+def _reach(reader: Reader, asked: Pattern, stack: str) -> None:
+    end = asked.start + asked.bytes
+    if reader.capacity is not None and end > reader.capacity:
+        what = (
+            f"the job reaches to {shown_size(end)}, and {stack} has {shown_size(reader.capacity)}"
+        )
+        reader.no("size", f"{what}: nacre run refuses it; choose a larger --stack")

@@ -1,0 +1,181 @@
+"""When a job makes its requests, and how many: queue depth, rates, pauses, time, amounts.
+
+Sources: fio's `backend.c` (synchronous engines have a depth of one; a job that thinks waits for
+all its requests first), `io_u.c`, `rate_ddir` (each direction has a rate of its own).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+
+from nacre.base.text import numbered
+from nacre.interop.fio.engine import Engine
+from nacre.interop.fio.pattern import (
+    READ,
+    TRIM,
+    WRITE,
+    Pattern,
+)
+from nacre.interop.fio.reader import Reader
+
+ENDLESS = 1_000_000_000
+"""Requests of a job that time ends."""
+_NAMES = {READ: "reads", WRITE: "writes", TRIM: "trims"}
+
+
+@dataclass
+class Pace:
+    """Arrivals, number of requests, and settings of the run."""
+
+    arrival: dict[str, object]
+    requests: int
+    run: dict[str, object] = field(default_factory=dict)
+
+
+def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
+    """The pace of a job; limits of reads and of writes decide their shares in `asked`."""
+    jobs = job.count("numjobs", 1)
+    depth = _depth(job, asked, engine) * jobs
+    runtime = job.time("runtime", "s")
+    is_timed = job.flag("time_based")
+    if is_timed and runtime is None and not job.problems:
+        job.no("time_based", "without a runtime, fio ignores it too")
+    rate = _rate(job, asked)
+    requests = ENDLESS if is_timed and runtime else _requests(job, asked) * jobs
+    if is_timed and runtime:
+        # fio goes on until the time is over, whatever the amount.
+        for key in ("io_size", "number_ios", "loops"):
+            job.take(key)
+    if jobs > 1:
+        job.no("numjobs", f"{jobs} jobs are one loop of all their depths, in one region")
+    if "offset_increment" in job.settings and jobs == 1:
+        job.take("offset_increment")
+    arrival = _closed(job, depth, jobs) if rate is None else _open(job, rate * jobs, depth)
+    run: dict[str, object] = {} if runtime is None else {"duration": f"{runtime.normalize():f} s"}
+    return Pace(arrival, requests, run)
+
+
+def mistakes(job: Reader) -> None:
+    """Reads what a pace is made of for its problems alone, where there is no pattern."""
+    for key in ("numjobs", "iodepth", "loops", "number_ios", "thinktime_blocks"):
+        job.count(key, 1)
+    job.time("runtime", "s")
+    job.time("thinktime", "us")
+    job.each("rate_iops", "a number of requests", "e.g. rate_iops=20000")
+    job.each("rate", "a number of bytes", "e.g. rate=100m")
+
+
+def _depth(job: Reader, asked: Pattern, engine: Engine) -> int:
+    """Requests that one process of the job keeps in flight."""
+    depth = job.count("iodepth", 1)
+    if depth == 1:
+        return 1
+    if engine.is_synchronous:
+        default = ", the default of fio," if engine.is_default else ""
+        job.no(
+            "iodepth", f"{engine.name}{default} is synchronous: its queue depth is 1, not {depth}"
+        )
+        return 1
+    if engine.trims_in_turn and set(asked.directions) == {TRIM}:
+        job.no("iodepth", f"{engine.name} trims synchronously: its queue depth is 1, not {depth}")
+        return 1
+    return depth
+
+
+def _rate(job: Reader, asked: Pattern) -> Fraction | None:
+    """Requests per second of all directions; `None` without a limit."""
+    by_count = job.each("rate_iops", "a number of requests", "e.g. rate_iops=20000")
+    by_bytes = job.each("rate", "a number of bytes", "e.g. rate=100m")
+    if any(by_count) and any(by_bytes):
+        job.wrong(
+            "conflicting-settings",
+            "rate",
+            "fio allows either rate or rate_iops",
+            "leave one of them out",
+        )
+        return None
+    rates: dict[int, Fraction] = {}
+    for at in asked.directions:
+        if count := by_count[at]:
+            rates[at] = Fraction(count)
+        elif found := by_bytes[at]:
+            rates[at] = found / asked.mean(at)
+    key = "rate_iops" if any(by_count) else "rate"
+    if not rates:
+        return None
+    if missing := [_NAMES[at] for at in asked.directions if at not in rates]:
+        problem = f"the rate of {' and '.join(missing)} is not limited, and that of the others is"
+        job.wrong(
+            "conflicting-settings",
+            key,
+            problem,
+            "give a rate for each direction, e.g. rate_iops=1000,500",
+        )
+        return None
+    total = sum(rates.values(), Fraction(0))
+    if len(rates) > 1:
+        asked.directions = {at: rate / total for at, rate in rates.items()}
+        both = " and ".join(f"{float(rate):g} {_NAMES[at]}" for at, rate in rates.items())
+        job.no(
+            key, f"{both} a second come mixed at random here, and in fio each at a pace of its own"
+        )
+    return total
+
+
+def _open(job: Reader, rate: Fraction, depth: int) -> dict[str, object]:
+    kind = "poisson" if job.word("rate_process") == "poisson" else "periodic"
+    at_once = f"{numbered(depth, 'request')} at once"
+    job.no("iodepth", f"{at_once}: with a rate, there may be any number")
+    return {"kind": kind, "rate": f"{_decimal(rate)} Hz"}
+
+
+def _decimal(number: Fraction) -> str:
+    """The number in full where it ends, and in twelve digits where it does not."""
+    whole = number.denominator == 1
+    return str(number.numerator) if whole else f"{float(number):.12g}"
+
+
+def _closed(job: Reader, depth: int, jobs: int) -> dict[str, object]:
+    job.take("rate_process")
+    think = job.time("thinktime", "us")
+    if think is None:
+        job.take("thinktime_blocks")
+        return {"kind": "closed", "queue_depth": depth}
+    blocks = job.count("thinktime_blocks", 1)
+    if depth > jobs:
+        what = "fio waits for all requests of a job before it thinks: the depth is 1"
+        job.no("iodepth", what)
+    if blocks > 1:
+        each = think / blocks
+        job.no(
+            "thinktime_blocks", f"a pause behind {blocks} requests is {_s(each)} behind each one"
+        )
+        think = each
+    return {"kind": "closed", "queue_depth": jobs, "think": _s(think)}
+
+
+def _s(seconds: Decimal) -> str:
+    return f"{seconds.normalize():f} s"
+
+
+def _requests(job: Reader, asked: Pattern) -> int:
+    """How many requests one process of the job makes.
+
+    A pass moves the bytes of the job, or `io_size` if that is less; there are `loops` of them, and
+    more until `io_size` is moved. `number_ios` bounds each loop.
+    """
+    loops = job.count("loops", 1)
+    amount = job.size("io_size", asked.bytes, "the job")
+    limit = job.count("number_ios", 0)
+    only, mean = asked.only_size, asked.mean_request
+    found = asked.bytes // only if only is not None else math.ceil(asked.bytes / mean)
+    if only is not None and asked.stride is not None:
+        # fio begins anew behind the end of the region, but ends with a request that ends there.
+        strides, rest = divmod(asked.bytes // only - 1, asked.stride // only)
+        found = found if rest else 1 + strides
+    whole = 0 if amount is None else math.ceil(amount / mean)
+    total = max(min(found, whole or found) * loops, whole)
+    return max(1, min(total, limit * loops or total))

@@ -1,0 +1,250 @@
+"""Which requests a job makes: directions, sizes, region, distribution. They become parts of a mix.
+
+Sources: fio's `io_u.c`, `get_next_buflen` for sizes and `get_next_seq_offset` for sequential jobs,
+which keep one position for reads and one for writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from nacre.base.text import size as shown_size
+from nacre.interop.fio import numbers
+from nacre.interop.fio.engine import Engine
+from nacre.interop.fio.reader import Reader
+
+READ, WRITE, TRIM = range(3)
+SIZES_MAX = 256
+"""Sizes of a range that are told apart."""
+_PATTERNS = {
+    "read": ("sequential", (READ,)),
+    "write": ("sequential", (WRITE,)),
+    "rw": ("sequential", (READ, WRITE)),
+    "readwrite": ("sequential", (READ, WRITE)),
+    "trim": ("sequential", (TRIM,)),
+    "randread": ("uniform", (READ,)),
+    "randwrite": ("uniform", (WRITE,)),
+    "randrw": ("uniform", (READ, WRITE)),
+    "randtrim": ("uniform", (TRIM,)),
+}
+"""By `rw`: the pattern here, and the directions."""
+
+Sizes = list[tuple[Fraction, int]]
+"""Sizes of requests with their shares, which add up to one."""
+
+
+@dataclass
+class Pattern:
+    """What a job asks for, before its pace is known."""
+
+    kind: str
+    directions: dict[int, Fraction]
+    """The share of requests of each direction that there is."""
+    sizes: dict[int, Sizes]
+    start: int
+    bytes: int
+    """Bytes the job covers; also what it transfers in one pass."""
+    modifier: str
+    """What follows the colon of `rw`."""
+
+    def mean(self, direction: int) -> Fraction:
+        """The mean size of the requests of a direction."""
+        return sum((share * size for share, size in self.sizes[direction]), Fraction(0))
+
+    @property
+    def mean_request(self) -> Fraction:
+        """The mean size of all requests."""
+        shares = self.directions.items()
+        return sum((share * self.mean(at) for at, share in shares), Fraction(0))
+
+    @property
+    def stride(self) -> int | None:
+        """Bytes from one sequential request to the next, where `rw` skips whole requests."""
+        size = self.only_size
+        skip = numbers.size(self.modifier, 1024) if self.kind == "sequential" else None
+        is_whole = size is not None and skip and skip % size == 0
+        return size + int(skip) if is_whole and size is not None and skip is not None else None
+
+    @property
+    def only_size(self) -> int | None:
+        """The size that all requests have, if they have one."""
+        found = {size for at in self.directions for _, size in self.sizes[at]}
+        return found.pop() if len(found) == 1 else None
+
+
+def _direction(job: Reader) -> tuple[str, tuple[int, ...], str]:
+    """The kind of pattern, the directions, and what follows a colon in `rw`."""
+    setting = job.take("rw")
+    rw, _, modifier = ("read" if setting is None else setting.value.strip()).partition(":")
+    if rw not in _PATTERNS:
+        known = ", ".join(_PATTERNS)
+        job.wrong(
+            "not-supported", "rw", "this pattern has no equivalent", f"known: {known}", setting
+        )
+        return "uniform", (READ,), ""
+    kind, directions = _PATTERNS[rw]
+    return kind, directions, modifier
+
+
+def _sizes(job: Reader) -> dict[int, Sizes]:
+    """The sizes of requests by direction: of `bssplit`, else of `bsrange`, else of `bs`."""
+    plain = job.each("bs", "a size", "e.g. bs=4k")
+    found: dict[int, Sizes] = {at: [(Fraction(1), size or 4096)] for at, size in enumerate(plain)}
+    if 0 in plain:
+        job.wrong("out-of-range", "bs", "a request has at least one byte", "write e.g. bs=4k")
+    ranged, split = job.take("bsrange"), job.take("bssplit")
+    if ranged is not None:
+        for at, part in enumerate(numbers.spread(ranged.value.split(","))):
+            ends = [numbers.size(end, ranged.kb_base) for end in numbers.listed(part or "")]
+            if part is None:
+                continue
+            if len(ends) != 2 or not all(isinstance(end, int) and end > 0 for end in ends):
+                job.wrong(
+                    "invalid-value",
+                    "bsrange",
+                    "it is not a range of sizes",
+                    "write e.g. 4k-64k",
+                    ranged,
+                )
+                break
+            found[at] = _steps(*sorted(end for end in ends if end is not None))
+    if split is not None:
+        for at, part in enumerate(numbers.spread(split.value.split(","))):
+            shares = None if part is None else _shares(part, split.kb_base)
+            if part is None:
+                continue
+            if shares is None:
+                hint = "write sizes with percentages that add up to 100, e.g. 4k/60:64k/40"
+                job.wrong(
+                    "invalid-value",
+                    "bssplit",
+                    "it is not a list of sizes and percentages",
+                    hint,
+                    split,
+                )
+                break
+            found[at] = shares
+    return found
+
+
+def _steps(least: int, most: int) -> Sizes:
+    """Sizes of a range as fio draws them: `least + most * random`, rounded down, at most `most`."""
+    found: dict[int, Fraction] = {}
+    for lower in range(least, least + most, least):
+        share = Fraction(min(lower + least, least + most) - lower, most)
+        size = min(lower, most)
+        found[size] = found.get(size, Fraction(0)) + share
+        if len(found) > SIZES_MAX:
+            break
+    return [(share, size) for size, share in found.items()]
+
+
+def _shares(text: str, kb_base: int) -> Sizes | None:
+    """`4k/60:64k/`: what has no percentage gets an equal part of what is left."""
+    entries: list[tuple[int, int | None]] = []
+    for entry in text.split(":"):
+        size_text, _, percent = entry.partition("/")
+        size = numbers.size(size_text, kb_base)
+        if not size or isinstance(size, numbers.Percent) or (percent and not percent.isdigit()):
+            return None
+        entries.append((size, int(percent) if percent else None))
+    given = sum(percent for _, percent in entries if percent is not None)
+    open_ = sum(1 for _, percent in entries if percent is None)
+    if given > 100 or (given < 100 and not open_):
+        return None
+    rest = Fraction(100 - given, 100 * open_) if open_ else Fraction(0)
+    shares = [
+        (rest if percent is None else Fraction(percent, 100), size) for size, percent in entries
+    ]
+    return [(share, size) for share, size in shares if share]
+
+
+def pattern(job: Reader, engine: Engine) -> Pattern | None:
+    """What the job asks for; `None` after a problem."""
+    kind, directions, modifier = _direction(job)
+    sizes = _sizes(job)
+    mixed = Fraction(job.count("rwmixread", 50, least=0, most=100), 100)
+    shares = (
+        {READ: mixed, WRITE: 1 - mixed} if len(directions) > 1 else {directions[0]: Fraction(1)}
+    )
+    shares = {at: share for at, share in shares.items() if share}
+    where = _region(job, engine, min(size for at in shares for _, size in sizes[at]))
+    if job.problems or where is None:
+        return None
+    start, total = where
+    for at in shares:
+        sizes[at] = _that_fit(job, sizes[at], total)
+    return None if job.problems else Pattern(kind, shares, sizes, start, total, modifier)
+
+
+def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
+    """The sizes that are not larger than the region: fio draws again until one fits."""
+    fit = [(share, size) for share, size in sizes if size <= total]
+    if not fit:
+        job.wrong(
+            "conflicting-settings",
+            "size",
+            "it is smaller than one request",
+            "make size larger, or bs smaller",
+        )
+        return sizes
+    whole = sum((share for share, _ in fit), Fraction(0))
+    if len(fit) < len(sizes):
+        gone = ", ".join(shown_size(size) for _, size in sizes if size > total)
+        job.no(
+            "bssplit", f"requests of {gone} do not fit into {shown_size(total)} and are left out"
+        )
+    return [(share / whole, size) for share, size in fit]
+
+
+def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
+    """Where the job works: from which byte on, and how many."""
+    files = job.count("nrfiles", 1)
+    filesize = job.size("filesize", job.capacity, "the device")
+    file = None if filesize is None else filesize * files
+    whole, of = (job.capacity, "the device") if file is None else (file, "its files")
+    given = {key: job.settings[key].value for key in ("offset", "size") if key in job.settings}
+    start = job.size("offset", whole, of) or 0
+    if "%" in given.get("offset", ""):
+        start -= start % align
+    total = job.size("size", whole, of)
+    if total is None and not job.problems:
+        total = _all(job, file, on_device=engine.on_device)
+    if job.problems or total is None:
+        return None
+    if file is not None or "%" in given.get("size", "") or "size" not in given:
+        total = min(total, (whole or total) - start)
+    if total <= 0:
+        job.wrong(
+            "conflicting-settings",
+            "offset",
+            "nothing is left behind it",
+            "make size larger, or offset smaller",
+        )
+        return None
+    if files > 1:
+        job.no("nrfiles", f"{files} files are one region")
+    return start, total
+
+
+def _all(job: Reader, file: int | None, *, on_device: bool) -> int | None:
+    """Bytes of a job without a size: those of its files, or of the device it names."""
+    filename = job.settings["filename"].value.strip() if "filename" in job.settings else ""
+    on_device = job.flag("fill_device") or on_device or filename.startswith("/dev/")
+    if file is not None:
+        return file
+    if not on_device:
+        job.wrong(
+            "missing-setting",
+            "size",
+            "it is missing",
+            "add size=1g: a device here is not as large as your file",
+        )
+    elif job.capacity is None:
+        job.wrong(
+            "missing-setting", "size", "it is missing, and the device has no end", "add size=1g"
+        )
+    else:
+        job.no("size", f"it is not given: {shown_size(job.capacity)}, all of the device here")
+    return job.capacity

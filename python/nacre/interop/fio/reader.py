@@ -1,0 +1,167 @@
+"""The settings of one job while they are taken, each once: what is left over has no equivalent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from nacre.base.text import printable
+from nacre.errors import Code, Problem
+from nacre.interop.fio import numbers
+from nacre.interop.fio.grammar import Section, Setting
+from nacre.interop.fio.numbers import Percent
+from nacre.interop.fio.options import SILENT
+
+_EXPANDED = re.compile(r"\$|^\(")
+_OFF = {"0", "none", "off"}
+
+
+@dataclass
+class Reader:
+    """Takes settings; collects problems, and notes about what has no equivalent."""
+
+    path: str
+    section: Section
+    capacity: int | None
+    """Of the device the scenario is for; `None` if it has no end."""
+    problems: list[Problem] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """What is not taken yet."""
+        return self.section.settings
+
+    def take(self, key: str) -> Setting | None:
+        """A setting as it is written."""
+        return self.settings.pop(key, None)
+
+    def word(self, key: str, default: str = "") -> str:
+        """A setting as text."""
+        found = self.take(key)
+        return default if found is None else found.value.strip()
+
+    def flag(self, key: str) -> bool:
+        """Whether a switch is on: alone, or with a number other than 0."""
+        found = self.take(key)
+        return found is not None and found.value.strip() != "0"
+
+    def count(self, key: str, default: int, least: int = 1, most: int | None = None) -> int:
+        """A whole number; fio allows the units of sizes."""
+        found = self.take(key)
+        if found is None:
+            return default
+        number = self._number(key, found, found.value, "a whole number", "e.g. 32")
+        if isinstance(number, Percent):
+            self.wrong(
+                "invalid-value",
+                key,
+                "a percentage is not a whole number",
+                f"write {key}={least}",
+                found,
+            )
+        if number is None or isinstance(number, Percent):
+            return default
+        if number < least or (most is not None and number > most):
+            limit = f"at least {least}" + ("" if most is None else f" and at most {most}")
+            self.wrong(
+                "out-of-range", key, f"it is out of range: {limit}", f"write {key}={least}", found
+            )
+            return default
+        return number
+
+    def size(self, key: str, whole: int | None, of: str) -> int | None:
+        """Bytes; a percentage is one of `whole`, which is the size `of` something."""
+        found = self.take(key)
+        if found is None:
+            return None
+        number = self._number(key, found, found.value, "a size", "e.g. 4k, 1g or 40%")
+        if isinstance(number, Percent):
+            if whole is None:
+                hint = f"write bytes, e.g. {key}=1g, or choose another --stack"
+                self.wrong(
+                    "invalid-value",
+                    key,
+                    f"a percentage needs the size of {of}, which is unknown",
+                    hint,
+                    found,
+                )
+                return None
+            if number > 100:
+                self.wrong("out-of-range", key, "it is more than 100 %", f"write {key}=100%", found)
+                return None
+            return whole * number // 100
+        return number
+
+    def each(self, key: str, what: str, example: str) -> list[int | None]:
+        """A number for reads, one for writes, one for trims; `None` where fio has its default."""
+        found = self.take(key)
+        if found is None:
+            return [None] * 3
+        if not found.value.strip(","):
+            self.wrong("invalid-value", key, f"it is not {what}", f"write {example}", found)
+        values: list[int | None] = []
+        for part in numbers.spread(numbers.listed(found.value)):
+            number = None if part is None else self._number(key, found, part, what, example)
+            if isinstance(number, Percent):
+                self.wrong(
+                    "invalid-value", key, f"a percentage is not {what}", f"write {example}", found
+                )
+                number = None
+            values.append(number)
+        return values
+
+    def time(self, key: str, unit: str) -> Decimal | None:
+        """Seconds; `None` without the setting, and for zero."""
+        found = self.take(key)
+        if found is None:
+            return None
+        value = numbers.seconds(found.value, unit)
+        if value is None:
+            self.wrong(
+                "invalid-value",
+                key,
+                "it is not a time",
+                "write a whole number, e.g. 60 or 60s",
+                found,
+            )
+        return value or None
+
+    def _number(
+        self, key: str, setting: Setting, text: str, what: str, example: str
+    ) -> int | Percent | None:
+        number = numbers.size(text, setting.kb_base)
+        if number is None and _EXPANDED.search(text):
+            problem = "fio computes it when it starts, and here it is unknown"
+            self.wrong("not-supported", key, problem, f"write the number, {example}", setting)
+        elif number is None:
+            hint = f"write a whole number with its unit and without blanks, {example}"
+            self.wrong("invalid-value", key, f"it is not {what}", hint, setting)
+        return number
+
+    def wrong(
+        self, code: Code, key: str, problem: str, hint: str, given: Setting | None = None
+    ) -> None:
+        """Notes a problem of a setting."""
+        at = f":{given.line}" if given is not None else ""
+        found = Problem(
+            code=code,
+            path=f"{self.path}{at} [{self.section.name}] {key}",
+            problem=problem,
+            hint=hint,
+        )
+        if given is not None:
+            found["given"] = f'"{printable(given.value)}"'
+        self.problems.append(found)
+
+    def no(self, key: str, what: str) -> None:
+        """Notes what has no equivalent."""
+        self.without.append(f"{key}: {what}")
+
+    def leftovers(self) -> None:
+        """Notes every setting that nobody took and that decides something."""
+        for key, setting in self.settings.items():
+            value = setting.value.strip()
+            if key not in SILENT and value not in _OFF:
+                self.no(key, f'"{printable(value)}"' if value else "it is set")

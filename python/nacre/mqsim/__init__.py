@@ -1,7 +1,0 @@
-"""MQSim's inputs as scenarios of Nacre."""
-
-from nacre.mqsim.comparison import Row, compare
-from nacre.mqsim.scenario import Translation, translate
-from nacre.mqsim.settings import read, read_drive, read_flows
-
-__all__ = ["Row", "Translation", "compare", "read", "read_drive", "read_flows", "translate"]

@@ -1,0 +1,1 @@
+"""HTML: tables, sections and whole pages, without network or script."""

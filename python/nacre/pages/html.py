@@ -1,0 +1,48 @@
+"""A record as a piece of HTML: what notebooks show, and reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from nacre.base.text import printable
+from nacre.words.records import facts, tables
+
+if TYPE_CHECKING:
+    from nacre.base.table import Table
+    from nacre.results.record import Record
+
+_CELL = "padding:2px 14px 2px 0;text-align:{};font-variant-numeric:tabular-nums"
+
+
+def record_fragment(record: Record) -> str:
+    """The facts, latencies and components of a record."""
+    heading = f"<h4 style='margin:0 0 6px'>{escape(printable(record.name))}</h4>"
+    shown = "".join(map(table, tables(record)))
+    return f"<div class='nacre-record'>{heading}{paragraphs(facts(record))}{shown}</div>"
+
+
+def paragraphs(lines: Iterable[str]) -> str:
+    """Lines of text below each other."""
+    return "".join(f"<p style='margin:0 0 4px'>{escape(line)}</p>" for line in lines)
+
+
+def table(content: Table) -> str:
+    """A plain HTML table, numbers to the right."""
+    head = _row("th", content.columns, content)
+    body = "".join(_row("td", row, content) for row in content.rows)
+    return (
+        f"<table style='border-collapse:collapse;margin:10px 0'>"
+        f"<caption style='text-align:left;font-weight:bold'>{escape(content.title)}</caption>"
+        f"<thead>{head}</thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _row(tag: str, cells: Sequence[str], content: Table) -> str:
+    shown = ""
+    for cell, number in zip(cells, content.numeric, strict=True):
+        style = _CELL.format("right;white-space:nowrap" if number else "left")
+        own = tag if cell else "td"  # a header without a word heads nothing
+        shown += f"<{own} style='{style}'>{escape(cell)}</{own}>"
+    return f"<tr>{shown}</tr>"

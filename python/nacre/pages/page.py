@@ -1,0 +1,92 @@
+"""A whole HTML page in the look of the house: no network, no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from nacre.base.text import printable
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #222; --soft: #666; --line: #ddd; --paper: #fff;
+  --link: #0072B2; --box: #f3f6f9; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --soft: #a5a5a5; --line: #3c3c3c;
+  --paper: #161616; --link: #56B4E9; --box: #22272c; } }
+body { font: 15px/1.5 'Liberation Sans', Arial, Helvetica, sans-serif; color: var(--ink);
+  background: var(--paper); max-width: 960px; margin: 40px auto; padding: 0 24px; }
+h1 { font-size: 26px; margin: 0 0 24px; } h2 { font-size: 20px; margin: 48px 0 10px;
+  border-top: 1px solid var(--line); padding-top: 24px; }
+body > h2:first-child { font-size: 26px; margin: 0 0 24px; border: 0; padding: 0; }
+h3 { font-size: 15px; margin: 28px 0 6px; }
+.headline { font-size: 18px; line-height: 1.45; background: var(--box); border-radius: 6px;
+  padding: 14px 18px; margin: 0 0 18px; }
+.wide { overflow-x: auto; } .wide td, .wide th { vertical-align: top; }
+table { font-size: 13px; } th { color: var(--soft); font-weight: normal; }
+th, thead td { border-bottom: 1px solid var(--line); }
+figure { margin: 20px 0; overflow-x: auto; background: #fff; border-radius: 6px; }
+svg { max-width: 100%; height: auto; overflow: visible; }
+@font-face { font-family: narrowed; src: local('DejaVu Sans'); size-adjust: 87%; }
+@font-face { font-family: narrowed; font-weight: bold; src: local('DejaVu Sans Bold');
+  size-adjust: 83%; }
+svg text { font-family: 'Liberation Sans', Arial, Helvetica, narrowed, sans-serif; }
+details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
+pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x: auto;
+  font-size: 13px; }
+@media (max-width: 600px) { body { margin: 16px auto; padding: 0 14px; } h1 { font-size: 22px; }
+  .headline { font-size: 16px; padding: 12px 14px; } .wide table { min-width: 720px; }
+  figure svg { max-width: max(100%, 600px); } }
+"""
+
+
+def document(title: str, body: str) -> str:
+    """A whole page."""
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<body>{body}</body></html>\n"
+    )
+
+
+def page(title: str, section: str) -> str:
+    """A section as a whole page, whose title stands in its heading."""
+    return document(printable(title), section)
+
+
+def said_aloud(sentences: Iterable[str]) -> str:
+    """The headline of a section; nothing where there is nothing to say."""
+    text = " ".join(sentences)
+    return f"<p class='headline'>{escape(text)}</p>" if text else ""
+
+
+def heading(text: str) -> str:
+    """The name of a result."""
+    return f"<h2>{escape(text)}</h2>"
+
+
+def part(title: str, *content: str) -> str:
+    """A titled part of a section; nothing without content."""
+    shown = "".join(content)
+    return f"<h3>{escape(title)}</h3>{shown}" if shown else ""
+
+
+def wide(content: str) -> str:
+    """What scrolls by itself where it is wider than the page."""
+    if not content:
+        return ""
+    return f"<div class='wide' tabindex='0' role='group' aria-label='table'>{content}</div>"
+
+
+def figure(drawing: str) -> str:
+    """A drawing as SVG. What scrolls on a phone is reached by the keyboard."""
+    return f"<figure tabindex='0' role='group' aria-label='figure'>{drawing}</figure>"
+
+
+def folded(summary: str, content: str) -> str:
+    """What is shown when it is asked for."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def listing(text: str) -> str:
+    """Text to be copied."""
+    return f"<pre tabindex='0'>{escape(text)}</pre>"

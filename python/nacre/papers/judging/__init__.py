@@ -1,0 +1,1 @@
+"""Whether claims are met, and how much that says."""

@@ -1,0 +1,96 @@
+"""What the rows of a paper become without one of its fitted values at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from nacre.papers.judging.judge import said
+from nacre.papers.judging.trial import Swaps, Trial, with_setting
+from nacre.papers.result import Target
+from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.spec.claim import Claim
+from nacre.papers.spec.paper import HeldOut
+from nacre.papers.spec.plan import Job
+
+_JUDGED = ("prediction", "calibration", "trend")
+"""Classes that a fitted value can decide; arithmetic follows from inputs."""
+
+
+class Without(TypedDict):
+    """A row without a fitted value; `without` is None where the model refuses the neutral one."""
+
+    id: str
+    figure: str
+    metric: str
+    unit: str
+    fitted: float | None
+    held: bool | None
+    without: float | None
+    holds: bool | None
+
+
+class Held(TypedDict):
+    """A fitted value, what stands in its place, why that, and every row that used it."""
+
+    value: str
+    neutral: str
+    why: str
+    rows: list[Without]
+
+
+def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | None:
+    """One for each fitted value that the target's runs used; None if `watch` ended it.
+
+    The neutral values are the paper's: `[[held_out]]` in its `claims.toml`.
+    """
+    claims = [
+        claim
+        for claim in target.paper.claims
+        if claim.figure in target.figures and claim.grade in _JUDGED
+    ]
+    trial = Trial(target, claims, runs)
+    if not trial.run([trial.jobs], watch):
+        return None
+    swaps = {
+        held: {job: with_setting(job, held.path, held.neutral) for job in jobs}
+        for held, jobs in _used(target, trial).items()
+    }
+    if not trial.run([each.values() for each in swaps.values()], watch):
+        return None
+    return [_held(held, trial, claims, each) for held, each in swaps.items()]
+
+
+def _used(target: Target, trial: Trial) -> dict[HeldOut, list[Job]]:
+    """The fitted values that have a neutral one, with the runs that used them."""
+    known = {(held.path, held.fitted): held for held in target.paper.held_out}
+    found: dict[HeldOut, list[Job]] = {}
+    for job, origin in trial.origins():
+        if origin["confidence"] == "fitted":
+            held = known.get((origin["path"], said(origin["value"])))
+            if held is not None:
+                found.setdefault(held, []).append(job)
+    return found
+
+
+def _held(held: HeldOut, trial: Trial, claims: Sequence[Claim], swaps: Swaps) -> Held:
+    return {
+        "value": f"{held.path} = {held.fitted}",
+        "neutral": held.neutral,
+        "why": held.why,
+        "rows": [_without(claim, trial, swaps) for claim in claims if trial.of(claim) & set(swaps)],
+    }
+
+
+def _without(claim: Claim, trial: Trial, swaps: Swaps) -> Without:
+    row, other = trial.judge(claim, {}), trial.judge(claim, swaps)
+    return {
+        "id": row["id"],
+        "figure": row["figure"],
+        "metric": row["metric"],
+        "unit": row["unit"],
+        "fitted": row["simulated"],
+        "held": row["pass"],
+        "without": other["simulated"],
+        "holds": None if other["simulated"] is None else other["pass"],
+    }

@@ -1,0 +1,198 @@
+"""Compares what was simulated with what was published."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict
+
+from nacre.base.text import significant
+from nacre.papers.measures.measures import Results, check, remark
+from nacre.papers.running.outcome import UnknownError, UnmadeError
+from nacre.papers.running.served import NotRunError
+from nacre.papers.spec.claim import Claim, Tolerance
+from nacre.papers.spec.plan import Job
+from nacre.results.record import Record
+
+_SAYS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
+    "above": (">", lambda value, bound: value > bound),
+    "at_least": (">=", lambda value, bound: value >= bound),
+    "at_most": ("<=", lambda value, bound: value <= bound),
+    "below": ("<", lambda value, bound: value < bound),
+}
+_ROUNDING = 1e-9
+
+
+# The names of the fields are a contract, and `pass` is no name in Python.
+Row = TypedDict(
+    "Row",
+    {
+        "id": str,
+        "paper": str,
+        "figure": str,
+        "metric": str,
+        "published": float | str | None,
+        "law": float | None,
+        "simulated": float | None,
+        "unit": str,
+        "error": float | None,
+        "kind": str,
+        "class": str,
+        "because": str,
+        "pass": bool | None,
+        "misses": str,
+        "source": str,
+        "tolerance": str,
+        "note": str,
+        "not_run": str,
+        "fitted": list[str],
+    },
+)
+"""One claim and what the model says to it.
+
+`published` is None where the paper prints nothing: then a `law` may say what the number is to be.
+`error` is relative to what was published, or to the law; None where that is a statement. `because`
+says why a row is no prediction. `pass` is None where nothing is asserted, or where runs were
+stopped, or could not be made here, and so cannot tell; `not_run` says then what is missing.
+`misses` says why a row is known to miss.
+"""
+
+
+def rows(results: Results, figures: Sequence[str]) -> list[Row]:
+    """A row per claim about these figures, in the order of the paper."""
+    return [row_of(claim, results) for claim in results.paper.claims if claim.figure in figures]
+
+
+def failed(row: Row) -> bool:
+    """Whether a row misses what it should have met."""
+    return row["pass"] is False
+
+
+def unexpected(row: Row) -> bool:
+    """Whether a row misses that is not known to."""
+    return failed(row) and not row["misses"]
+
+
+def outlived(row: Row) -> bool:
+    """Whether a row is said to miss and holds."""
+    return row["pass"] is True and bool(row["misses"])
+
+
+def row_of(claim: Claim, results: Results) -> Row:
+    """The row of one claim."""
+    simulated, why, not_run, verdict = None, "", "", None
+    try:
+        simulated = check(claim, results)
+    except UnknownError as error:
+        why = str(error)
+        not_run = why if isinstance(error, UnmadeError) else ""
+    if simulated is not None:
+        verdict = _passes(simulated, claim)
+    elif _over(claim, results):
+        verdict = False
+    return {
+        "id": f"{results.paper.name}/{claim.figure}/{claim.id}",
+        "paper": results.paper.name,
+        "figure": claim.figure,
+        "metric": claim.metric,
+        "published": claim.published,
+        "law": claim.tolerance.law,
+        "simulated": simulated,
+        "unit": claim.unit,
+        "error": _error(simulated, _against(claim)),
+        "kind": claim.kind,
+        "class": claim.grade,
+        "because": claim.because,
+        "pass": None if claim.kind == "unclosed" else verdict,
+        "misses": claim.misses,
+        "source": claim.source,
+        "tolerance": "" if claim.kind == "unclosed" else allowed(claim.tolerance, claim.unit),
+        "note": "; ".join(part for part in (why, remark(claim, results), claim.note) if part),
+        "not_run": not_run,
+        "fitted": _fitted(claim, results),
+    }
+
+
+def allowed(tolerance: Tolerance, unit: str) -> str:
+    """The tolerance in words: `within 2 %`, `<= 1.2`."""
+    words = [f"{_SAYS[key][0]} {bound:g}" for key, bound in tolerance.bounds.items()]
+    of = "" if tolerance.law is None else f" of {tolerance.law:g}"
+    if tolerance.relative is not None:
+        words.append(f"within {100 * tolerance.relative:g} %{of}")
+    if tolerance.absolute == 0:
+        words.append("equal")
+    elif tolerance.absolute is not None:
+        words.append(f"within {tolerance.absolute:g} {'points' if unit == '%' else unit}".rstrip())
+    return ", ".join(words)
+
+
+def _passes(simulated: float, claim: Claim) -> bool:
+    tolerance = claim.tolerance
+    if not math.isfinite(simulated):
+        return False
+    if not all(_SAYS[key][1](simulated, bound) for key, bound in tolerance.bounds.items()):
+        return False
+    against = _against(claim)
+    if not isinstance(against, float):
+        return True
+    off = abs(simulated - against)
+    limits = []
+    if tolerance.relative is not None:
+        limits.append(tolerance.relative * abs(against))
+    if tolerance.absolute is not None:
+        limits.append(tolerance.absolute)
+    return all(off <= limit * (1 + _ROUNDING) for limit in limits)
+
+
+def _against(claim: Claim) -> float | str | None:
+    """What a row is held against: what was published, or a law where nothing was."""
+    return claim.published if claim.tolerance.law is None else claim.tolerance.law
+
+
+def _error(simulated: float | None, against: float | str | None) -> float | None:
+    if simulated is None or not isinstance(against, float) or not against:
+        return None
+    return simulated / against - 1
+
+
+def _over(claim: Claim, results: Results) -> bool:
+    """Whether the number of a claim will not come: a run of it failed, or all have ended.
+
+    A run that cannot be made here has neither failed nor ended.
+    """
+    ended = [results.outcomes.ended.get(job) for job in _jobs(claim, results)]
+    told = [one for one in ended if one is not None and not isinstance(one, NotRunError)]
+    return len(told) == len(ended) or any(isinstance(one, Exception) for one in told)
+
+
+def _jobs(claim: Claim, results: Results) -> list[Job]:
+    selections = [claim.of, claim.to] if claim.to else [claim.of]
+    return [point.job for s in selections for point in results.paper.points(s)]
+
+
+def _fitted(claim: Claim, results: Results) -> list[str]:
+    """The values of its runs that were fitted, each with what it was fitted to."""
+    found: dict[str, None] = {}
+    for job in _jobs(claim, results):
+        record = results.outcomes.ended.get(job)
+        if isinstance(record, Record):
+            for origin in record.origins:
+                if origin["confidence"] == "fitted":
+                    value = said(origin["value"])
+                    found[f"{origin['path']} = {value} ({origin['source']})"] = None
+    return list(found)
+
+
+def said(value: object) -> str:
+    """A value of a scenario as people read it."""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def number(value: float | None, unit: str) -> str:
+    """A published or simulated number as people read it."""
+    if value is None:
+        return "-"
+    if unit and value.is_integer():
+        return f"{value:,.0f} {unit}"
+    digits = 4 if 1000 <= abs(value) < 100_000 else 3
+    return f"{significant(value, digits)} {unit}".rstrip()

@@ -1,0 +1,70 @@
+"""Claims judged again with other runs in place of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from nacre.papers.judging.judge import Row, row_of
+from nacre.papers.measures.measures import Results
+from nacre.papers.result import Target
+from nacre.papers.running.outcome import Outcomes, Result
+from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.spec.claim import Claim
+from nacre.papers.spec.plan import Job
+from nacre.results.record import Record
+
+Swaps: TypeAlias = Mapping[Job, Job]
+"""Runs that are made in place of others."""
+
+
+class Trial:
+    """The runs of some claims, and those made in place of them."""
+
+    def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
+        self._target, self._runs = target, runs
+        self._ended: dict[Job, Result | Exception] = {}
+        self.jobs: dict[Job, float] = {}
+        for claim in claims:
+            for job, seconds in self._needed(claim).items():
+                self.jobs[job] = seconds
+
+    def run(self, groups: Iterable[Iterable[Job]], watch: Watch | None) -> bool:
+        """Runs what has not been run; False if `watch` ended it."""
+        usual = max(self.jobs.values(), default=1.0)
+        wanted = {job: self.jobs.get(job, usual) for group in groups for job in group}
+        jobs = {job: seconds for job, seconds in wanted.items() if job not in self._ended}
+        complete = self._runs.run(jobs, watch)
+        self._ended |= self._runs.ended(jobs)
+        return complete
+
+    def origins(self) -> Iterator[tuple[Job, Mapping[str, Any]]]:
+        """Every value that a run used, with where it came from."""
+        for job in self.jobs:
+            record = self._ended[job]
+            for origin in record.origins if isinstance(record, Record) else ():
+                yield job, origin
+
+    def of(self, claim: Claim) -> set[Job]:
+        """The runs of a claim."""
+        return set(self._needed(claim))
+
+    def judge(self, claim: Claim, swaps: Swaps) -> Row:
+        """The row of a claim, with some runs made in place of others."""
+        ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
+        return row_of(claim, Results(self._target.paper, Outcomes(ended)))
+
+    def _needed(self, claim: Claim) -> dict[Job, float]:
+        """The runs of a claim, with about the seconds each takes."""
+        paper = self._target.paper
+        return {
+            point.job: paper.plan[selection.group].seconds
+            for selection in filter(None, (claim.of, claim.to))
+            for point in paper.points(selection)
+        }
+
+
+def with_setting(job: Job, path: str, text: str) -> Job:
+    """The same run with one setting more."""
+    settings = dict(job.settings) | {path: text}
+    return Job(job.scenario, tuple(sorted(settings.items())), job.mixes, job.dilate)

@@ -1,0 +1,94 @@
+"""What eNVy's paper measures that is no field of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from nacre.base.view import View
+from nacre.results.record import Component, Record
+
+_FLASH = {"cleaning": "clean", "flushing": "drain", "erasing": "erase"}
+"""The work in flash, by the paper's word for it."""
+
+
+def _array(record: Record) -> Component:
+    """The eNVy device, which the paper's times are about."""
+    return next(part for part in record.components if part.kind == "envy")
+
+
+def _reading(record: Record) -> float:
+    """Percent of the time in which the array serves reads."""
+    busy = _array(record).busy
+    return 100 * (_seconds(busy, "read") + _seconds(busy, "translate")) / record.simulated_s
+
+
+def _flash(activity: str) -> Callable[[Record], float]:
+    """Percent of the time in which an array without concurrency does this work."""
+    return lambda record: 100 * _seconds(_array(record).busy, activity) / record.simulated_s
+
+
+def _shared(activity: str) -> Callable[[Record], float]:
+    """The same, with its share of the time in which work in flash stands still for the host.
+
+    That time is shared out in proportion to the work.
+    """
+
+    def share(record: Record) -> float:
+        busy = _array(record).busy
+        work = {each: _seconds(busy, each) for each in _FLASH.values()}
+        done = sum(work.values())
+        waiting = _seconds(busy, "suspend") * work[activity] / done if done else 0.0
+        return 100 * (work[activity] + waiting) / record.simulated_s
+
+    return share
+
+
+def _cleaning_over_flushing(record: Record) -> float:
+    busy = _array(record).busy
+    return _seconds(busy, _FLASH["cleaning"]) / _seconds(busy, _FLASH["flushing"])
+
+
+def _erase_spread(record: Record) -> float:
+    """Erases of the segment that has most, less those of the one that has fewest."""
+    wear = _array(record).wear
+    if wear is None or wear.block_erases is None:
+        raise KeyError("block_erases")
+    return float(wear.block_erases.max - wear.block_erases.min)
+
+
+def _seconds(busy: View, activity: str) -> float:
+    return float(busy.get(activity, 0.0))
+
+
+def _flushes(record: Record) -> float:
+    return float(_array(record).counters["pages_drained"])
+
+
+def _flushes_per_s(record: Record) -> float:
+    return _flushes(record) / record.simulated_s
+
+
+def _flush_ns(record: Record) -> float:
+    """Time of a saturated array per page flushed, however many operations share it.
+
+    What the controller does not spend on the host or on waiting is the flash's; flushing has the
+    part of it that it has of the flash's work.
+    """
+    controller, flash = (
+        next(resource for resource in _array(record).resources if resource.name == name)
+        for name in ("controller", "flash")
+    )
+    left_s = record.simulated_s - sum(float(spent) for spent in controller.busy.values())
+    work_s = sum(float(spent) for spent in flash.busy.values())
+    return 1e9 * left_s * float(flash.busy["drain"]) / work_s / _flushes(record)
+
+
+MEASURES: Mapping[str, Callable[[Record], float]] = {
+    "reading_percent": _reading,
+    **{f"{name}_percent": _flash(activity) for name, activity in _FLASH.items()},
+    **{f"{name}_shared_percent": _shared(activity) for name, activity in _FLASH.items()},
+    "cleaning_over_flushing": _cleaning_over_flushing,
+    "erase_spread": _erase_spread,
+    "flushes_per_s": _flushes_per_s,
+    "flush_ns": _flush_ns,
+}

@@ -1,0 +1,337 @@
+"""Numbers of records, by name, and what is computed from several."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from nacre.base.view import View
+from nacre.errors import Error
+from nacre.papers.measures import (
+    drives,
+    envy,
+    nvm_servers,
+    nvram_cards,
+    onyx,
+    pcm_enterprise,
+)
+from nacre.papers.running.outcome import Outcomes, Result, UnknownError
+from nacre.papers.spec.claim import Claim
+from nacre.papers.spec.paper import Paper
+from nacre.papers.spec.plan import Point, Selection
+from nacre.studies.analysis.interval import half_width
+
+OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
+    "drives": drives.MEASURES,
+    "envy": envy.MEASURES,
+    "nvm-servers": nvm_servers.MEASURES,
+    "nvram-cards": nvram_cards.MEASURES,
+    "onyx": onyx.MEASURES,
+    "pcm-enterprise": pcm_enterprise.MEASURES,
+}
+"""What a paper measures that is no field of a record."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The number of one point."""
+
+    point: Point
+    value: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The runs of a paper that have ended, and what can be read from them."""
+
+    paper: Paper
+    outcomes: Outcomes
+
+    def readings(self, selection: Selection, measure: str) -> list[Reading]:
+        """A number of every point selected; raises `UnknownError` if one is not to be had.
+
+        Points that repeat each other, as with other seeds, have one number: their mean.
+        """
+        return [self.mean(points, measure) for points in self.repeated(selection)]
+
+    def repeated(self, selection: Selection | None) -> list[tuple[Point, ...]]:
+        """The points selected, those together that repeat each other."""
+        if selection is None:
+            return []
+        over, points = self.paper.plan[selection.group].over, self.paper.points(selection)
+        if not over:
+            return [(point,) for point in points]
+        found: dict[tuple[tuple[str, str], ...], list[Point]] = {}
+        for point in points:
+            labels = tuple(label for label in point.labels if label[0] != over)
+            found.setdefault(labels, []).append(point)
+        return [tuple(points) for points in found.values()]
+
+    def mean(self, points: Sequence[Point], measure: str) -> Reading:
+        """The mean of a number of points that repeat each other; raises as `reading` does."""
+        values = [self.reading(point, measure).value for point in points]
+        return Reading(points[0], sum(values) / len(values))
+
+    def reading(self, point: Point, measure: str) -> Reading:
+        """A number of a point; raises `UnknownError` where its run failed or has no such number."""
+        result = self.outcomes.result(point)
+        own = OF_PAPERS.get(self.paper.name, {}).get(measure)
+        try:
+            value = own(result) if own else _field(result, measure)
+        except (KeyError, StopIteration, ZeroDivisionError):
+            value = None
+        if value is None:
+            raise UnknownError(f"{point.name}: the record has no {measure}")
+        return Reading(point, float(value))
+
+    def interval(self, points: Sequence[Point], measure: str, within: str) -> dict[str, float]:
+        """The ends of the 95 % interval of a measure.
+
+        Of points that repeat each other it is that of their mean, of a single run that whose
+        half-width the measure `within` gives in percent. Nothing where there is no such measure,
+        or the run was too short for it.
+        """
+        if not within:
+            return {}
+        try:
+            value = self.mean(points, measure).value
+            found = self.half_width(points, measure)
+            if found is None:
+                found = value * self.reading(points[0], within).value / 100
+        except UnknownError:
+            return {}
+        return {"low": value - found, "high": value + found}
+
+    def half_width(self, points: Sequence[Point], measure: str) -> float | None:
+        """Half of the 95 % interval of a mean over repeats; None of a single run."""
+        return half_width([self.reading(point, measure).value for point in points])
+
+    def x(self, point: Point, axis: str) -> float:
+        """Where a point lies on an axis of numbers."""
+        label = dict(point.labels)[axis]
+        x = self.paper.plan[point.group].number(axis, label)
+        if x is None:
+            raise UnknownError(f'axis "{axis}" has no number at "{label}"')
+        return x
+
+
+def _field(result: Result, path: str) -> float | None:
+    """A field by its dotted path; None where the record has none."""
+    found: object = result
+    for key in path.split("."):
+        if not isinstance(found, View) or key not in found:
+            return None
+        found = found[key]
+    return found if isinstance(found, int | float) else None
+
+
+Check: TypeAlias = Callable[[Results, Claim], float]
+
+
+def check(claim: Claim, results: Results) -> float:
+    """What the runs say to a claim; raises `UnknownError` where they do not."""
+    found = CHECKS.get(claim.check)
+    if found is None:
+        known = ", ".join(CHECKS)
+        raise Error(
+            f'{claim.figure}/{claim.id}: no check "{claim.check}" (known: {known})', "unknown-name"
+        )
+    return found(results, claim)
+
+
+def _values(results: Results, claim: Claim) -> list[float]:
+    return [reading.value for reading in results.readings(claim.of, claim.measure)]
+
+
+def _others(results: Results, claim: Claim) -> list[float]:
+    return [reading.value for reading in results.readings(_other(claim), claim.measure)]
+
+
+def _other(claim: Claim) -> Selection:
+    if claim.to is None:
+        raise Error(f'{claim.figure}/{claim.id}: {claim.check} needs a "to"', "missing-setting")
+    return claim.to
+
+
+def _value(results: Results, claim: Claim) -> float:
+    (value,) = _values(results, claim)
+    return value
+
+
+def _ratios(results: Results, claim: Claim) -> list[float]:
+    """Point by point; one point may stand for all of the other side."""
+    ours, theirs = _values(results, claim), _others(results, claim)
+    if len(theirs) == 1:
+        theirs *= len(ours)
+    if not all(theirs):
+        raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
+    return [one / other for one, other in zip(ours, theirs, strict=True)]
+
+
+def _single(results: Results, claim: Claim) -> list[float]:
+    """The number of every run, of those that repeat each other too."""
+    points = results.paper.points(claim.of)
+    return [results.reading(point, claim.measure).value for point in points]
+
+
+def _widest_interval(results: Results, claim: Claim) -> float:
+    """The widest half of a 95 % interval over repeats, in percent of its mean."""
+    widths = []
+    for points in results.repeated(claim.of):
+        found = results.half_width(points, claim.measure)
+        if found is None:
+            raise UnknownError(f"{points[0].name}: it is not repeated")
+        widths.append(100 * found / abs(results.mean(points, claim.measure).value))
+    return max(widths)
+
+
+def _ratio(results: Results, claim: Claim) -> float:
+    (ratio,) = _ratios(results, claim)
+    return ratio
+
+
+def _highest_ratio(results: Results, claim: Claim) -> float:
+    """The highest of one side as a multiple of the highest of the other."""
+    other = max(_others(results, claim))
+    if not other:
+        raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
+    return max(_values(results, claim)) / other
+
+
+def _steps(results: Results, claim: Claim) -> list[float]:
+    """Each value as a multiple of the one before it."""
+    values = _values(results, claim)
+    if not all(values[:-1]):
+        raise UnknownError(f"{claim.measure} is zero, so no step from it has a size")
+    return [after / before for before, after in itertools.pairwise(values)]
+
+
+def _lowest_at(results: Results, claim: Claim) -> float:
+    """Where on the one axis that is named in `to` the mean over all others is lowest."""
+    (axis,) = _other(claim).where
+    sums: dict[float, list[float]] = {}
+    for reading in results.readings(claim.of, claim.measure):
+        sums.setdefault(results.x(reading.point, axis), []).append(reading.value)
+    return min(sums, key=lambda x: sum(sums[x]) / len(sums[x]))
+
+
+def _highest_at(results: Results, claim: Claim) -> float:
+    """Where on the one axis that is named in `to` the highest point lies."""
+    (axis,) = _other(claim).where
+    highest = max(results.readings(claim.of, claim.measure), key=lambda reading: reading.value)
+    return results.x(highest.point, axis)
+
+
+def remark(claim: Claim, results: Results) -> str:
+    """Which point is the highest, for claims about that; nothing for others."""
+    if claim.check not in ("highest_at", "gain"):
+        return ""
+    try:
+        readings = results.readings(claim.of, claim.measure)
+    except UnknownError:
+        return ""
+    highest = max(readings, key=lambda reading: reading.value).point
+    varies = [label for axis, label in highest.labels if _varies(readings, axis, label)]
+    return f"highest at {', '.join(varies)}" if varies else ""
+
+
+def _gain(results: Results, claim: Claim) -> float:
+    """By how many percent the highest point of `of` is above the highest of `to`."""
+    return _percent_above(_values(results, claim), _others(results, claim))
+
+
+def _gains(results: Results, claim: Claim) -> list[float]:
+    """The same for every label on the one axis on which both sides take the same several."""
+    ours = results.readings(claim.of, claim.measure)
+    theirs = results.readings(_other(claim), claim.measure)
+    (axis,) = (
+        axis
+        for axis, label in ours[0].point.labels
+        if claim.of.where.get(axis) == _other(claim).where.get(axis) and _varies(ours, axis, label)
+    )
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    for side, readings in enumerate((ours, theirs)):
+        for reading in readings:
+            sides = found.setdefault(dict(reading.point.labels)[axis], ([], []))
+            sides[side].append(reading.value)
+    return [_percent_above(*sides) for sides in found.values()]
+
+
+def _percent_above(values: Sequence[float], others: Sequence[float]) -> float:
+    if not max(others):
+        raise UnknownError("the other side is zero, so nothing can be compared with it")
+    return 100 * (max(values) / max(others) - 1)
+
+
+def _crossing(results: Results, claim: Claim) -> float:
+    """Where the line through the points of `of` crosses that through the points of `to`.
+
+    Both run over one axis, that of the first point; between its places lines are straight.
+    """
+    ours = results.readings(claim.of, claim.measure)
+    theirs = results.readings(_other(claim), claim.measure)
+    (axis,) = (name for name, labels in ours[0].point.labels if _varies(ours, name, labels))
+    gaps = [
+        (results.x(one.point, axis), one.value - other.value)
+        for one, other in zip(ours, theirs, strict=True)
+    ]
+    for (x, gap), (next_x, next_gap) in itertools.pairwise(gaps):
+        if gap * next_gap <= 0 and gap != next_gap:
+            return x + (next_x - x) * gap / (gap - next_gap)
+    raise UnknownError("the lines do not cross")
+
+
+def _varies(readings: Sequence[Reading], axis: str, label: str) -> bool:
+    return any(dict(reading.point.labels)[axis] != label for reading in readings)
+
+
+def _steepening(results: Results, claim: Claim) -> float:
+    """The mean slope over the points of `of` as a multiple of that over the points of `to`.
+
+    Either names several places on one axis.
+    """
+    before = _slope(results, _other(claim), claim.measure)
+    if not before:
+        raise UnknownError(f"{claim.measure} does not change, so no slope is a multiple of it")
+    return _slope(results, claim.of, claim.measure) / before
+
+
+def _slope(results: Results, selection: Selection, measure: str) -> float:
+    readings = results.readings(selection, measure)
+    (axis,) = (name for name, labels in selection.where.items() if len(labels) > 1)
+    first, last = readings[0], readings[-1]
+    run = results.x(last.point, axis) - results.x(first.point, axis)
+    return (last.value - first.value) / run
+
+
+def _over(
+    pick: Callable[[Sequence[float]], float], numbers: Callable[[Results, Claim], Sequence[float]]
+) -> Check:
+    return lambda results, claim: pick(numbers(results, claim))
+
+
+CHECKS: Mapping[str, Check] = {
+    "value": _value,
+    "highest": _over(max, _values),
+    "lowest": _over(min, _values),
+    "highest_run": _over(max, _single),
+    "lowest_run": _over(min, _single),
+    "widest_interval": _widest_interval,
+    "ratio": _ratio,
+    "highest_ratio": _highest_ratio,
+    "largest_ratio": _over(max, _ratios),
+    "smallest_ratio": _over(min, _ratios),
+    "largest_gap": _over(lambda ratios: max(abs(ratio - 1) for ratio in ratios), _ratios),
+    "largest_step": _over(max, _steps),
+    "smallest_step": _over(min, _steps),
+    "lowest_at": _lowest_at,
+    "highest_at": _highest_at,
+    "gain": _gain,
+    "lowest_gain": _over(min, _gains),
+    "highest_gain": _over(max, _gains),
+    "crossing": _crossing,
+    "steepening": _steepening,
+}
+"""What `check` in a claim names."""

@@ -1,0 +1,198 @@
+"""What Roberts et al. measure that is no field of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nacre.results.record import Record
+from nacre.scenario.catalog import catalog
+
+
+def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
+    """Mean time of a read or write that the cache, the first component, spends on something."""
+
+    def spent(record: Record) -> float:
+        path = record.components[0].path
+        parts = [
+            part
+            for part in record.time_spent[operation]
+            if part.activity == activity and part.component == path
+        ]
+        return float(sum(part.mean_ns for part in parts)) / 1000
+
+    return spent
+
+
+def _watts(record: Record, *, disk: bool) -> float:
+    """Mean power of the disk, or of all memories."""
+    kinds = {component.path: component.kind for component in record.components}
+    joules = sum(
+        energy for path, energy in record.energy_j.items() if (kinds[path] == "hdd") == disk
+    )
+    return float(joules / record.drained_s)
+
+
+_MICRO_PAGES = 32_768
+"""Pages of 2 KiB of the small workloads' 64 MiB."""
+
+_READING = {"read", "correct"}
+_IDLE = {"idle"}
+
+
+def _memory_watts(kind: str) -> Callable[[Record], float]:
+    """Mean power of the memories that read and decode, idle, or write, fill, clean and erase."""
+
+    def is_of(activity: str) -> bool:
+        known = {"read": _READING, "idle": _IDLE}
+        return activity in known[kind] if kind in known else activity not in _READING | _IDLE
+
+    def watts(record: Record) -> float:
+        energies = [c.energy_j for c in record.components if c.kind != "hdd" and c.energy_j]
+        joules = sum(
+            joules for energy in energies for activity, joules in energy.items() if is_of(activity)
+        )
+        return float(joules / record.drained_s)
+
+    return watts
+
+
+def _flash(record: Record) -> Any:
+    """The only flash cache of a record."""
+    (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+    return flash
+
+
+def _counter(name: str) -> Callable[[Record], float]:
+    """A count of the flash cache."""
+
+    def count(record: Record) -> float:
+        flash = _flash(record)
+        return float(flash.counters[name])
+
+    return count
+
+
+def _read_hits(record: Record) -> float:
+    """Share of reads of the flash cache that it serves."""
+    hits, misses = (_counter(name)(record) for name in ("read_hits", "read_misses"))
+    return hits / (hits + misses)
+
+
+def _hits_over_held(record: Record) -> float:
+    """Share of reads that hit, over the share of the workload's pages that the flash holds."""
+    flash = _flash(record)
+    held = float(record.columns[f"{flash.path}.flash.pages_valid"][0])
+    return _read_hits(record) * _MICRO_PAGES / held
+
+
+def _collections_per_write(record: Record) -> float:
+    """Pages moved by collection for each that the host writes."""
+    return _counter("collected_programs")(record) / _counter("host_programs")(record)
+
+
+def _life(name: str) -> Callable[[Record], float]:
+    """Pages that the flash takes in until what a column of its life is named after."""
+
+    def pages(record: Record) -> float:
+        flash = _flash(record)
+        return float(record.columns[f"{flash.path}.life.{name}"][0])
+
+    return pages
+
+
+def _pages_until_left(share: float) -> Callable[[Record], float]:
+    """Pages taken in until so small a share of the flash is left."""
+
+    def pages(record: Record) -> float:
+        flash = _flash(record)
+        taken, usable = (
+            record.columns[f"{flash.path}.wearing.{name}"]
+            for name in ("pages_taken", "usable_share")
+        )
+        return float(taken[usable <= share][0])
+
+    return pages
+
+
+_NEW = (4_000, 20_000)
+"""Requests of the life runs in which the flash is full and new: intervals of time begin in them."""
+
+_SPAN = 0.05
+"""Share of the requests of a life over which throughput is averaged."""
+
+
+def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
+    """Pages taken in until throughput is so much lower than that of the new flash."""
+    import numpy as np
+
+    flash = _flash(record)
+    asked, taken = (
+        np.concatenate([[0.0], record.columns[f"{flash.path}.wearing.{name}"]])
+        for name in ("pages_asked", "pages_taken")
+    )
+    done = record.columns["time.reads"] + record.columns["time.writes"]
+    # Requests of one page each, up to the end of each interval of time.
+    upto = np.concatenate([[0.0], np.cumsum(done, dtype=float)])
+    is_new = (upto[:-1] >= _NEW[0]) & (upto[:-1] < _NEW[1])
+    new = float(done[is_new].mean())
+    within = int(np.searchsorted(upto, asked[-1]))
+    width = max(1, round(_SPAN * within))
+    mean = np.convolve(done[:within], np.full(width, 1 / width), "valid")
+    (slower,) = np.nonzero(mean < (1 - by) * new)
+    middle = slower[0] + width // 2
+    return float(np.interp(upto[middle], asked, taken))
+
+
+def _pages_after_half(record: Record) -> float:
+    """Pages that the flash takes in from when half of it is gone until all of it is."""
+    return _life("pages_to_end")(record) - _life("pages_to_half")(record)
+
+
+def _worn_at(share: float) -> Callable[[Record], float]:
+    """Pages taken in until so small a share of the flash is left, over those to its end."""
+
+    def life(record: Record) -> float:
+        return _pages_until_left(share)(record) / _life("pages_to_end")(record)
+
+    return life
+
+
+def _density(of: str, over: str) -> Callable[[Any], float]:
+    """How many times more bits of one technology than of another fit on an area in 2009."""
+
+    def ratio(_: object) -> float:
+        areas = {value.path: float(value.value) for value in catalog()["itrs_2007"].values}
+        return areas[f"y2009.{over}_um2_per_bit"] / areas[f"y2009.{of}_um2_per_bit"]
+
+    return ratio
+
+
+MEASURES: Mapping[str, Callable[[Any], float | None]] = {
+    "cell_read_us": _spent_us("read", "read"),
+    "cell_write_us": _spent_us("write", "write"),
+    "decode_us": _spent_us("read", "correct"),
+    "disk_w": lambda record: _watts(record, disk=True),
+    "memory_w": lambda record: _watts(record, disk=False),
+    "total_w": lambda record: _watts(record, disk=True) + _watts(record, disk=False),
+    "memory_read_w": _memory_watts("read"),
+    "memory_write_w": _memory_watts("write"),
+    "memory_idle_w": _memory_watts("idle"),
+    "read_hits": _read_hits,
+    "hits_over_held": _hits_over_held,
+    "collections_per_write": _collections_per_write,
+    "life_at_90_percent": _worn_at(0.9),
+    "life_at_half": _worn_at(0.5),
+    "pages_until_slower": _pages_until_slower,
+    "pages_to_first_gone": _life("pages_to_first_gone"),
+    "pages_to_first_lost": _life("pages_to_first_lost"),
+    "pages_to_tenth": _pages_until_left(0.9),
+    "pages_to_half": _life("pages_to_half"),
+    "pages_to_nine_tenths": _pages_until_left(0.1),
+    "pages_to_end": _life("pages_to_end"),
+    "pages_after_half": _pages_after_half,
+    "slc_over_pcram": _density("nand_slc", "pcram_slc"),
+    "dram_over_pcram": _density("dram", "pcram_slc"),
+    "mlc_over_dram": _density("nand_mlc", "dram"),
+    "slc_over_dram": _density("nand_slc", "dram"),
+}

@@ -1,0 +1,67 @@
+"""What the paper of the NVRAM cards measures that is no field of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from nacre.base.view import View
+from nacre.errors import Error
+from nacre.results.record import Record
+
+
+def _latency(record: Record) -> View:
+    """Latencies of the one kind of request there is."""
+    found = record.latency.read or record.latency.write
+    if found is None:
+        raise KeyError("latency")
+    return found
+
+
+def _us(field: str) -> Callable[[Record], float]:
+    """A latency in microseconds."""
+    return lambda record: float(_latency(record)[field]) / 1e3
+
+
+def _interval_percent(record: Record) -> float | None:
+    """Half-width of the 95 % interval of the mean latency, in percent of it.
+
+    In a closed loop the rate is the depth over the mean latency, so this is that of the rate too.
+    """
+    latency = _latency(record)
+    half_width = latency["mean_ci95_ns"]
+    return None if half_width is None else float(100 * half_width / latency["mean_ns"])
+
+
+def _in_card(record: Record) -> float:
+    """Requests in the loop by Little's law, over those that the loop keeps under way."""
+    (depth,) = (
+        int(origin["value"])
+        for origin in record.origins
+        if origin["path"] == "workload.arrival.queue_depth"
+    )
+    return float(record.throughput.iops * _latency(record)["mean_ns"] / 1e9) / depth
+
+
+def _dump(name: str) -> Callable[[Record], float]:
+    """What the card's report says of a dump of its whole memory."""
+
+    def value(record: Record) -> float:
+        card = record.components[0]
+        try:
+            return float(record.columns[f"{card.path}.dump.{name}"][0])
+        except Error:
+            raise KeyError(name) from None
+
+    return value
+
+
+MEASURES: Mapping[str, Callable[[Record], float | None]] = {
+    "mean_us": _us("mean_ns"),
+    "p50_us": _us("p50_ns"),
+    "p99_us": _us("p99_ns"),
+    "interval_percent": _interval_percent,
+    "in_card": _in_card,
+    "dump_needs_j": _dump("needs_j"),
+    "dump_s": _dump("s"),
+    "dump_saves_share": _dump("saves_share"),
+}

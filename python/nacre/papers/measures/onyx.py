@@ -1,0 +1,49 @@
+"""What Onyx's paper measures that is no field of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from nacre.results.record import Component, Record
+
+
+def _drive(record: Record) -> Component:
+    """The drive, which does all the work of these runs."""
+    return record.components[0]
+
+
+def _bandwidth(record: Record) -> float:
+    """Megabytes per second, read and written."""
+    return record.throughput.bytes_per_s / 1e6
+
+
+def _latency(record: Record) -> float:
+    """Mean latency in microseconds, of reads and writes together."""
+    found = [latency for latency in (record.latency.read, record.latency.write) if latency]
+    requests = sum(latency.count for latency in found)
+    return sum(latency.mean_ns * latency.count for latency in found) / requests / 1e3
+
+
+def _most_programs(record: Record) -> float:
+    """Programs of the row that was programmed most."""
+    wear = _drive(record).wear
+    if wear is None or wear.row_programs is None:
+        raise KeyError("row_programs")
+    return float(wear.row_programs.max)
+
+
+def _worn_out_s(record: Record) -> float:
+    """Seconds until the first row is worn out."""
+    if record.worn_out is None:
+        raise KeyError("worn_out")
+    return record.worn_out.seconds
+
+
+MEASURES: Mapping[str, Callable[[Record], float]] = {
+    "mb_per_s": _bandwidth,
+    "mib_per_s": lambda record: record.throughput.bytes_per_s / 2**20,
+    "latency_us": _latency,
+    "most_programs": _most_programs,
+    "worn_out_s": _worn_out_s,
+    "days_until_worn_out": lambda record: _worn_out_s(record) / 86_400,
+}

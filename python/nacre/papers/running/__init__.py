@@ -1,0 +1,1 @@
+"""The runs behind claims, and what came of them."""

@@ -1,0 +1,52 @@
+"""What has become of the runs of a reproduction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nacre.papers.running.served import NotRunError, Served
+from nacre.papers.spec.plan import Job, Point
+from nacre.results.record import Record
+from nacre.simulate.mixing import Mixes
+
+Result: TypeAlias = Record | Mixes | Served
+"""What a run ends in."""
+
+
+class UnknownError(Exception):
+    """Why there is no simulated number; the text is for the user."""
+
+
+class UnmadeError(UnknownError):
+    """The runs cannot be made here."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Records and failures by job; a job in neither has not ended."""
+
+    ended: Mapping[Job, Result | Exception]
+
+    def result(self, point: Point) -> Result:
+        """The result of a point; raises `UnknownError` where there is none."""
+        match self.ended.get(point.job):
+            case None:
+                raise UnknownError(f"not run to its end: {point.name}")
+            case NotRunError() as error:
+                raise UnmadeError(f"not run: {error}")
+            case Exception() as error:
+                raise UnknownError(f"{point.name} failed: {' / '.join(str(error).splitlines())}")
+            case result:
+                return result
+
+    def get(self, point: Point) -> Result | None:
+        """The result of a point, if there is one."""
+        found = self.ended.get(point.job)
+        return None if isinstance(found, Exception) else found
+
+    def why_not_run(self, point: Point) -> str | None:
+        """What the run of a point needs that is not here; None where it could be made."""
+        found = self.ended.get(point.job)
+        return str(found) if isinstance(found, NotRunError) else None

@@ -1,0 +1,300 @@
+"""Runs on a served device: sysbench on an ext4 of it, in dilated time.
+
+    scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> sysbench
+
+The workload of the scenario says what sysbench does. Everything that this starts and mounts lives
+in a mount and a process namespace of its own, the image in memory. When their first process ends,
+however that comes, the kernel ends the others, unmounts and frees the loop device, which it was
+told to do with the last user; that first process is killed when whoever started it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nacre.base import quantity
+from nacre.base.view import View
+from nacre.errors import Error
+from nacre.papers.spec.plan import Job
+from nacre.simulate.running import check
+
+PROGRAMS = {
+    "sysbench": "sysbench",
+    "nbdfuse": "libnbd-bin",
+    "fusermount3": "fuse3",
+    "mkfs.ext4": "e2fsprogs",
+    "mount": "mount",
+    "losetup": "mount",
+    "findmnt": "util-linux",
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+}
+"""What has to be installed, and the Debian package it is in."""
+
+DEVICES = ("/dev/fuse", "/dev/loop-control")
+LIMIT_S = 180.0
+"""A run that takes longer than this has gone wrong."""
+
+CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+"""What a command begins with that is to leave nothing behind: namespaces of its own."""
+_READY_S = 30.0
+_CONNECTIONS = "128"
+_FILE_SYSTEM_MIB = 16
+"""Beside its files an ext4 needs room for itself, the image for the state of the device."""
+
+
+class NotRunError(Exception):
+    """A run that cannot be made here; the text says what it needs."""
+
+
+class Served(View):
+    """What sysbench saw of a served device, in the device's own time, and what the server said.
+
+    `server` counts the answers, the late ones among them, and has the latencies of reads as
+    modelled and as seen by the client, in wall time; a few requests of the mount are among them.
+    """
+
+    name: str
+    threads: int
+    requests: int
+    dilation: float
+    wall_s: float
+    throughput: View
+    latency: View
+    server: View
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Writes served.json."""
+        from nacre.files.saving import Staging
+
+        with Staging(Path(directory)) as staging:
+            text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+            staging.write("served.json", f"{text}\n".encode())
+        return Path(directory)
+
+
+def lacking() -> list[str]:
+    """What a run needs and is not here, with what to install."""
+    absent = [name for name in PROGRAMS if not shutil.which(name)]
+    packages = " ".join(dict.fromkeys(PROGRAMS[name] for name in absent))
+    found = [f"{', '.join(absent)} (apt install {packages})"] if absent else []
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        found.append("root")
+    found += [name for name in DEVICES if not os.access(name, os.R_OK | os.W_OK)]
+    return found or _forbidden()
+
+
+def _forbidden() -> list[str]:
+    """What root may not do here, as in some containers."""
+    with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
+        wishes = {
+            "the right to mount": [*CAGE, "mount", "-t", "tmpfs", "nacre", folder],
+            "a free loop device": ["losetup", "--find"],
+        }
+        for wish, command in wishes.items():
+            done = _finished(command)
+            if done.returncode:
+                return [f"{wish} ({' '.join(done.stderr.split())})"]
+    return []
+
+
+def check_here() -> None:
+    """Raises `NotRunError` where nothing can be served and mounted."""
+    if needs := lacking():
+        raise NotRunError(f"needs {', '.join(needs)}")
+
+
+def run(load: Mapping[str, Any], folder: str | None = None) -> str:
+    """Serves a device and has sysbench read it; what was seen is the JSON text of a `Served`.
+
+    Its files lie in a directory within `folder`. Raises `Error` where it goes wrong.
+    """
+    with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
+        return caged([*CAGE, sys.executable, "-m", __name__, place, json.dumps(load)])
+
+
+def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
+    """What a program printed. Whatever happens, also to whoever asked, it has ended then."""
+    with subprocess.Popen(  # noqa: S603 (our own interpreter)
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, wrong = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            raise Error(
+                f"a served run did not end within {limit_s:g} s", "process-failed"
+            ) from None
+        finally:
+            process.kill()
+    if process.returncode:
+        lines = " / ".join(wrong.strip().splitlines()[-4:])
+        status = process.returncode
+        text = f"a served run ended with {status}: {lines}"
+        raise Error(text, "process-failed", status=status)
+    return said
+
+
+def load_of(job: Job) -> dict[str, Any]:
+    """What is to be served and done; raises `Error` for a workload that sysbench cannot do."""
+    resolved = check(job.scenario, job.overrides())
+    workload = resolved.scenario.workload
+    wanted = {"kind": "uniform", "start": "0 B", "read_share": "100 %", "trim_share": "0 %"}
+    unfit = [f"workload.{key}" for key, value in wanted.items() if workload.get(key) != value]
+    if workload.arrival.kind != "closed" or workload.arrival.think != "0 s":
+        unfit.append("workload.arrival")
+    if unfit:
+        raise Error(
+            f"sysbench reads everywhere alike in a closed loop; {unfit[0]} is something else",
+            "not-supported",
+        )
+    return {
+        "name": resolved.name,
+        "scenario": job.scenario,
+        "settings": [f"{path}={value}" for path, value in job.settings],
+        "dilation": job.dilate,
+        "bytes": int(quantity.parse(workload.footprint).value),
+        "request": int(quantity.parse(workload.request).value),
+        "requests": workload.requests,
+        "threads": workload.arrival.queue_depth,
+    }
+
+
+def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
+    """Lays the files out in real time, reads them in dilated time; in the namespaces only."""
+    size = 2 * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
+    ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
+    sysbench = ["sysbench", "fileio", "--file-num=16", f"--file-total-size={load['bytes']}"]
+    sysbench += ["--file-extra-flags=direct", "--file-fsync-freq=0", "--rand-seed=1"]
+    with device_file(folder, load, 1.0) as disk:
+        make_ext4(disk)
+        with mounted(disk, folder) as place:
+            ran(*sysbench, "--file-block-size=1048576", "prepare", cwd=place)
+    sysbench += [f"--file-block-size={load['request']}", "--file-test-mode=rndrd", "--time=0"]
+    sysbench += [f"--events={load['requests']}", f"--threads={load['threads']}"]
+    with device_file(folder, load, load["dilation"]) as disk, mounted(disk, folder) as place:
+        said = ran(*sysbench, "run", cwd=place)
+        server = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
+    return document(load, said, server["exports"][0])
+
+
+def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[str, Any]:
+    """What sysbench said, in the device's time; raises `Error` where that is not understood."""
+    found = {
+        name: re.search(rf"{name}:\s+([\d.]+)", said)
+        for name in ("total time", "total number of events", "avg")
+    }
+    numbers = {name: float(match[1]) for name, match in found.items() if match}
+    if len(numbers) < len(found) or not numbers["total time"]:
+        raise Error(f"sysbench said: {said}", "process-failed")
+    wall, count = numbers["total time"], numbers["total number of events"]
+    kept = ("answered", "late", "modelled", "wall")
+    return {
+        "name": load["name"],
+        "threads": load["threads"],
+        "requests": int(count),
+        "dilation": load["dilation"],
+        "wall_s": wall,
+        "throughput": {"iops": count / wall * load["dilation"]},
+        "latency": {"read": {"mean_ns": numbers["avg"] * 1e6 / load["dilation"]}},
+        "server": {key: export[key] for key in kept},
+    }
+
+
+@contextlib.contextmanager
+def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Iterator[Path]:
+    """The device of `load` as a file that nbdfuse shows; its image stays."""
+    place, image = folder / "fuse", folder / "image"
+    place.mkdir(exist_ok=True)
+    settings = [part for setting in load["settings"] for part in ("--set", setting)]
+    serve = _nacre("serve", load["scenario"], image, "--dilate", f"{dilation:g}", *settings)
+    with started(serve, (folder / "image.sock").exists):
+        # Of nbdfuse, a connection holds one request at a time, chosen by chance: there are many.
+        uri = f"nbd+unix:///?socket={folder}/image.sock"
+        fuse = ["nbdfuse", "-C", _CONNECTIONS, str(place), uri]
+        with started(fuse, (place / "nbd").exists):
+            yield place / "nbd"
+            ran("fusermount3", "-u", place)
+
+
+def make_ext4(disk: Path) -> None:
+    """Makes a file system of blocks of 4 KiB, so that a read is one block of the device too.
+
+    Nothing of its own is to be written later, while files are read.
+    """
+    made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
+    ran("mkfs.ext4", "-F", "-q", *made, disk)
+
+
+@contextlib.contextmanager
+def mounted(disk: Path, folder: Path) -> Iterator[Path]:
+    """The ext4 of a file, past the page cache. Its loop device goes with the mount."""
+    place = folder / "mounted"
+    place.mkdir(exist_ok=True)
+    ran("mount", "-t", "ext4", "-o", "loop,noatime", disk, place)
+    loop = ran("findmnt", "-n", "-o", "SOURCE", place).strip()
+    ran("losetup", "--direct-io=on", loop)
+    if ran("losetup", "--list", "--noheadings", "--output", "DIO", loop).strip() != "1":
+        raise Error(f"{loop} does not read past the page cache", "not-supported")
+    yield place
+    ran("umount", place)
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
+    """A program in the background, from when it is ready; at the end it is asked to end."""
+    with subprocess.Popen(  # noqa: S603 (its parts are ours)
+        list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as process:
+        ends = time.monotonic() + _READY_S
+        while not ready():
+            if process.poll() is not None or time.monotonic() > ends:
+                raise Error(f"{' '.join(map(str, command[:4]))} did not begin", "process-failed")
+            time.sleep(0.02)
+        yield
+        process.terminate()
+
+
+def _nacre(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "nacre", *map(str, arguments)]
+
+
+def ran(*command: str | Path, cwd: Path | None = None) -> str:
+    """What a program printed; raises `Error` if it failed."""
+    done = _finished(command, cwd)
+    if done.returncode:
+        raise Error(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}", "process-failed")
+    return done.stdout
+
+
+def _finished(
+    command: Sequence[str | Path], cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 (its parts are ours)
+        list(map(str, command)), capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(json.dumps(_measured(Path(sys.argv[1]), json.loads(sys.argv[2]))))
+    except Error as error:
+        # What still runs ends with this process, which is the first of its namespace.
+        sys.stderr.write(str(error))
+        sys.stderr.flush()
+        os._exit(1)

@@ -1,0 +1,89 @@
+"""The runs of a plan as tasks of a study's engine, and what their documents become."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nacre.papers.running import served
+from nacre.papers.running.outcome import Result
+from nacre.papers.running.served import Served
+from nacre.papers.spec.plan import Job
+from nacre.results.record import Record
+from nacre.scenario.source import Source, assignments
+from nacre.simulate.mixing import counted, of
+from nacre.studies.engines.task import (
+    Base,
+    Columns,
+    Outcome,
+    Task,
+    compact,
+)
+from nacre.studies.points.point import Points
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Task):
+    """A run of which the whole record is wanted: with its columns and where values came from."""
+
+    def carried_out(self, base: Base) -> tuple[str, Columns | None]:
+        """The record and its columns."""
+        data, columns = self.ran(base)
+        return compact(data), columns()
+
+
+@dataclass(frozen=True, slots=True)
+class Mixing(Task):
+    """Every mix of the tiers of a scenario in so many steps, scored; nothing is simulated."""
+
+    steps: int = 1
+
+    def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
+        """What was counted, and the columns of the mixes."""
+        data, columns = counted(self.source, list(self.settings), self.steps)
+        return compact(data), columns
+
+
+@dataclass(frozen=True, slots=True)
+class Serving(Task):
+    """A device that is served so many times slower, and read by sysbench."""
+
+    load: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def carried_out(self, base: Base) -> tuple[str, Columns | None]:
+        """What sysbench and the server saw."""
+        return served.run(self.load, base.folder), None
+
+
+_FORMS: Mapping[type[Task], Callable[[dict[str, Any], Columns], Result]] = {
+    Run: Record,
+    Mixing: of,
+    Serving: lambda data, _: Served(data),
+}
+
+
+def task_of(job: Job, source: Source, points: Points) -> Task:
+    """The task of a job, under a key of all that its outcome depends on.
+
+    Raises `ConfigError` where its settings are not legal, `Error` where it cannot be served.
+    """
+    settings = tuple(assignments(job.overrides()))
+    of_model = points.point(0, 0, {}, settings).key
+    # Beside what the model uses: where a value came from is in the record too.
+    identity = json.dumps([source.text, settings, job.mixes, job.dilate, of_model])
+    key = hashlib.sha256(identity.encode()).hexdigest()[: len(of_model)]
+    if job.mixes:
+        return Mixing(key, source, settings, steps=job.mixes)
+    if job.dilate:
+        return Serving(key, source, settings, load=served.load_of(job))
+    return Run(key, source, settings)
+
+
+def result_of(task: Task, outcome: Outcome) -> Result | None:
+    """What a task that ended well made; None of another."""
+    if outcome.record is None:
+        return None
+    return _FORMS[type(task)](json.loads(outcome.record), outcome.columns or {})

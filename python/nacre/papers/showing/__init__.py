@@ -1,0 +1,1 @@
+"""Recomputed papers as tables, figures and pages."""

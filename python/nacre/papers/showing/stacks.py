@@ -1,0 +1,97 @@
+"""Bars of parts that add up, with a second measure over its own axis."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import altair as alt
+
+from nacre.base.text import significant
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.papers.measures.measures import Results
+from nacre.papers.running.outcome import UnknownError
+from nacre.papers.spec.paper import Drawing
+from nacre.papers.spec.plan import Point
+
+_HEIGHT = 300
+
+Data = list[dict[str, Any]]
+
+
+def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
+    """A bar for every label of the series, if there is one, at every place on x, of its measures.
+
+    Diamonds, on the right axis, are `beside` as a multiple of that of the first bar of their place.
+    """
+    bars, beside = _rows(results, drawing)
+    if not bars:
+        raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
+    names = list(dict.fromkeys(row["bar"] for row in bars))
+    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(drawing.measures))]
+    x = alt.X("bar:O", title=None).sort(names).scale(paddingInner=0.45)
+    x = x.axis(grid=False, labelAngle=0, labelLimit=200)
+    parts = list(drawing.measures)
+    colour = alt.Color("part:N").scale(domain=parts, range=colours).legend(symbolType="square")
+    left = (
+        alt.Chart(theme.data(bars))
+        .mark_bar()
+        .encode(
+            x=x,
+            y=alt.Y("low:Q", title=drawing.y_title).axis(tickCount=6),
+            y2="high:Q",
+            color=colour,
+            tooltip=["bar:O", "part:N", alt.Tooltip("value:Q", format=",.4~g")],
+        )
+    )
+    sums = alt.Chart(theme.data([row for row in bars if row["said"]]))
+    # A diamond may stand where the sum does, in the middle of the bar: the sum keeps to its left.
+    words = sums.mark_text(
+        dx=-10 if beside else 0, dy=-8, fontSize=11, align="right" if beside else "center"
+    ).encode(x=x, y="high:Q", text="said:N")
+    chart = alt.layer(alt.layer(left, words))
+    if beside:
+        right = alt.Y("value:Q", title=drawing.beside_title).scale(zero=True)
+        right = right.axis(orient="right", grid=False, tickCount=6)
+        base = alt.Chart(theme.data(beside)).encode(x=x, y=right)
+        marks = base.mark_point(
+            shape="diamond", size=110, filled=True, opacity=1, color=theme.INK
+        ).encode(tooltip=["bar:O", alt.Tooltip("value:Q", format=",.4~g")])
+        said = base.mark_text(dx=26, fontSize=11, fontWeight="bold").encode(text="said:N")
+        chart = alt.layer(alt.layer(left, words), alt.layer(marks, said))
+        chart = chart.resolve_scale(y="independent")
+    return cast("alt.LayerChart", chart.properties(width=theme.WIDTH, height=_HEIGHT))
+
+
+def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
+    """Parts of bars, from the ground up, and what stands beside them."""
+    bars: Data = []
+    beside: Data = []
+    first: dict[str, float] = {}
+    points = results.paper.points(drawing.points) if drawing.points else []
+    places = list(dict.fromkeys(dict(point.labels)[drawing.x] for point in points))
+    for point in sorted(points, key=lambda point: places.index(dict(point.labels)[drawing.x])):
+        labels = dict(point.labels)
+        place = labels[drawing.x]
+        bar = f"{place}: {labels[drawing.series]}" if drawing.series else place
+        values = {part: _value(results, point, name) for part, name in drawing.measures.items()}
+        known = {part: value for part, value in values.items() if value is not None}
+        low = 0.0
+        for part, value in known.items():
+            row = {"bar": bar, "part": part, "value": value, "low": low, "high": low + value}
+            low += value
+            bars.append(row | {"said": ""})
+        if known:
+            bars[-1]["said"] = significant(low)
+        found = _value(results, point, drawing.beside) if drawing.beside else None
+        if found is not None:
+            ratio = found / first.setdefault(place, found)
+            beside.append({"bar": bar, "value": ratio, "said": significant(ratio)})
+    return bars, beside
+
+
+def _value(results: Results, point: Point, measure: str) -> float | None:
+    try:
+        return results.reading(point, measure).value
+    except UnknownError:
+        return None

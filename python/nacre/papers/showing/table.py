@@ -1,0 +1,154 @@
+"""Rows as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nacre.base.table import Table
+from nacre.base.text import NOTHING
+from nacre.papers.judging.held_out import Held, Without
+from nacre.papers.judging.judge import (
+    Row,
+    failed,
+    number,
+    unexpected,
+)
+from nacre.papers.judging.sensitivity import Doubt, Sensitivity
+
+_MOVED = 0.01
+"""By how much of itself a number has to change to be told."""
+_COLUMNS = (
+    "figure", "metric", "class", "published", "simulated", "error", "passes", "verdict",
+)  # fmt: skip
+
+
+def claims(rows: Sequence[Row]) -> Table:
+    """A line per claim: what was published, what came out, whether that holds."""
+    several = len({row["paper"] for row in rows}) > 1
+    cells = [
+        [
+            f"{row['paper']}/{row['figure']}" if several else row["figure"],
+            row["metric"],
+            row["class"],
+            published(row),
+            number(row["simulated"], row["unit"]),
+            error(row),
+            row["tolerance"] or NOTHING,
+            verdict(row),
+        ]
+        for row in rows
+    ]
+    numeric = [False, False, False, False, True, True, False, False]
+    return Table("", _COLUMNS, numeric, cells, prose=["metric", "published", "passes"])
+
+
+def verdict(row: Row) -> str:
+    """`pass`, `miss` where that is known, `FAIL` where not; `unclosed`; `not run`."""
+    if row["kind"] == "unclosed":
+        return "unclosed"
+    if failed(row):
+        return "FAIL" if unexpected(row) else "miss"
+    return "not run" if row["pass"] is None else "pass"
+
+
+def error(row: Row) -> str:
+    """How far off what was simulated is, with its sign; nothing is below zero by none."""
+    off = row["error"]
+    return NOTHING if off is None else f"{round(100 * off, 1) + 0.0:+.1f} %"
+
+
+def published(row: Row) -> str:
+    """What the paper says, as people read it."""
+    said = row["published"]
+    return said if isinstance(said, str) else number(said, row["unit"])
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """What is to be said about single rows, and the values that were fitted."""
+    said: dict[str, None] = {}
+    for row in rows:
+        about = f"{row['figure']}, {row['metric']}"
+        if row["not_run"]:
+            said[f"{row['figure']}, {row['not_run']}"] = None
+            continue
+        if failed(row) and row["misses"]:
+            said[f"{about}: misses: {row['misses']}"] = None
+        if row["note"]:
+            said[f"{about}: {row['note']}"] = None
+    for row in rows:
+        said |= dict.fromkeys(f"{row['paper']}, fitted: {value}" for value in row["fitted"])
+    return list(said)
+
+
+def moves(found: Sequence[Sensitivity]) -> list[Table]:
+    """What predictions are over seeds, and which values move them."""
+    seeds = [[row["figure"], row["metric"], _simulated(row), _half_width(row)] for row in found]
+    values = [
+        [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
+        for row in found
+        for doubt in row["values"]
+        if doubt["flips"] or matters(row, doubt)
+    ]
+    return [
+        Table(
+            "Over seeds", ("figure", "metric", "simulated", "95 %"), [False, False, True, True],
+            seeds, prose=["metric"],
+        ),
+        Table(
+            "A fifth less and a fifth more",
+            ("figure", "metric", "value", "confidence", "less", "more", "verdict"),
+            [False, False, False, False, True, True, False],
+            values, prose=["metric", "value"],
+        ),
+    ]  # fmt: skip
+
+
+def without(found: Sequence[Held]) -> Table:
+    """A line for each row that a fitted value moves by more than a hundredth, or decides."""
+    cells = [
+        [held["value"], held["neutral"], row["figure"], row["metric"], *_compared(row)]
+        for held in found
+        for row in held["rows"]
+        if row["held"] != row["holds"] or _differ(row["fitted"], row["without"])
+    ]
+    return Table(
+        "Without one fitted value at a time",
+        ("fitted", "in its place", "figure", "metric", "before", "without", "verdict"),
+        [False, False, False, False, True, True, False],
+        cells, prose=["metric", "fitted"],
+    )  # fmt: skip
+
+
+def _compared(row: Without) -> list[str]:
+    if row["without"] is None:
+        return [number(row["fitted"], row["unit"]), "refused", NOTHING]
+    verdict = "stays" if row["held"] == row["holds"] else "flips"
+    return [*(number(row[key], row["unit"]) for key in ("fitted", "without")), verdict]
+
+
+def _differ(before: float | None, after: float | None) -> bool:
+    return bool(before) and after is not None and abs(after / (before or 1) - 1) > _MOVED
+
+
+def _simulated(row: Sensitivity) -> str:
+    return number(row["simulated"], row["unit"])
+
+
+def _half_width(row: Sensitivity) -> str:
+    known = row["half_width"]
+    return NOTHING if known is None else f"+- {number(known, row['unit'])}"
+
+
+def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
+    ends = [
+        "refused" if at["simulated"] is None else number(at["simulated"], row["unit"])
+        for at in (doubt["less"], doubt["more"])
+    ]
+    return [*ends, "flips" if doubt["flips"] else "stays"]
+
+
+def matters(row: Sensitivity, doubt: Doubt) -> bool:
+    """Whether a value moves a prediction by more than a hundredth."""
+    base = row["simulated"]
+    ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
+    return any(_differ(base, end) for end in ends)

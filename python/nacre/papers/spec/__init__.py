@@ -1,0 +1,1 @@
+"""What a paper's files say: claims, plans, points."""

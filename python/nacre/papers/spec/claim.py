@@ -1,0 +1,117 @@
+"""A claim: what was published, how closely it is to be met, and what meeting it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from nacre.papers.spec.entry import Entry
+from nacre.papers.spec.plan import Group, Selection, selection
+
+Kind: TypeAlias = Literal["exact", "close", "trend", "unclosed"]
+Class: TypeAlias = Literal["prediction", "calibration", "arithmetic", "trend", "unclosed"]
+"""What a row is worth as evidence; only predictions are."""
+_WITHIN = {"exact": 0.02, "close": 0.10}
+"""How far off a number may be, relative to what was published, unless its claim says otherwise."""
+_BOUNDS = ("above", "at_least", "at_most", "below")
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """When a simulated number passes: near the published one, or a law's, and within its bounds."""
+
+    relative: float | None = None
+    absolute: float | None = None
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    law: float | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published number or statement, and how it is computed.
+
+    `published` is None where the paper prints nothing: what the row is held against is then a law,
+    in its tolerance. `because` says why a row is no prediction, `misses` why it is known to miss.
+    """
+
+    id: str
+    figure: str
+    metric: str
+    published: float | str | None
+    unit: str
+    kind: Kind
+    grade: Class
+    because: str
+    misses: str
+    source: str
+    note: str
+    check: str
+    measure: str
+    of: Selection
+    to: Selection | None
+    tolerance: Tolerance
+
+
+def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
+    """The claim of an entry; every reference to the plan is checked."""
+    kind = cast("Kind", entry.one_of("kind", get_args(Kind)))
+    published: Any = entry.take("published", (str, int, float), None)
+    claim = Claim(
+        id=entry.take("id", str),
+        figure=entry.take("figure", str),
+        metric=entry.take("metric", str),
+        published=float(published) if isinstance(published, int | float) else published,
+        unit=entry.take("unit", str, ""),
+        kind=kind,
+        grade=cast("Class", entry.one_of("class", get_args(Class))),
+        because=entry.take("because", str, ""),
+        misses=entry.take("misses", str, ""),
+        source=entry.take("source", str),
+        note=entry.take("note", str, ""),
+        check=entry.take("check", str, "value"),
+        measure=entry.take("measure", str),
+        of=selection(entry, "of", groups),
+        to=selection(entry, "to", groups) if entry.take("to", dict, None) else None,
+        tolerance=_tolerance(entry, kind, published),
+    )
+    entry.done()
+    _graded(entry, claim)
+    return claim
+
+
+def _graded(entry: Entry, claim: Claim) -> None:
+    """A row cannot be said to be worth more than it is; a mistake is raised."""
+    if claim.kind == "unclosed" and not claim.note:
+        raise entry.wrong('it is unclosed: its "note" is to say why')
+    if claim.kind == "unclosed" and claim.misses:
+        raise entry.wrong('it is unclosed: it cannot miss, so "misses" says nothing')
+    if (claim.kind == "unclosed") != (claim.grade == "unclosed"):
+        raise entry.wrong(f"kind {claim.kind} and class {claim.grade} exclude each other")
+    if claim.grade == "prediction" and not isinstance(claim.published, float):
+        raise entry.wrong("only a published number can be predicted; its class is trend")
+    if claim.grade == "trend" and claim.kind != "trend":
+        raise entry.wrong(f"kind {claim.kind} is no trend; its class is another")
+    if claim.grade in ("calibration", "arithmetic") and not claim.because:
+        raise entry.wrong(f'it is {claim.grade}: "because" is to say of what')
+
+
+def _tolerance(entry: Entry, kind: Kind, published: float | str | None) -> Tolerance:
+    bounds = {
+        key: entry.take(key, float) for key in _BOUNDS if entry.take(key, float, None) is not None
+    }
+    relative: float | None = entry.take("within", float, None)
+    absolute: float | None = entry.take("within_absolute", float, None)
+    law: float | None = entry.take("law", float, None)
+    if law is not None and published is not None:
+        raise entry.wrong('it is held against what is "published" or against a "law": give one')
+    against = published if law is None else law
+    if kind in _WITHIN and isinstance(against, str):
+        raise entry.wrong(f'"published" is a statement, which is no {kind} number')
+    if kind != "unclosed" and against is None:
+        raise entry.wrong('"published" is missing; give a "law" where the paper prints nothing')
+    if relative is None and absolute is None:
+        relative = _WITHIN.get(kind)
+    if kind != "unclosed" and relative is None and absolute is None and not bounds:
+        raise entry.wrong(f"nothing decides whether it passes; give one of: {', '.join(_BOUNDS)}")
+    return Tolerance(relative, absolute, bounds, law)

@@ -1,0 +1,190 @@
+"""A paper: what it published, how closely that is to be met, and which runs answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, cast, get_args
+
+from nacre.errors import config_error, unknown
+from nacre.papers.spec import entry, plan
+from nacre.papers.spec.claim import Claim, read_claim
+from nacre.papers.spec.entry import Entry
+from nacre.papers.spec.plan import (
+    Group,
+    Plan,
+    Point,
+    Selection,
+)
+
+SHIPPED = Path(__file__).parent.parent / "systems"
+"""Where the papers lie: a folder each, with `claims.toml` and `plan.toml`."""
+
+Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution", "stacks", "course"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a figure is drawn.
+
+    `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
+    `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
+    point, seen from above; `distribution`: the share of requests not above each latency, a panel
+    for every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` a bar, for each
+    label of a `series`, of all measures, one on the other, with `beside` over an axis of its own;
+    `course`: a column of every point's record over the column `x`.
+
+    `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart
+    evenly, `log` the values; `join` connects the published numbers; `interval` is the measure
+    of the half-width of each value's interval, in percent of it.
+    """
+
+    form: Form
+    title: str
+    stated: str
+    points: Selection | None
+    x: str
+    x_title: str
+    y_title: str
+    measures: Mapping[str, str]
+    series: str
+    ordinal: bool
+    log: bool
+    join: bool
+    interval: str = ""
+    beside: str = ""
+    beside_title: str = ""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A fitted value and the neutral one that stands for not fitting it, with the reason."""
+
+    path: str
+    fitted: str
+    neutral: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A published system, its claims in the order of the paper, and the plan of its runs."""
+
+    name: str
+    title: str
+    claims: tuple[Claim, ...]
+    drawings: Mapping[str, Drawing]
+    plan: Plan
+    held_out: tuple[HeldOut, ...] = ()
+
+    @property
+    def figures(self) -> list[str]:
+        """What there are claims about: `fig8`, `lifetime`."""
+        return list(dict.fromkeys(claim.figure for claim in self.claims))
+
+    def points(self, selection: Selection) -> list[Point]:
+        """The points a selection takes."""
+        return list(self.plan[selection.group].points(selection.where))
+
+    def needed(self, figures: Sequence[str]) -> list[Point]:
+        """The points the claims and drawings of these figures need, each once."""
+        found: dict[Point, None] = {}
+        for selection in self._selections(figures):
+            found |= dict.fromkeys(self.points(selection))
+        return list(found)
+
+    def _selections(self, figures: Sequence[str]) -> Iterator[Selection]:
+        for claim in self.claims:
+            if claim.figure in figures:
+                yield claim.of
+                if claim.to:
+                    yield claim.to
+        for name, drawing in self.drawings.items():
+            if name in figures and drawing.points:
+                yield drawing.points
+
+
+def papers(folder: Path = SHIPPED) -> list[str]:
+    """The papers there are, by name."""
+    return sorted(path.parent.name for path in folder.glob("*/claims.toml"))
+
+
+def find(name: str, folder: Path = SHIPPED) -> Paper:
+    """The paper called `name`; raises `ConfigError` if there is none."""
+    known = papers(folder)
+    if name not in known:
+        raise config_error([unknown("no paper called", name, known)])
+    return read(folder / name)
+
+
+def figure_of(paper: Paper, name: str) -> str:
+    """The figure called `name`; raises `ConfigError` if the paper has none."""
+    if name not in paper.figures:
+        raise config_error([unknown(f"{paper.name} has no figure called", name, paper.figures)])
+    return name
+
+
+def read(folder: Path) -> Paper:
+    """The paper in a folder; every reference from a claim to the plan is checked."""
+    groups = plan.read(folder / "plan.toml")
+    document = entry.file(folder / "claims.toml")
+    title = document.take("title", str)
+    claims = tuple(read_claim(entry, groups) for entry in document.entries("claim"))
+    tables = document.take("figure", dict, {})
+    place = document.place
+    drawings = {
+        name: _drawing(Entry(table, f"{place}: figure {name}"), groups)
+        for name, table in tables.items()
+    }
+    held_out = tuple(map(_held_out, document.entries("held_out")))
+    document.done()
+    ids = [(claim.figure, claim.id) for claim in claims]
+    if twice := next((pair for pair in ids if ids.count(pair) > 1), None):
+        raise document.wrong(f"two claims are called {'/'.join(twice)}")
+    if stray := drawings.keys() - {claim.figure for claim in claims}:
+        raise document.wrong(f'no claim is about the figure "{min(stray)}"')
+    return Paper(folder.name, title, claims, drawings, groups, held_out)
+
+
+def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
+    form = cast("Form", entry.one_of("form", get_args(Form), "lines"))
+    has_axis, has_points = (
+        form in ("lines", "columns", "stacks", "course", "distribution"),
+        form != "bars",
+    )
+    measures: dict[str, str] = entry.take("measures", dict, {})
+    if measure := entry.take("measure", str, ""):
+        measures = {"": measure}
+    if form == "surface" and measures.keys() != {"x", "y", "value"}:
+        raise entry.wrong('a surface needs the "measures" x, y and value')
+    drawing = Drawing(
+        form=form,
+        title=entry.take("title", str),
+        stated=entry.take("stated", str, ""),
+        points=plan.selection(entry, "of", groups) if has_points else None,
+        x=entry.take("x", str) if has_axis else "",
+        x_title=entry.take("x_title", str, ""),
+        y_title=entry.take("y_title", str, ""),
+        measures=measures,
+        series=entry.take("series", str, ""),
+        ordinal=entry.take("ordinal", bool, False),
+        log=entry.take("log", bool, False),
+        join=entry.take("join", bool, False),
+        interval=entry.take("interval", str, ""),
+        beside=entry.take("beside", str, ""),
+        beside_title=entry.take("beside_title", str, ""),
+    )
+    entry.done()
+    return drawing
+
+
+def _held_out(entry: Entry) -> HeldOut:
+    held_out = HeldOut(
+        path=entry.take("path", str),
+        fitted=entry.take("fitted", str),
+        neutral=entry.take("neutral", str),
+        why=entry.take("why", str),
+    )
+    entry.done()
+    return held_out

@@ -1,0 +1,229 @@
+"""What a paper's rows are computed from: groups of runs, each a study of axes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from nacre.base import toml
+from nacre.errors import Error
+from nacre.papers.spec import entry
+from nacre.papers.spec.entry import Entry
+from nacre.studies.points.planner import Chosen, combinations
+from nacre.studies.points.point import merged
+from nacre.studies.spec import axis as study_axis
+from nacre.studies.spec import entry as study_reading
+from nacre.studies.spec.axis import Axis
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: a scenario and what is set in it. Equal jobs are run once.
+
+    With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored. With
+    `dilate` nothing is either: the device is served so many times slower, and sysbench reads it.
+    """
+
+    scenario: str
+    settings: tuple[tuple[str, str], ...]
+    mixes: int = 0
+    dilate: float = 0.0
+
+    def overrides(self) -> dict[str, object]:
+        """The settings as `nacre.run` takes them."""
+        return dict(self.settings)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a group, under the labels it has on the group's axes."""
+
+    group: str
+    labels: tuple[tuple[str, str], ...]
+    job: Job
+
+    @property
+    def name(self) -> str:
+        """`cleaners: greedy, 50/50`."""
+        labels = ", ".join(label for _, label in self.labels)
+        return f"{self.group}: {labels}" if labels else self.group
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Points of a group: those with the given labels on some axes, all labels on the others."""
+
+    group: str
+    where: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one scenario that differ along axes.
+
+    `seconds` is a guess at what one of them takes: the longest begin first, and progress is told
+    by it. `mixes` is the number of steps, where every mix of its tiers is scored and nothing
+    simulated; `dilate` how many times slower devices are served, where sysbench reads them; `over`
+    the axis that repeats a run, such as its seed: numbers are means over it.
+    """
+
+    name: str
+    scenario: str
+    settings: Mapping[str, object]
+    seconds: float
+    axes: tuple[Axis, ...]
+    mixes: int = 0
+    dilate: float = 0.0
+    over: str = ""
+    numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By axis and label, where a place lies; it may be another number than its label."""
+
+    def axis(self, name: str) -> Axis:
+        """The axis called `name`; raises `Error` if there is none."""
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        known = ", ".join(axis.name for axis in self.axes)
+        raise Error(
+            f'runs "{self.name}" have no axis "{name}" (they have: {known})', "unknown-name"
+        )
+
+    def number(self, axis: str, label: str) -> float | None:
+        """Where a place lies on an axis; None where that has no numbers."""
+        return self.numbers.get(axis, {}).get(label)
+
+    def points(self, where: Mapping[str, Sequence[str]]) -> Iterator[Point]:
+        """The points with those labels, in the order of the axes."""
+        for name in where:
+            self.axis(name)
+        axes = [_only(axis, where.get(axis.name)) for axis in self.axes]
+        yield from map(self._point, combinations(axes))
+
+    def _point(self, chosen: Chosen) -> Point:
+        applied = {name: choice for name, choice in chosen.items() if choice}
+        texts = {
+            path: item if isinstance(item, str) else toml.value(item)
+            for path, item in merged(self.settings, applied.values()).items()
+        }
+        labels = tuple((name, str(choice.label)) for name, choice in applied.items())
+        job = Job(self.scenario, tuple(sorted(texts.items())), self.mixes, self.dilate)
+        return Point(self.name, labels, job)
+
+
+def _only(axis: Axis, labels: Sequence[str] | None) -> Axis:
+    """The axis with those labels alone, in that order; raises `Error` if it lacks one."""
+    if labels is None:
+        return axis
+    choices = {str(choice.label): choice for choice in axis.choices}
+    for label in labels:
+        if label not in choices:
+            raise Error(
+                f'axis "{axis.name}" has no "{label}" (it has: {", ".join(choices)})',
+                "unknown-name",
+            )
+    return replace(axis, choices=tuple(choices[label] for label in labels))
+
+
+Plan = Mapping[str, Group]
+
+
+def read(path: Path) -> dict[str, Group]:
+    """The groups of a plan file; a scenario named `x.toml` lies beside it."""
+    document = entry.file(path)
+    groups = [_group(entry, path.parent) for entry in document.entries("runs")]
+    document.done()
+    plan = {group.name: group for group in groups}
+    if len(plan) < len(groups):
+        raise document.wrong("two groups of runs have the same name")
+    return plan
+
+
+def as_study(group: Group) -> dict[str, Any]:
+    """The runs of a group as a study, for whoever wants to go on from them."""
+    document: dict[str, Any] = {"name": group.name, "scenario": group.scenario}
+    if group.scenario.endswith(".toml"):
+        document["scenario"] = tomllib.loads(Path(group.scenario).read_text())
+    axes = [_as_table(axis) for axis in group.axes]
+    alone: list[dict[str, Any]] = [{"name": "own", "path": "run.seed", "values": [1]}]
+    return document | {"set": dict(group.settings), "axis": axes or alone}
+
+
+def _as_table(axis: Axis) -> dict[str, Any]:
+    values = [{"label": str(each.label), "set": dict(each.settings)} for each in axis.choices]
+    when = {"when": {name: list(labels) for name, labels in axis.when.items()}} if axis.when else {}
+    return {"name": axis.name, "values": values, **when}
+
+
+def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
+    """What `key` of an entry selects: `{ runs = "rates", rate = [5000, 10000] }`."""
+    table = dict(entry.take(key, dict))
+    name = table.pop("runs", None)
+    if name not in groups:
+        raise entry.wrong(f'"{key}" is of runs {name!r}; there are: {", ".join(groups)}')
+    where = {
+        axis: tuple(str(v) for v in (given if isinstance(given, list) else [given]))
+        for axis, given in table.items()
+    }
+    selection = Selection(name, where)
+    try:
+        list(groups[name].points(where))
+    except Error as error:
+        raise entry.wrong(f'"{key}": {error}') from None
+    return selection
+
+
+def _group(entry: Entry, folder: Path) -> Group:
+    name, scenario = entry.take("name", str), entry.take("scenario", str)
+    tables = entry.take("axis", list, [])
+    axes = tuple(_axis(entry, table, number) for number, table in enumerate(tables))
+    group = Group(
+        name=name,
+        scenario=str(folder / scenario) if scenario.endswith(".toml") else scenario,
+        settings=entry.take("set", dict, {}),
+        seconds=entry.take("seconds", float, 1.0),
+        axes=tuple(axis for axis, _ in axes),
+        mixes=entry.take("mixes", int, 0),
+        dilate=entry.take("dilate", float, 0.0),
+        over=entry.take("over", str, ""),
+        numbers={axis.name: numbers for axis, numbers in axes},
+    )
+    entry.done()
+    if group.over and group.over not in [axis.name for axis in group.axes]:
+        raise entry.wrong(f'"over" names no axis of these runs: "{group.over}"')
+    if group.mixes and group.dilate:
+        raise entry.wrong('"mixes" are computed and "dilate" is for what is served: give one')
+    return group
+
+
+def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dict[str, float]]:
+    """An axis of a study, and the numbers of its places: `x`, or else labels that are numbers."""
+    values = table.get("values")
+    given = {"values": [_without_number(item) for item in values]} if values else {}
+    mistakes = study_reading.Mistakes(runs.place, None)
+    entry = study_reading.Entry({**table, **given}, mistakes, "axis", number)
+    axis = study_axis.read(entry, search=False)
+    if axis is None:
+        problem = mistakes.found[0]
+        raise runs.wrong(f"{problem['path']}: {problem['problem']}, given {problem['given']}")
+    places = values or [choice.label for choice in axis.choices]
+    found = {
+        str(choice.label): _number(item, runs)
+        for item, choice in zip(places, axis.choices, strict=True)
+    }
+    return axis, {label: number for label, number in found.items() if number is not None}
+
+
+def _without_number(item: Any) -> Any:
+    """The value as a study has it: `x` says where a place lies in a figure."""
+    return {k: v for k, v in item.items() if k != "x"} if isinstance(item, Mapping) else item
+
+
+def _number(item: Any, runs: Entry) -> float | None:
+    """Where a place lies: its `x`, or its value where that is a number."""
+    x = item.get("x", item.get("value")) if isinstance(item, Mapping) else item
+    if isinstance(item, Mapping) and "x" in item and not isinstance(x, int | float):
+        raise runs.wrong(f'"x" is {x!r}')
+    return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None

@@ -1,0 +1,122 @@
+"""From the name of a paper to its reproduction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from nacre.papers.result import Reproduction, Target
+from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.spec.paper import (
+    SHIPPED,
+    figure_of,
+    find,
+    papers,
+)
+from nacre.papers.spec.plan import Job
+from nacre.studies.engines.engine import Engine
+from nacre.studies.engines.local import Local
+from nacre.studies.keep.store import Memory, Store
+from nacre.studies.work import keeping_nothing
+
+Progress = Watch
+_RUN_BYTES = 1 << 16
+"""What a run takes of the disk, about."""
+
+
+def reproduce(
+    paper: str | None = None,
+    figure: str | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    figures: bool = True,
+    progress: bool | Progress = False,
+) -> Reproduction:
+    """Recomputes what a paper published by running the model, on all cores.
+
+    `paper` is the name of one, also as `"envy/fig8"`; None takes all there are. `figure` takes
+    only what one figure needs. `out` is a directory that keeps runs as they end, and then rows,
+    records and, if wanted, figures; `resume` goes on with the runs it holds. `progress` shows a bar
+    on standard error, or calls a function of yours.
+
+    Raises `ConfigError` for a name nobody knows. A run that fails is a row that fails.
+    """
+    name = paper if figure is None else f"{paper}/{figure}"
+    if paper is None and figure is not None:
+        raise TypeError(f"which paper's {figure}? give its name, too")
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
+    chosen = targets(name)
+    with ExitStack() as stack:
+        tick: Watch | None
+        if progress is True:
+            from nacre.papers.running.progress import RunsBar
+
+            tick = stack.enter_context(RunsBar())
+        else:
+            tick = progress or None
+        kept = stack.enter_context(keeping(chosen, out, resume=resume))
+        found = conduct(chosen, kept=kept, watch=tick)
+        if out is not None:
+            found.save(out, figures=figures)
+    return found
+
+
+def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
+    """What a name on the command line asks for: nothing, `envy`, or `envy/fig8`."""
+    if name is None:
+        return [_whole(each, folder) for each in papers(folder)]
+    paper, slash, figure = name.partition("/")
+    if not slash:
+        return [_whole(paper, folder)]
+    found = find(paper, folder)
+    return [Target(found, [figure_of(found, figure)])]
+
+
+def keeping(
+    chosen: Sequence[Target], out: str | os.PathLike[str] | None, *, resume: bool
+) -> Memory:
+    """Where the runs of targets go; raises `ConfigError` where there is nothing to go on with."""
+    if out is None:
+        return keeping_nothing(None, resume=resume)
+    document = {"reproduces": [f"{t.paper.name}/{name}" for t in chosen for name in t.figures]}
+    return Store(
+        Path(out), document, None, points=len(jobs_of(chosen)), resume=resume,
+        what="reproduction", point_bytes=_RUN_BYTES,
+    )  # fmt: skip
+
+
+def conduct(
+    chosen: Sequence[Target],
+    *,
+    engine: Engine | None = None,
+    kept: Memory | None = None,
+    watch: Watch | None,
+) -> Reproduction:
+    """Runs what the targets need, each run once, and judges the outcome.
+
+    What is kept of earlier runs is taken from there; without an engine all cores run.
+    """
+    jobs = jobs_of(chosen)
+    with ExitStack() as stack:
+        runs = Runs(stack.enter_context(engine or Local()), kept or Memory(None))
+        runs.run(jobs, watch)
+    return Reproduction(chosen, runs.ended(jobs))
+
+
+def _whole(name: str, folder: Path) -> Target:
+    paper = find(name, folder)
+    return Target(paper, paper.figures)
+
+
+def jobs_of(chosen: Iterable[Target]) -> dict[Job, float]:
+    """The runs, with about the seconds each takes."""
+    jobs: dict[Job, float] = {}
+    for target in chosen:
+        for point in target.points:
+            seconds = target.paper.plan[point.group].seconds
+            jobs[point.job] = max(seconds, jobs.get(point.job, 0.0))
+    return jobs

@@ -1,0 +1,1 @@
+"""What commands and functions return, as plain data: no file, no figure, no sentence."""

@@ -1,0 +1,11 @@
+"""Where values come from, and which of them are assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def assumed(origins: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The paths of the values nobody measured or published."""
+    return [str(origin["path"]) for origin in origins if origin["confidence"] == "assumed"]

@@ -1,0 +1,26 @@
+"""The examples that come with the package: files to read, to change and to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "examples"
+EXAMPLES = {
+    "first_look.ipynb": "a notebook: a cache of phase-change memory, from Python",
+    "cache_for_the_money.toml": "a study: which cache before networked storage is worth its money",
+    "equal_cost_caches.py": "server caches of PCM and flash that cost the same, side by side",
+    "crash_database.py": "a database on a device whose power is pulled loses nothing committed",
+    "remount.sh": "a served device whose power fails under a file system is mounted again",
+}
+"""What each is, by its name."""
+_RUN = {".py": "python", ".toml": "nacre study", ".sh": "sh", ".ipynb": "jupyter notebook"}
+
+
+def text(name: str) -> str:
+    """What an example holds."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def runs_with(name: str, file: Path) -> str:
+    """The command that runs an example that was written to a file."""
+    return f"{_RUN[Path(name).suffix]} {file}"

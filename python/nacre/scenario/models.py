@@ -1,0 +1,266 @@
+"""What Nacre is made of: the models with their settings, and scenarios to begin with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from nacre import _core
+from nacre.base import toml
+from nacre.errors import config_error, unknown
+from nacre.scenario.catalog import catalog
+from nacre.scenario.examples import EXAMPLES
+from nacre.scenario.source import scenarios
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a model."""
+
+    name: str
+    holds: str
+    default: str | None
+    """As a scenario would give it; None where it is required or may be left out."""
+    required: bool
+    doc: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: what a slot of a scenario may hold."""
+
+    family: str
+    kind: str
+    summary: str
+    doc: str
+    """What it models, leaves out, rests on and is checked by."""
+    sources: tuple[str, ...]
+    version: int
+    settings: tuple[Setting, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `nacre describe --json` prints."""
+        return {**vars(self), "settings": [vars(setting) for setting in self.settings]}
+
+
+@cache
+def models() -> tuple[Model, ...]:
+    """Every model, family by family."""
+    families = json.loads(_core.rooms())["families"]
+    return tuple(_model(family["name"], room) for family in families for room in family["rooms"])
+
+
+def family(name: str | None) -> list[Model]:
+    """The models of a family, as `replacement`; every model for None, none for another name."""
+    return [model for model in models() if name in (None, model.family)]
+
+
+def describe(name: str) -> list[Model]:
+    """The models called `name`, as `ssd` or `workload/zipf`; of a preset, the one it sets up.
+
+    Raises `ConfigError` for a name that nothing has.
+    """
+    family, slash, kind = name.partition("/")
+    if slash:
+        found = [model for model in models() if (model.family, model.kind) == (family, kind)]
+    else:
+        found = [model for model in models() if model.kind == name]
+    entries = catalog()
+    if not found and name in entries:
+        entry = entries[name]
+        found = [
+            model for model in models() if (model.family, model.kind) == (entry.family, entry.kind)
+        ]
+    if not found:
+        known = [*(model.kind for model in models()), *entries]
+        problem = unknown("there is no model or preset called", name, known)
+        if owners := _with_setting(name):
+            problem["hint"] = f"it is a setting of {', '.join(owners)}: nacre describe {owners[0]}"
+        raise config_error([problem])
+    return found
+
+
+def _with_setting(name: str) -> list[str]:
+    """The models that have a setting of this name, by their kinds."""
+    having = (model.kind for model in models() if name in {each.name for each in model.settings})
+    return list(dict.fromkeys(having))
+
+
+KINDS = {
+    "envy": "envy",
+    "hdd": "disk-15k",
+    "nvram_card": "nvram-card",
+    "onyx": "onyx",
+    "server_cache": "server-cache-zipf",
+    "ssd": "ssd",
+    "tiers": "tiers",
+}
+"""By kind of device, the shipped scenario that one begins with."""
+
+_PLAIN = """\
+# {summary}.
+schema = 1
+name = "{kind}"
+
+# Who asks: blocks of 4 KiB, some much more often than others, one request after the other.
+[workload]
+kind = "zipf"
+requests = 100_000
+footprint = "1 GiB"
+read_share = "70 %"
+arrival = {{ kind = "closed", queue_depth = 1 }}
+
+[stack]
+{stack}
+"""
+_CACHE = 'kind = "{kind}"\n{size}\nbacking = {{ preset = "disk_15k" }}'
+_STACKS = {
+    "measured": 'preset = "pcm_ssd"',
+    "network": 'preset = "network_store"',
+    "dram_disk_cache": _CACHE.format(kind="dram_disk_cache", size='capacity = "32 MiB"'),
+    "flash_disk_cache": _CACHE.format(
+        kind="flash_disk_cache", size='blocks = 512\necc = { kind = "bch", t = 4 }'
+    ),
+    "pcm_disk_cache": _CACHE.format(
+        kind="pcm_disk_cache", size='capacity = "128 MiB"\necc = { kind = "bch", t = 4 }'
+    ),
+}
+
+
+def stacks() -> list[str]:
+    """What a scenario can be begun with: kinds of devices, then devices of the catalogue."""
+    entries = [name for name, entry in catalog().items() if entry.family == "device"]
+    return list(dict.fromkeys([*(model.kind for model in family("device")), *entries]))
+
+
+def new(kind: str) -> str:
+    """A scenario with a stack of this kind, every setting of it beside its meaning and default.
+
+    A kind of device, or a device of the catalogue; raises `ConfigError` for what is neither.
+    """
+    if kind not in stacks():
+        known = [*stacks(), *EXAMPLES]
+        problem = unknown("there is no kind of stack, device or example called", kind, known)
+        raise config_error([problem])
+    entry = None if _is_device(kind) else catalog()[kind]
+    model = next(each for each in family("device") if each.kind == (entry.kind if entry else kind))
+    if kind in KINDS:
+        text = next(row.text for row in scenarios() if row.name == KINDS[kind])
+    elif entry:
+        text = _PLAIN.format(summary=entry.summary, kind=kind, stack=f'preset = "{kind}"')
+    else:
+        summary = model.summary[0].upper() + model.summary[1:]
+        text = _PLAIN.format(summary=summary, kind=kind, stack=_STACKS[kind])
+    lines = text.rstrip().split("\n")
+    place = lines.index("[stack]") + 2
+    given = _given(lines[place:])
+    preset = lines[place - 1].partition("=")[2].strip(' "')
+    offered = _offered(model, given, _catalogued(preset))
+    return "\n".join([*lines[:place], *offered, *lines[place:]]) + "\n"
+
+
+def _is_device(kind: str) -> bool:
+    """Whether a model of a device is called so, whatever the catalogue has."""
+    return any(model.kind == kind for model in family("device"))
+
+
+def _catalogued(preset: str) -> dict[str, str]:
+    """The values of a preset as a scenario would give them; none where it is no preset."""
+    entries = json.loads(_core.catalog())
+    found: list[dict[str, Any]] = next(
+        (entry["values"] for entry in entries if entry["name"] == preset), []
+    )
+    return {value["path"]: toml.value(value["value"]) for value in found}
+
+
+def _given(lines: Sequence[str]) -> set[str]:
+    """The settings of the stack that a scenario gives itself, in its table or in ones below it."""
+    found = set()
+    is_own = True
+    for line in lines:
+        if line.startswith("["):
+            is_own = False
+            if line.strip("[]").startswith("stack."):
+                found.add(line.strip("[]").split(".")[1])
+        elif is_own and "=" in line and not line.startswith("#"):
+            found.add(line.split("=")[0].strip())
+    return found
+
+
+def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterator[str]:
+    """The other settings as comments: one is used by taking its `#` away."""
+    yield "# Other settings, with the values they have here:"
+    for setting in model.settings:
+        if setting.name not in given and "." not in setting.name:
+            value = preset.get(setting.name) or setting.default or f"...  ({setting.holds})"
+            yield f"#{setting.name} = {value}  # {setting.doc}"
+
+
+def _model(family: str, room: Mapping[str, Any]) -> Model:
+    return Model(
+        family=family,
+        kind=room["kind"],
+        summary=room["summary"],
+        doc=room["doc"],
+        sources=tuple(room["sources"]),
+        version=room["model_version"],
+        settings=tuple(_settings(room["fields"])),
+    )
+
+
+def _settings(fields: Sequence[Mapping[str, Any]], before: str = "") -> Iterator[Setting]:
+    for field in fields:
+        default = None if field["default"] is None else toml.value(field["default"])
+        bounds = [
+            f"{word} {field[key]}"
+            for key, word in (("min", "at least"), ("max", "at most"))
+            if field[key] is not None
+        ]
+        yield Setting(
+            name=f"{before}{field['name']}",
+            holds=", ".join([_holds(field["shape"]), *bounds]),
+            default=default,
+            required=field["required"],
+            doc=" ".join(field["doc"].split()),
+        )
+        if inner := _inner(field["shape"]):
+            dots = "[]." if _is_list(field["shape"]) else "."
+            yield from _settings(inner, f"{before}{field['name']}{dots}")
+
+
+def _holds(shape: Mapping[str, Any]) -> str:
+    match shape["is"]:
+        case "quantity":
+            return str(shape["of"])
+        case "integer":
+            return "a whole number"
+        case "number":
+            return "a number"
+        case "flag":
+            return "true or false"
+        case "choice":
+            return " or ".join(word["word"] for word in shape["words"])
+        case "slot":
+            return f"a {shape['family']}"
+        case "count_or":
+            return f"a whole number or a {shape['family']}"
+        case "list":
+            return f"a list of {_holds(shape['of'])}"
+        case "optional":
+            return _holds(shape["of"])
+    return str(shape["is"])
+
+
+def _inner(shape: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The settings of a table, or of each table of a list."""
+    if shape["is"] in ("list", "optional"):
+        return _inner(shape["of"])
+    fields: Sequence[Mapping[str, Any]] = shape["fields"] if shape["is"] == "table" else ()
+    return fields
+
+
+def _is_list(shape: Mapping[str, Any]) -> bool:
+    return shape["is"] == "list" or (shape["is"] == "optional" and _is_list(shape["of"]))

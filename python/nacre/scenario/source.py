@@ -1,0 +1,364 @@
+"""Turns whatever names a scenario into the TOML text the model reads."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+
+from nacre import _core
+from nacre.base import toml
+from nacre.base.text import printable
+from nacre.errors import ConfigError, Problem, config_error, unknown
+
+_STUDY = re.compile(r"^\[\[axis\]\]", re.MULTILINE)
+_STACK = re.compile(r"^(\[stack\]|stack\b)", re.MULTILINE)
+
+
+class Configuration(Protocol):
+    """A typed configuration, as in `nacre.config`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The configuration as the table that stands for it in TOML."""
+        ...
+
+
+Policy: TypeAlias = Callable[..., Any]
+"""A policy in Python: see `nacre.policies`."""
+
+Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration | Source"
+
+
+_TABLE = "<dict>"
+"""What the mistakes of a scenario given as a table cite: its text is ours, and so are its lines."""
+_LINES = re.compile(rf"{re.escape(_TABLE)}:\d+")
+
+
+class Source(NamedTuple):
+    """A scenario's text, and where it comes from."""
+
+    text: str
+    name: str
+    directory: str
+
+    @contextmanager
+    def cited(self) -> Iterator[None]:
+        """Mistakes found in the block cite lines of a file, but not of a table."""
+        try:
+            yield
+        except ConfigError as error:
+            told = [_told(problem) for problem in error.problems]
+            if self.name == _TABLE:
+                places = (_LINES.sub(_TABLE, problem["where"]) for problem in told)
+                told = [
+                    Problem(**{**problem, "where": place})
+                    for problem, place in zip(told, places, strict=True)
+                ]
+            elif told == error.problems:
+                raise
+            raise config_error(told) from None
+
+    def placed(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The document of the model with a name, and with places that exist."""
+        if self.name == _TABLE:
+            for origin in document["origins"]:
+                origin["place"] = _LINES.sub(_TABLE, origin["place"])
+        if document["name"].strip() in ("", _TABLE):
+            document["name"] = "scenario" if self.name == _TABLE else Path(self.name).name
+        return document
+
+
+@lru_cache(maxsize=8)
+def parsed(source: Source) -> _core.Parsed:
+    """The scenario, parsed once however often it is asked for; raises `ConfigError` for no TOML."""
+    return _core.Parsed(source.text, source.name)
+
+
+def _told(problem: Problem) -> Problem:
+    """A mistake with what to do about it where a device has no size of its own to set."""
+    hint = problem["hint"]
+    is_unknown = problem["code"] == "unknown-setting" and problem["path"].endswith(".capacity")
+    if is_unknown and {"planes", "blocks", "pages"} <= set(problem["data"].get("known", ())):
+        hint = f"its size follows from its flash: give it fewer or more blocks; {hint}"
+    return {**problem, "hint": hint}
+
+
+_NO_WORKLOAD = '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footprint = "4 KiB" }'
+
+
+def without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """A placeholder for the workload of a scenario that has none.
+
+    What its stack is asked comes from elsewhere: from clients, or as single requests.
+    """
+    try:
+        given = "workload" in tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError:
+        return []  # the model says where
+    given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
+    return [] if given else [("workload", _NO_WORKLOAD)]
+
+
+class Shipped(NamedTuple):
+    """A scenario that comes with Nacre."""
+
+    name: str
+    summary: str
+    text: str
+
+
+def scenarios() -> list[Shipped]:
+    """The scenarios `run` knows by name."""
+    return [Shipped(*row) for row in _core.shipped_scenarios()]
+
+
+def read(scenario: Scenario) -> Source:
+    """The source of a scenario: a shipped name, a TOML file, a table or a typed configuration.
+
+    Raises `ConfigError` for an unknown name, `FileNotFoundError` for a missing file.
+    """
+    if isinstance(scenario, Source):
+        return scenario
+    if isinstance(scenario, str | os.PathLike):
+        return _named(os.fsdecode(scenario))
+    to_dict = getattr(scenario, "to_dict", None)
+    table = to_dict() if callable(to_dict) else scenario
+    if not isinstance(table, Mapping):
+        raise TypeError(
+            "a scenario is a name, a path, a table or a typed configuration;"
+            f" given {scenario!r} ({type(scenario).__name__})"
+        )
+    return Source(_utf8(toml.document(table), "the table"), _TABLE, str(Path.cwd()))
+
+
+def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]:
+    """The overrides as `--set` would give them. Strings stay as they are: `"20 kHz"`."""
+    if overrides is None:
+        return []
+    if not isinstance(overrides, Mapping):
+        raise TypeError(
+            'overrides are a table of paths and values, as {"workload.rate": "20 kHz"};'
+            f" given {overrides!r} ({type(overrides).__name__})"
+        )
+    return [_assignment(path, item) for path, item in overrides.items()]
+
+
+def with_functions(
+    overrides: Mapping[str, object] | None,
+) -> tuple[list[tuple[str, str]], list[tuple[str, Policy]]]:
+    """The overrides as `--set` would give them, and the functions among them by name.
+
+    It stands for a policy, `{ kind = "external", function = NAME }`, of cleaning, of a placement,
+    or, if it is a class, of a cache. A table may have it as its `function`, beside other settings.
+    """
+    if not isinstance(overrides, Mapping):
+        return assignments(overrides), []
+    functions: dict[str, Policy] = {}
+    plain: dict[str, object] = {}
+    for path, item in overrides.items():
+        beside: Mapping[str, object] = {"kind": "external"}
+        if isinstance(item, Mapping) and _is_policy(item.get("function")):
+            beside, item = {**beside, **item}, item["function"]
+        if _is_policy(item):
+            name = getattr(item, "__name__", type(item).__name__)
+            if name in functions:
+                name = f"{name} of {path}"
+            functions[name] = cast("Policy", item)
+            item = {**beside, "function": name}
+        plain[path] = item
+    return assignments(plain), list(functions.items())
+
+
+def imported(name: str) -> Policy:
+    """The function that `module:function` names, from the working directory or the path of Python.
+
+    Raises `ConfigError` where there is none.
+    """
+    module, _, attribute = name.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        hint = "name a module in the working directory, or one that is installed"
+        raise config_error(
+            [
+                Problem(
+                    code="no-function",
+                    path="function",
+                    problem=str(error),
+                    given=f'"{name}"',
+                    hint=hint,
+                )
+            ]
+        ) from None
+    finally:
+        sys.path.remove(here)
+    if not callable(found):
+        raise config_error(
+            [Problem(code="no-function", path="function", problem="it is no function", given=name)]
+        )
+    return cast("Policy", found)
+
+
+def by_name(item: object) -> object:
+    """The item with the functions in it as `{ kind = "external", function = "module:name" }`.
+
+    So they can go to other processes. Raises `ConfigError` for one that has no module.
+    """
+    if isinstance(item, Mapping) and _is_policy(item.get("function")):
+        named = cast("Mapping[str, object]", by_name(item["function"]))
+        return {**named, **item, "function": named["function"]}
+    if isinstance(item, Mapping):
+        return {key: by_name(each) for key, each in item.items()}
+    if isinstance(item, list | tuple):
+        return [by_name(each) for each in item]
+    if not _is_policy(item):
+        return item
+    module, name = getattr(item, "__module__", "__main__"), getattr(item, "__qualname__", "")
+    if module == "__main__" or not name.isidentifier():
+        problem = Problem(
+            code="no-function",
+            path="policy",
+            problem="a study runs in other processes, which cannot have this function",
+            given=repr(item),
+            hint="put it into a module of its own, and import it from there",
+        )
+        raise config_error([problem])
+    return {"kind": "external", "function": f"{module}:{name}"}
+
+
+def _is_policy(item: object) -> bool:
+    """Whether it is a function, or a class that keeps a cache, to stand where a policy does."""
+    if isinstance(item, type):
+        return hasattr(item, "evict")
+    return callable(item) and not hasattr(item, "to_dict")
+
+
+def _assignment(path: object, item: object) -> tuple[str, str]:
+    if not isinstance(path, str):
+        raise TypeError(f"the path of an override is text; given {path!r} ({type(path).__name__})")
+    value = item if isinstance(item, str) else toml.value(item)
+    value = _from_here(path, value)
+    return _utf8(path, "--set"), _utf8(value, f"--set {path}")
+
+
+def _from_here(path: str, value: str) -> str:
+    """The value; files that lie in the working directory by their whole paths.
+
+    A scenario names files relative to itself, and who gives a setting means what lies here.
+    """
+    name = path.rpartition(".")[2]
+    if name == "file":
+        found = _whole(value.strip("\"'"))
+        return value if found is None else toml.value(found)
+    if not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        given = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value  # whoever reads it says what is wrong
+    moved = _files_from_here(name, given)
+    return value if moved == given else toml.value(moved)
+
+
+def _files_from_here(name: str, item: object) -> object:
+    """The setting of this name, with the whole paths of files in the working directory."""
+    if isinstance(item, dict):
+        return {key: _files_from_here(key, each) for key, each in item.items()}
+    if isinstance(item, list):
+        return [_files_from_here("file" if name == "files" else "", each) for each in item]
+    found = _whole(item) if name == "file" and isinstance(item, str) else None
+    return item if found is None else found
+
+
+def _whole(name: str) -> str | None:
+    """The whole path of a file that lies in the working directory."""
+    if not name or "\0" in name or Path(name).is_absolute() or not Path(name).is_file():
+        return None
+    return str(Path(name).absolute())
+
+
+def _utf8(text: str, what: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        problem = Problem(
+            code="invalid-content",
+            path=printable(what),
+            problem="it is not UTF-8 text",
+            given=f'"{printable(text)}"' if len(text) < 100 else "",
+            hint="write it in UTF-8",
+        )
+        raise config_error([problem]) from None
+    return text
+
+
+def _named(name: str) -> Source:
+    if not name:
+        hint = "give a TOML file, the name of a shipped scenario, or - for standard input"
+        raise config_error(
+            [Problem(code="missing-setting", problem="no scenario is named", given='""', hint=hint)]
+        )
+    path = Path(name)
+    if name == "-":
+        return Source(standard_input(), STDIN, str(Path.cwd()))
+    shipped = {row.name: row for row in scenarios()}
+    if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
+        if name.removesuffix(".toml") in shipped and not path.exists():
+            problem = Problem(
+                code="file-not-found",
+                path=name, problem="there is no such file",
+                hint=f"the scenario that ships with Nacre is called {path.stem}",
+            )  # fmt: skip
+            raise config_error([problem])
+        return _file(path)
+    if name in shipped:
+        return Source(shipped[name].text, name, str(Path.cwd()))
+    problem = unknown("no scenario called", printable(name), shipped, ", or a TOML file")
+    entries = json.loads(_core.catalog())
+    if any((entry["name"], entry["family"]) == (name, "device") for entry in entries):
+        problem["hint"] = f"it is a device of the catalogue: nacre new {name} writes a scenario"
+    elif path.with_name(f"{path.name}.toml").is_file():
+        problem["hint"] = f'did you mean "{printable(name)}.toml"? {problem["hint"]}'
+    raise config_error([problem])
+
+
+STDIN = "<stdin>"
+"""What standard input is called in messages."""
+
+
+@cache
+def standard_input() -> str:
+    """What standard input holds: it can be read once, and several steps read a scenario."""
+    return _utf8(sys.stdin.read(), "standard input")
+
+
+def _file(path: Path) -> Source:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        problem = Problem(
+            code="invalid-content",
+            problem=f'"{printable(str(path))}" is not a TOML text: byte {error.start} is not UTF-8',
+            hint="is it the right file?",
+        )
+        raise config_error([problem]) from None
+    name = printable(str(path))
+    if _STUDY.search(text) and not _STACK.search(text):
+        problem = Problem(
+            code="invalid-content",
+            path=name,
+            problem="it is a study",
+            hint=f"run it with: nacre study {name}",
+        )
+        raise config_error([problem])
+    return Source(text, name, str(path.resolve().parent))

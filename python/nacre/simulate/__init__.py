@@ -1,0 +1,1 @@
+"""What is done with a scenario: runs, single requests, mixes of tiers, plans, power losses."""

@@ -1,0 +1,292 @@
+"""Which cache and which mix of devices a trace wants, for what money."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from nacre import traces
+from nacre.base import toml
+from nacre.base.json_text import as_json
+from nacre.base.table import Table
+from nacre.errors import Error, Problem, config_error
+from nacre.results.cache_curves import CacheCurves
+from nacre.results.shown import TraceInfo
+from nacre.simulate.mixing import Mixes, mixes
+from nacre.simulate.running import check
+
+POLICIES = ("lru", "arc", "s3_fifo", "sieve")
+STEPS = 20
+PLAN_FILE = "plan.json"
+_EXTENTS = 1024
+_SAMPLED_BLOCKS = 1 << 16
+"""Caches are simulated in miniature where a trace touches more blocks."""
+_BLOCK = 4096
+_LEAST_BITS = 26
+"""The smallest store that is planned has 64 MiB."""
+_LARGEST = 1 << 40
+"""A store to check a plan with before anybody knows how far its trace reaches."""
+
+Step: TypeAlias = Literal["reading", "simulating caches", "scoring mixes"]
+Progress: TypeAlias = Callable[[Step, int, int | None], bool | None]
+"""Called about ten times a second with what is done, requests done and in all; returning True ends
+it there."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a trace asks of caches and of tiers, under prices that can be changed."""
+
+    trace: str
+    """The name of a shipped trace, or a path."""
+    currency: str
+    """What prices are counted in: `USD 2023`."""
+    info: TraceInfo
+    """What is in the trace."""
+    caches: CacheCurves
+    """What caches of each size would miss."""
+    mixes: Mixes
+    """Every mix of the devices as tiers."""
+    scenario: Mapping[str, Any]
+    """A store of the devices that the trace is played to."""
+    steps: int = STEPS
+
+    @property
+    def prices(self) -> dict[str, float]:
+        """What a GiB of each device costs."""
+        return {tier.name: tier.price or 0.0 for tier in self.mixes.tiers}
+
+    @property
+    def sample(self) -> float | None:
+        """The share of the blocks that caches were simulated for; None for all."""
+        return _sample(self.info)
+
+    def repriced(self, prices: Mapping[str, float]) -> Plan:
+        """The same plan where a GiB of some devices has another price."""
+        paid = {**self.prices, **prices}
+        tree = json.loads(json.dumps(self.scenario))
+        for name, given in zip(self.mixes.names, tree["stack"]["tier"], strict=True):
+            given["device"]["price"] = _per_gib(paid[name])
+        found = self.mixes.repriced(paid, self.currency)
+        return replace(self, mixes=found, scenario=tree)
+
+    def within(self, budget: float | None) -> Mixes:
+        """The mixes of which a GiB costs no more; there may be none."""
+        return self.mixes if budget is None else self.mixes.within(budget)
+
+    def headline(self, budget: float | None = None) -> list[str]:
+        """Which cache is enough and what it costs; which mix within the budget is best."""
+        from nacre.words import headlines
+
+        cache = headlines.of_caches(self.caches, self.prices, self.currency)
+        return [*cache, *headlines.of_mixes(self.within(budget))]
+
+    def cache_scenarios(
+        self, money: float, prices: Mapping[str, float] | None = None
+    ) -> list[dict[str, Any]]:
+        """A server cache of each device, as large as the money buys, before a network store.
+
+        `prices` says of which devices; those of the plan, unless it is given.
+        """
+        if not 0 < money < math.inf:
+            hint = f"give a number of {self.currency}"
+            problem = Problem(
+                code="out-of-range",
+                path="money",
+                problem="it is no amount",
+                given=str(money),
+                hint=hint,
+            )
+            raise config_error([problem])
+        given = self.prices if prices is None else prices
+        trees = [self._cache(name, price, money) for name, price in given.items()]
+        for tree in trees:
+            check(tree)
+        return trees
+
+    def _cache(self, name: str, price: float, money: float) -> dict[str, Any]:
+        blocks = int(money / price * 2**30) // _BLOCK
+        if blocks < 1:
+            problem = Problem(
+                code="out-of-range", path="money", problem=f"it does not buy a block of {name}"
+            )
+            raise config_error([problem])
+        device = {**_device(name, price, self.currency), "capacity": f"{_BLOCK * blocks} B"}
+        stack = {
+            "kind": "server_cache",
+            "level": [{"device": device, "policy": "lru"}],
+            "backing": {"preset": "network_store"},
+        }
+        called = Path(self.trace).stem or self.trace
+        return {"name": f"{called} {name}", "workload": _workload(self.trace), "stack": stack}
+
+    def if_prices_differ(self, budget: float | None = None) -> Table:
+        """The best mix, if one price were a fifth less or more."""
+        from nacre.simulate import worth
+
+        return worth.of_prices(self.mixes, budget)
+
+    def if_latencies_differ(
+        self,
+        others: Mapping[tuple[str, str], Mixes] | None = None,
+        budget: float | None = None,
+        *,
+        progress: Callable[..., bool | None] | None = None,
+    ) -> Table:
+        """The best mix, if the latencies of one device were a fifth less or more.
+
+        The trace is read again for each, unless `others` has what `with_latencies` gave.
+        """
+        from nacre.simulate import worth
+
+        known = self.with_latencies(progress=progress) if others is None else others
+        return worth.of_latencies(self.mixes, known, budget)
+
+    def with_latencies(
+        self, *, progress: Callable[..., bool | None] | None = None
+    ) -> dict[tuple[str, str], Mixes]:
+        """The mixes where one device is a fifth faster or slower: by its name and less or more.
+
+        Of devices whose latencies are numbers; raises `Error` where none is.
+        """
+        from nacre.simulate import worth
+
+        return worth.with_latencies(self.scenario, self.mixes, self.steps, progress)
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Writes the plan; the mixes as `nacre mixes --out` does."""
+        from nacre.files.saving import Staging
+
+        about = {"trace": self.trace, "currency": self.currency, "steps": self.steps}
+        with Staging(Path(directory)) as staging:
+            staging.write("trace.json", as_json(self.info.to_dict()))
+            staging.write("curves.json", as_json(self.caches.to_dict()))
+            staging.write("scenario.toml", toml.document(self.scenario).encode())
+            staging.write(PLAN_FILE, as_json(about))
+            staging.mixes(self.mixes)
+        return Path(directory)
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Plan:
+        """Reads what `save` left; raises `ConfigError` for another directory."""
+        folder = Path(directory)
+        try:
+            about, info, curves = (
+                json.loads((folder / name).read_bytes())
+                for name in (PLAN_FILE, "trace.json", "curves.json")
+            )
+            known = CacheCurves(str(about["trace"]), {**curves, "rows": curves["caches"]})
+            tree = tomllib.loads((folder / "scenario.toml").read_text())
+            return cls(
+                str(about["trace"]), str(about["currency"]), TraceInfo(info), known,
+                Mixes.load(folder), tree, int(about["steps"]),
+            )  # fmt: skip
+        except (OSError, ValueError, KeyError, TypeError):
+            hint = "give what Plan.save wrote"
+            problem = Problem(
+                code="invalid-content", path=str(folder), problem="it holds no plan", hint=hint
+            )
+            raise config_error([problem]) from None
+
+    @staticmethod
+    def check(trace: str, prices: Mapping[str, float], currency: str) -> None:
+        """Raises `ConfigError` with every mistake that can be found before the trace is read."""
+        check(_store(trace, prices, currency, _LARGEST))
+
+
+def plan(
+    trace_: str | os.PathLike[str],
+    prices: Mapping[str, float],
+    currency: str,
+    *,
+    policies: Sequence[str] = POLICIES,
+    steps: int = STEPS,
+    progress: Progress | None = None,
+) -> Plan:
+    """Reads a trace, simulates caches of many sizes for it, and scores every mix of some devices.
+
+    `prices` maps two or more devices of the catalogue to what a GiB of each costs, counted in
+    `currency`. The store is as large as the addresses of the trace reach.
+
+    Raises `ConfigError` for a device or a policy that nobody knows, `TraceError` for what is no
+    trace, and `Error` if `progress` ended it.
+    """
+    place = os.fspath(trace_)
+    Plan.check(place, prices, currency)
+
+    def telling(step: Step) -> Callable[..., bool | None]:
+        return lambda done, total=None, *_: progress(step, done, total) if progress else None
+
+    def go_on(step: Step) -> None:
+        if progress and progress(step, 0, None):
+            raise Error("stopped before there was anything to keep", "stopped")
+
+    info = traces.info(place, progress=telling("reading"))
+    go_on("simulating caches")
+    sample = _sample(info)
+    curves = traces.caches(place, policies, sample=sample, progress=telling("simulating caches"))
+    go_on("scoring mixes")
+    tell = telling("scoring mixes")
+    found, tree = _scored(place, prices, currency, int(info.footprint_bytes), steps, tell)
+    return Plan(place, currency, info, curves, found, tree, steps)
+
+
+def _scored(
+    place: str,
+    prices: Mapping[str, float],
+    currency: str,
+    footprint: int,
+    steps: int,
+    tell: Callable[..., bool | None],
+) -> tuple[Mixes, dict[str, Any]]:
+    """Every mix of a store that is as large as the addresses of the trace reach."""
+    least = footprint
+    while True:
+        bits = max(_LEAST_BITS, math.ceil(math.log2(max(1, least))))
+        tree = _store(place, prices, currency, 1 << bits)
+        try:
+            return mixes(tree, steps=steps, progress=tell), tree
+        except Error as error:
+            if error.code != "past-the-end" or error.data.get("end", 0) <= least:
+                raise
+            least = error.data["end"]
+
+
+def _sample(info: TraceInfo) -> float | None:
+    """The share of blocks that caches are simulated for."""
+    blocks = info.footprint_bytes // _BLOCK
+    return None if blocks <= _SAMPLED_BLOCKS else _SAMPLED_BLOCKS / blocks
+
+
+def _per_gib(price: float) -> str:
+    return f"{price:.9g} /GiB"
+
+
+def _device(name: str, price: float, currency: str) -> dict[str, Any]:
+    return {"preset": name, "price": _per_gib(price), "price_basis": currency}
+
+
+def _workload(place: str) -> dict[str, Any]:
+    return {"kind": "trace", "file": place, "placement": "compact"}
+
+
+def _store(place: str, prices: Mapping[str, float], currency: str, capacity: int) -> dict[str, Any]:
+    """A store of these devices as tiers, that the trace is played to."""
+    share = f"{100 / max(1, len(prices)):.9g} %"
+    tiers = [
+        {"device": _device(name, price, currency), "share": share} for name, price in prices.items()
+    ]
+    stack = {
+        "kind": "tiers",
+        "capacity": f"{capacity} B",
+        "extent": f"{max(1 << 20, capacity // _EXTENTS)} B",
+        "placement": "static_optimal",
+        "tier": tiers,
+    }
+    return {"name": "mix of tiers", "workload": _workload(place), "stack": stack}

@@ -1,0 +1,130 @@
+"""The best mixes of tiers on devices with queues, under the arrivals of the workload."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nacre.base import quantity
+from nacre.results.record import Record
+from nacre.scenario.source import Scenario
+from nacre.simulate.running import Progress, check, run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from nacre.simulate.mixing import Mixes
+
+_MILLION = 1_000_000
+
+
+class Simulated:
+    """Mixes that were simulated, each with its record."""
+
+    def __init__(self, chosen: pl.DataFrame, names: Sequence[str], records: Sequence[Record]):
+        self.records = tuple(records)
+        self._chosen = chosen
+        self._names = tuple(names)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs came to their end."""
+        ended = all(record.complete for record in self.records)
+        return ended and len(self.records) == self._chosen.height
+
+    @property
+    def named(self) -> dict[str, Record]:
+        """The records by what their mixes are: `5 % pcm_ssd, 95 % disk`."""
+        rows = self._chosen.head(len(self.records)).to_dicts()
+        said = [
+            ", ".join(f"{100 * row[name]:.3g} % {name}" for name in self._names if row[name])
+            for row in rows
+        ]
+        return dict(zip(said, self.records, strict=True))
+
+    def frame(self) -> pl.DataFrame:
+        """A row per mix that was simulated: its serial scores, and what became of them.
+
+        `simulated_iops` are requests done in a second, which is what arrives where nothing is
+        saturated; `busiest` is the tier whose device was busiest, `busy` which share of the time
+        all its servers were. `findings` are what the record says of its own numbers, such as
+        `saturated`.
+        """
+        import polars as pl
+
+        rows = [self._measured(record) for record in self.records]
+        types = {
+            "simulated_iops": pl.Float64,
+            "simulated_mean_ns": pl.Float64,
+            "busiest": pl.String,
+            "busy": pl.Float64,
+            "findings": pl.String,
+        }
+        return pl.concat(
+            [self._chosen.head(len(rows)), pl.DataFrame(rows, schema=types)], how="horizontal"
+        )
+
+    def _measured(self, record: Record) -> dict[str, Any]:
+        busy = {
+            name: max(
+                (
+                    part.utilisation
+                    for part in record.components
+                    if part.path.startswith(f"stack.tier[{number}].device")
+                ),
+                default=0.0,
+            )
+            for number, name in enumerate(self._names)
+        }
+        busiest = max(busy, key=busy.__getitem__)
+        return {
+            "simulated_iops": record.throughput.iops,
+            "simulated_mean_ns": mean_ns(record),
+            "busiest": busiest,
+            "busy": busy[busiest],
+            "findings": ", ".join(finding.kind for finding in record.findings) or None,
+        }
+
+
+def mean_ns(record: Record) -> float | None:
+    """The mean latency of reads and writes together; None where there were none."""
+    kinds = [of for of in (record.latency.read, record.latency.write) if of]
+    requests = sum(of.count for of in kinds)
+    return sum(of.count * of.mean_ns for of in kinds) / requests if requests else None
+
+
+def simulate(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None,
+    mixes: Mixes,
+    count: int,
+    *,
+    progress: Progress | None = None,
+) -> Simulated:
+    """Simulates the best mixes, with the placement of the scenario. `progress` may end it."""
+    from nacre.words.mixes import by
+
+    chosen = mixes.best(count, by(mixes))
+    extent = quantity.parse(check(scenario, overrides).scenario.stack.extent)
+    records: list[Record] = []
+    for row in chosen.to_dicts():
+        held = [row[f"{name}_extents"] for name in mixes.names]
+        settings = dict(overrides or {}) | {"stack.capacity": f"{int(extent.value) * sum(held)} B"}
+        for number, share in enumerate(_shares(held)):
+            settings[f"stack.tier[{number}].share"] = share
+        records.append(run(scenario, settings, progress=progress or False))
+        if not records[-1].complete:
+            records.pop()
+            break
+    return Simulated(chosen, mixes.names, records)
+
+
+def _shares(held: Sequence[int]) -> list[str]:
+    """Shares that give each tier so many extents: the device counts in millionths."""
+    total = sum(held)
+    upto = [math.ceil(_MILLION * part / total) for part in itertools.accumulate(held)]
+    return [
+        f"{(after - before) / 10_000:.4f} %" for before, after in itertools.pairwise([0, *upto])
+    ]

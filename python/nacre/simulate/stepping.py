@@ -1,0 +1,103 @@
+"""A test console: single requests to a simulated device, and where every nanosecond went."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from nacre import _core
+from nacre.base.view import View
+from nacre.errors import Code, Problem, config_error
+from nacre.scenario.source import (
+    Scenario,
+    read,
+    with_functions,
+    without_workload,
+)
+
+Request = tuple[str, int, int]
+"""What is asked: `read`, `write`, `trim` or `flush`; the first byte; how many bytes."""
+
+OPS = ("read", "write", "trim", "flush")
+_BYTES_MAX = 2**32 - 1
+
+
+class Spent(View):
+    """Time of one request: how much, of which component, doing what, at which stage of its way.
+
+    NVRAM cards tell stages, such as "doorbell", "link to host" or "row activate"; others have None.
+    """
+
+    component: str
+    activity: str
+    stage: str | None
+    ns: float
+
+    @property
+    def doing(self) -> str:
+        """In words: "link", "link: doorbell"."""
+        return f"{self.activity}: {self.stage}" if self.stage else self.activity
+
+
+class CountedOnce(View):
+    """What happened so often while one request was served."""
+
+    component: str
+    name: str
+    count: int
+
+
+class Answer(View):
+    """What became of one request; what was `spent` adds up to the latency."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"spent": Spent, "counted": CountedOnce}
+
+    op: str
+    address: int
+    bytes: int
+    issued_ns: float
+    latency_ns: float
+    is_done: bool
+    spent: tuple[Spent, ...]
+    counted: tuple[CountedOnce, ...]
+
+
+def step(
+    scenario: Scenario,
+    requests: Sequence[Request],
+    overrides: Mapping[str, object] | None = None,
+) -> list[Answer]:
+    """Issues requests to the stack of a scenario, each when the one before is done.
+
+    Each answer has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a
+    list of `component`, `activity`, `stage` and `ns` that adds up to the latency; and `counted`,
+    a list of `component`, `name` and `count` of what happened meanwhile. Raises `ConfigError` for
+    a scenario that is not legal and for a request that lies beyond the device.
+    """
+    source, (settings, _) = read(scenario), with_functions(overrides)
+    asked = [_asked(request) for request in requests]
+    settings = [*without_workload(source, settings), *settings]
+    with source.cited():
+        document = _core.step(source.text, source.name, source.directory, settings, asked)
+    return [Answer(answer) for answer in json.loads(document)]
+
+
+def _asked(request: Request) -> Request:
+    op, first, count = request
+    address, size = operator.index(first), operator.index(count)
+    if op not in OPS:
+        hint = f"use one of: {', '.join(OPS)}"
+        raise config_error([_wrong("unknown-name", "there is no such request", op, hint)])
+    legal = size == 0 if op == "flush" else 0 < size <= _BYTES_MAX
+    if address < 0 or not legal:
+        hint = "a flush has none" if op == "flush" else f"use 1 to {_BYTES_MAX}, from 0 on"
+        raise config_error(
+            [_wrong("out-of-range", "it is not so many bytes", f"{size} from {address} on", hint)]
+        )
+    return op, address, size
+
+
+def _wrong(code: Code, problem: str, given: object, hint: str) -> Problem:
+    return Problem(code=code, path="requests", problem=problem, given=str(given), hint=hint)

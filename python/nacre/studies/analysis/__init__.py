@@ -1,0 +1,1 @@
+"""What the points say: means and intervals, the Pareto front, what decides."""

@@ -1,0 +1,1 @@
+"""What runs points: the processors of this machine, or a Dask cluster."""

@@ -1,0 +1,273 @@
+"""Points on a Dask cluster: one that is there, or one of our own on this machine."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Any, Self
+
+from nacre.errors import Code, ConfigError, Error, Problem, config_error
+from nacre.studies.engines.engine import PATIENCE_S, Chunks
+from nacre.studies.engines.task import (
+    DIED,
+    Base,
+    Outcome,
+    Task,
+    evaluate,
+    identity,
+)
+from nacre.studies.engines.tls import SCHEME, Tls
+
+CHUNK_S = 1.0
+CHUNK_MAX = 256
+AHEAD = 2
+"""Chunks handed to the cluster for each of its threads."""
+CONNECT_S = 5.0
+WORKERS_S = 30.0
+LOOK_S = 1.0
+"""How often its workers are counted."""
+ALONE_S = 60.0
+"""How long a cluster may be without any worker."""
+
+_LOGGERS = ("distributed", "tornado", "asyncio")
+MISSING = Problem(
+    code="missing-package",
+    path="--engine dask",
+    problem="Dask is not installed",
+    hint="pip install 'nacre[dask]'",
+)
+MISSING_KEYS = Problem(
+    code="missing-package",
+    path="--engine dask",
+    problem="cryptography is not installed, which makes the keys of an own cluster",
+    hint="pip install 'nacre[dask]'",
+)
+
+
+class Cluster:
+    """The workers of a Dask cluster at an address; without one, a worker per core, here."""
+
+    def __init__(self, address: str | None, tls: Tls | None = None) -> None:
+        self._address, self._tls = address, tls
+        self._stack = ExitStack()
+        self._client: Any = None
+        self._looked_s = self._seen_s = 0.0
+        self._threads_seen = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(_quiet())
+            address, security = self._place(stack)
+            self._client = _connected(address, security)
+            stack.callback(_close, self._client)
+            self._check()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
+        """Each outcome once, as it comes, and None whenever none came for a while."""
+        chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
+        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        pending: dict[str, tuple[Any, list[Task]]] = {}
+        suspects: list[Task] = []
+        trying = False
+        missing = len(tasks)
+        self._seen_s = time.monotonic()
+
+        def submit(chunk: list[Task]) -> None:
+            future = self._client.submit(evaluate, base, chunk, pure=False)
+            pending[future.key] = (future, chunk)
+            future.add_done_callback(ended.put)
+
+        try:
+            while missing:
+                takers = AHEAD * max(self._threads(), 1)
+                while len(chunks) and len(pending) < takers:
+                    submit(chunks.next(takers))
+                if not pending:
+                    # A death is charged to all that the worker had, so each is tried alone.
+                    trying = True
+                    submit([suspects.pop(0)])
+                try:
+                    future = ended.get(timeout=PATIENCE_S)
+                except queue.Empty:
+                    # What failed in an unusual way may not have been called back.
+                    for future in [future for future, _ in pending.values() if future.done()]:
+                        ended.put(future)
+                    yield None
+                    continue
+                status = future.status
+                if future.key not in pending or status in ("lost", "pending"):
+                    # Lost: its worker died with the answer, and the scheduler has it worked
+                    # out again, of which there is no second call back: it is looked for above.
+                    continue
+                _, chunk = pending.pop(future.key)
+                found = _result(future, status, self._name)
+                if found is None and trying:
+                    found = [Outcome(chunk[0].key, None, DIED, 0.0)]
+                elif found is None:
+                    suspects += chunk
+                    continue
+                for outcome in found:
+                    chunks.took(outcome.seconds)
+                missing -= len(found)
+                yield from found
+        finally:
+            with suppress(Exception):
+                self._client.cancel([future for future, _ in pending.values()])
+
+    @property
+    def _name(self) -> str:
+        return self._address or "of this machine"
+
+    def _place(self, stack: ExitStack) -> tuple[str, Any]:
+        """An address, and what to show there."""
+        if self._address is not None:
+            return self._address, self._tls.security() if self._tls else None
+        try:
+            from nacre.studies.engines import own_cluster
+
+            return own_cluster.start(stack)
+        except ImportError:
+            raise config_error([MISSING_KEYS]) from None
+        except (OSError, RuntimeError) as error:
+            raise Error(
+                f"the cluster {self._name} could not be started: {error}", "process-failed"
+            ) from error
+
+    def _check(self) -> None:
+        """Makes sure that there are workers, and that they have this Nacre."""
+        try:
+            self._client.wait_for_workers(1, timeout=WORKERS_S)
+        except TimeoutError:
+            if self._address is None:
+                raise Error(
+                    f"no worker of the cluster {self._name} has started", "no-answer"
+                ) from None
+            raise _mistake(
+                "no-answer",
+                "the cluster has no workers",
+                f"start some with `dask worker {self._address}`",
+                given=self._name,
+            ) from None
+        for worker, found in self._client.run(identity, on_error="return").items():
+            if isinstance(found, BaseException):
+                raise _mistake(
+                    "process-failed",
+                    f"the worker {worker} cannot run Nacre: {found}",
+                    f"install Nacre {identity()} there",
+                )
+            if found != identity():
+                raise _mistake(
+                    "wrong-version",
+                    f"the worker {worker} has Nacre {found}",
+                    f"install {identity()} there",
+                )
+
+    def _threads(self) -> int:
+        """How many points run side by side; raises `Error` when that is none for long."""
+        if self._client.status in ("closed", "closing"):
+            raise Error(f"the connection to the cluster {self._name} was lost", "no-answer")
+        now = time.monotonic()
+        if now - self._looked_s > LOOK_S:
+            self._looked_s = now
+            self._threads_seen = sum(self._client.nthreads().values())
+        if self._threads_seen:
+            self._seen_s = now
+        elif now - self._seen_s > ALONE_S:
+            raise Error(
+                f"the cluster {self._name} has had no workers for {ALONE_S:.0f} s", "no-answer"
+            )
+        return self._threads_seen
+
+
+def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
+    """The outcomes of a chunk; None if the workers died that it was given to."""
+    import distributed
+
+    if status == "finished":
+        found: list[Outcome] = future.result()
+        return found
+    if status != "error":
+        raise Error(
+            f"the cluster {name} has dropped points: {status}; is it still there?", "no-answer"
+        )
+    failure = future.exception()
+    if not isinstance(failure, distributed.scheduler.KilledWorker):
+        raise Error(f"the cluster {name} could not run points: {failure}", "process-failed")
+    return None
+
+
+def _connected(address: str, security: Any) -> Any:
+    import distributed
+
+    if address.startswith(SCHEME) and security is None and not _has_certificates():
+        # Dask would fail, too, and write a traceback 10 s later, when its client is collected.
+        raise _mistake(
+            "invalid-certificate",
+            "the cluster asks for certificates",
+            "give --tls-ca, --tls-cert and --tls-key",
+            given=address,
+        )
+    try:
+        return distributed.Client(  # type: ignore[no-untyped-call]
+            address,
+            timeout=CONNECT_S,
+            set_as_default=False,
+            direct_to_workers=False,
+            security=security,
+        )
+    except (OSError, ValueError, TimeoutError) as error:
+        raise _mistake(
+            "no-answer",
+            f"there is no Dask scheduler ({' '.join(str(error).split())})",
+            "start one with `dask scheduler`, or leave the address out",
+            given=address,
+        ) from None
+
+
+def _has_certificates() -> bool:
+    """Whether Dask's own configuration names certificates for a client."""
+    import distributed
+
+    known = distributed.Security()  # type: ignore[no-untyped-call]
+    found = known.get_connection_args("client")  # type: ignore[no-untyped-call]
+    return found.get("ssl_context") is not None
+
+
+def _mistake(code: Code, problem: str, hint: str, given: str = "") -> ConfigError:
+    return config_error(
+        [Problem(code=code, path="--address", problem=problem, hint=hint, given=given)]
+    )
+
+
+def _close(client: Any) -> None:
+    with suppress(Exception):
+        client.close(timeout=0.5)
+
+
+def _quiet() -> ExitStack:
+    """Keeps Dask from writing into our output; what matters of it is said by us."""
+    import logging
+
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise config_error([MISSING]) from None
+    stack = ExitStack()
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith(_LOGGERS)]:
+        logger = logging.getLogger(name)
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL + 1)
+    return stack

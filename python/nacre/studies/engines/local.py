@@ -1,0 +1,220 @@
+"""Points on all cores of this machine: a process for each, which takes them in chunks.
+
+Processes and not threads, though the model lets Python go while it runs: records are made side by
+side, too, and a point that takes its process with it costs only itself.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import Self
+
+from nacre.errors import Error
+from nacre.studies.engines.engine import PATIENCE_S, Chunks
+from nacre.studies.engines.task import (
+    DIED,
+    Base,
+    Outcome,
+    Task,
+)
+
+WORKER = ("-m", "nacre.studies.engines.worker")
+CHUNK_S = 0.25
+CHUNK_MAX = 64
+SHORT_S = 0.05
+"""Points shorter than this are handed out before the worker has done what it has, to the last."""
+PLENTY = 4
+"""While there are so many points for each worker, so are long ones: nobody waits for an answer."""
+DEATHS = 2
+"""A point that took its worker with it this often, alone, will do it again."""
+
+
+class Local:
+    """The cores of this machine."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._number = workers or cores()
+        self._workers: list[_Worker] = []
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def stop(self) -> None:
+        """Ends all workers, whatever they do."""
+        for worker in self._workers:
+            worker.kill()
+        self._workers = []
+
+    def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
+        """Each outcome once, as it comes, and None whenever none came for a while."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="nacre-study-")
+        folder = self._folder.name
+        base = replace(base, folder=folder)
+        chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
+        alone: deque[Task] = deque()
+        deaths: Counter[str] = Counter()
+        missing = len(tasks)
+        while len(self._workers) < min(self._number, missing):
+            self._workers.append(_Worker(base, folder))
+        try:
+            while missing:
+                for worker in self._workers:
+                    self._feed(worker, chunks, alone)
+                ready = wait([worker.connection for worker in self._workers], PATIENCE_S)
+                if not ready:
+                    yield None
+                for place, worker in enumerate(self._workers):
+                    if worker.connection not in ready:
+                        continue
+                    found = worker.receive()
+                    if found is None:
+                        found = _bury(worker, alone, deaths)
+                        self._workers[place] = _Worker(base, folder)
+                    for outcome in found:
+                        chunks.took(outcome.seconds)
+                    missing -= len(found)
+                    # The next ones go out before anybody looks at these.
+                    self._feed(self._workers[place], chunks, alone)
+                    yield from found
+        finally:
+            if missing:
+                # Nobody waits for what they do.
+                self.stop()
+
+    def _feed(self, worker: _Worker, chunks: Chunks, alone: deque[Task]) -> None:
+        """Keeps a worker busy: suspects of a death one by one, the others in chunks."""
+        if alone and not worker.held:
+            worker.send([alone.popleft()])
+            worker.is_trying = True
+        if not len(chunks) or worker.is_trying:
+            return
+        is_ahead = chunks.mean_s < SHORT_S or len(chunks) > PLENTY * self._number
+        if not worker.held or (is_ahead and worker.chunks < 2):
+            worker.send(chunks.next(len(self._workers)))
+
+
+def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Outcome]:
+    """What a worker that died leaves: its points are tried alone, but for one that always kills."""
+    if not worker.started:
+        raise Error(f"a worker process did not start: {worker.complaint()}", "process-failed")
+    worker.kill()
+    if len(worker.held) == 1:
+        (task,) = worker.held
+        deaths[task.key] += 1
+        if deaths[task.key] >= DEATHS:
+            return [Outcome(task.key, None, DIED, 0.0)]
+    alone.extend(worker.held)
+    return []
+
+
+class _Worker:
+    """A process that runs points. It holds nothing that would be missed."""
+
+    def __init__(self, base: Base, folder: str) -> None:
+        self.held: deque[Task] = deque()
+        self.started = False
+        self.is_trying = False
+        self._ends: deque[int] = deque()
+        try:
+            self.connection, self._process = _started(folder)
+        except OSError as error:
+            raise Error(
+                f"a worker process could not be started: {error.strerror or error};"
+                " see the limits of ulimit -a",
+                "process-failed",
+            ) from error
+        with suppress(OSError):
+            self.connection.send(base)
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks it has not finished."""
+        return len(self._ends)
+
+    def send(self, tasks: list[Task]) -> None:
+        """Hands tasks over; a worker that is gone is found out when it is listened to."""
+        self.held.extend(tasks)
+        self._ends.append(len(tasks))
+        with suppress(OSError):
+            self.connection.send(tasks)
+
+    def receive(self) -> list[Outcome] | None:
+        """What it has done since; None if it is gone."""
+        try:
+            found: list[Outcome] = self.connection.recv()
+        except (EOFError, OSError):
+            return None
+        self.started = True
+        for _ in found:
+            self.held.popleft()
+            self._ends[0] -= 1
+            if not self._ends[0]:
+                self._ends.popleft()
+        self.is_trying = self.is_trying and bool(self.held)
+        return found
+
+    def kill(self) -> None:
+        """Ends it, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        self.connection.close()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+    def complaint(self) -> str:
+        """What it last said."""
+        self._process.wait()
+        said = self._process.stderr.read() if self._process.stderr else b""
+        lines = said.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"it ended with {self._process.returncode}"
+
+
+def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
+    """A worker process, and our end of the pipe to it."""
+    ours, theirs = Pipe()
+    try:
+        with theirs:
+            # A session of its own: Ctrl-C is for the one who waits for the points.
+            process = subprocess.Popen(  # noqa: S603 (our own interpreter)
+                [sys.executable, "-P", *WORKER, str(theirs.fileno()), folder],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                start_new_session=True,
+            )
+    except OSError:
+        ours.close()
+        raise
+    return ours, process
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,92 @@
+"""A Dask cluster of our own on this machine, which only this run can talk to.
+
+Everything listens on the loopback address, with TLS on both sides: the key is made for the run and
+is known to its processes only. Dask's HTTP servers, which know no key, are not opened.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from typing import Any
+
+import distributed
+from tornado.httpserver import HTTPServer
+
+from nacre.studies.engines.local import cores
+
+LOOPBACK = "127.0.0.1"
+
+
+class _WithoutHttp:
+    """A part of a cluster whose pages (dashboard, metrics, health) are served to nobody."""
+
+    def start_http_server(self, routes: Any, *_: Any, **__: Any) -> None:
+        """Makes the server that other parts of Dask expect, which listens nowhere."""
+        from distributed.http.routing import RoutingApplication
+
+        self.http_application = RoutingApplication(routes)  # type: ignore[no-untyped-call]
+        self.http_server = HTTPServer(self.http_application)
+
+
+class Scheduler(_WithoutHttp, distributed.Scheduler):
+    """A scheduler without an HTTP server."""
+
+
+class Worker(_WithoutHttp, distributed.Worker):
+    """A worker without an HTTP server."""
+
+
+def start(stack: ExitStack) -> tuple[str, Any]:
+    """A scheduler in this process and workers in processes of their own, until `stack` closes.
+
+    Returns its address, and what a client needs to be let in.
+    """
+    keys: Any = distributed.Security.temporary()  # type: ignore[no-untyped-call]
+    options = {"host": LOOPBACK, "port": 0, "protocol": "tls://", "security": keys}
+    cluster = distributed.SpecCluster(  # type: ignore[no-untyped-call]
+        scheduler={"cls": Scheduler, "options": options | {"dashboard": False}},
+        security=keys,
+        silence_logs=50,
+    )
+    stack.callback(cluster.close)
+    address = str(cluster.scheduler_address)
+    for _ in range(cores()):
+        stack.callback(_end, _worker(address, keys))
+    return address, keys
+
+
+def _worker(address: str, keys: Any) -> subprocess.Popen[bytes]:
+    """A worker, and the nanny that starts it again when it dies."""
+    tls = "DASK_DISTRIBUTED__COMM__TLS__"
+    # Not in files, which a kill would leave behind; nor in arguments, which everybody can read.
+    environment = {
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",
+        f"{tls}CA_FILE": keys.tls_ca_file,
+        f"{tls}WORKER__CERT": keys.tls_worker_cert,
+        f"{tls}WORKER__KEY": keys.tls_worker_key,
+    }
+    return subprocess.Popen(  # noqa: S603 (our own interpreter)
+        [
+            *(sys.executable, "-P", "-m", "distributed.cli.dask_worker", address),
+            *("--host", LOOPBACK, "--worker-class", f"{__name__}.{Worker.__name__}"),
+            *("--nthreads", "1", "--no-dashboard", "--death-timeout", "60"),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | environment,
+        start_new_session=True,
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a worker with its nanny and whatever else is in its session."""
+    import signal
+
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

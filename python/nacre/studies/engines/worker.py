@@ -1,0 +1,72 @@
+"""A worker process: `python -m nacre.studies.engines.worker DESCRIPTOR FOLDER`.
+
+Chunks of tasks come over the descriptor, outcomes go back. When the other side is gone, so is
+this one, in the middle of a point or not, and so is the folder that the two had in common.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Never
+
+from nacre.studies.engines.task import (
+    Base,
+    Outcome,
+    Task,
+    evaluate,
+)
+
+_SILENCE_S = 0.1
+"""Outcomes wait this long for company."""
+
+
+def main() -> None:
+    """Runs points until nobody wants any."""
+    descriptor, folder = sys.argv[1:]
+    try:
+        _work(Connection(int(descriptor)), folder)
+    except (ConnectionError, EOFError):
+        _leave(folder)
+
+
+def _work(connection: Connection, folder: str) -> None:
+    base: Base = connection.recv()
+    chunks: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, folder, chunks), daemon=True).start()
+    # It has started when it has all it needs.
+    connection.send([])
+    while True:
+        outcomes: list[Outcome] = []
+        sent = time.monotonic()
+        for task in chunks.get():
+            outcomes += evaluate(base, [task])
+            if time.monotonic() - sent > _SILENCE_S:
+                connection.send(outcomes)
+                outcomes, sent = [], time.monotonic()
+        if outcomes:
+            connection.send(outcomes)
+
+
+def _listen(connection: Connection, folder: str, chunks: queue.SimpleQueue[list[Task]]) -> None:
+    """Takes chunks from the pipe at once, so that who sends them never waits."""
+    while True:
+        try:
+            chunks.put(connection.recv())
+        except (EOFError, OSError):
+            _leave(folder)
+
+
+def _leave(folder: str) -> Never:
+    """Ends, in the middle of a point or not. The other side was killed, so it tidied up nothing."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""The lock of a directory of points: a file that says who writes there, held while that lasts."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from nacre.files.saving import replacing
+
+LOCK = ".lock"
+_OURS = re.compile(rb"nacre ([0-9]{1,10})\n")
+_OLDER = re.compile(rb"([0-9]{0,10})\n?")
+"""What earlier versions wrote, who could be killed before they did; only beside a store."""
+_LONGEST = 64
+"""Bytes of the file that are read; there are never so many of ours."""
+
+
+class ForeignLockError(Exception):
+    """The file of the name is none of ours."""
+
+
+class HeldError(Exception):
+    """Another process holds the lock: the one of this number, if that can be read."""
+
+
+class Lock:
+    """Holds the lock of a directory; it goes with the process, however that ends.
+
+    Nothing in a file that is there changes before `sign`. Raises `HeldError`, `ForeignLockError`,
+    or `OSError` where there can be no such file.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / LOCK
+        self._is_made = _make(self._path)
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        self._file = os.open(self._path, flags)
+        try:
+            self._take()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def check(self, *, is_store: bool) -> None:
+        """Raises `ForeignLockError` unless the file is what a lock of a store, or a new one, is."""
+        text = os.pread(self._file, _LONGEST, 0)
+        if not (_OURS.fullmatch(text) or (is_store and _OLDER.fullmatch(text))):
+            raise ForeignLockError
+
+    def sign(self) -> None:
+        """Says in the file who holds it."""
+        text = _signature()
+        os.pwrite(self._file, text, 0)
+        os.truncate(self._file, len(text))
+
+    def remove(self) -> None:
+        """Removes the file if this has made it and it still has its name."""
+        if self._is_made and self._is_at():
+            self._path.unlink()
+
+    def close(self) -> None:
+        """Lets others have it."""
+        os.close(self._file)
+
+    def _take(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            text = os.pread(self._file, _LONGEST, 0)
+            if found := _OURS.fullmatch(text) or _OLDER.fullmatch(text):
+                raise HeldError(found[1].decode() or "?") from None
+            raise ForeignLockError from None
+        if not self._is_at():
+            # Whoever made it has removed it meanwhile; another may hold its successor.
+            raise HeldError("?")
+
+    def _is_at(self) -> bool:
+        """Whether the name is still that of the file that is held."""
+        with suppress(FileNotFoundError):
+            return os.path.samestat(self._path.lstat(), os.fstat(self._file))
+        return False
+
+
+def _make(path: Path) -> bool:
+    """Makes the file, complete with who it is of; False where something is."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    else:
+        return False
+    try:
+        with replacing(path, replace=False) as made:
+            made.write_bytes(_signature())
+    except FileExistsError:
+        return False
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    return True
+
+
+def _signature() -> bytes:
+    return f"nacre {os.getpid()}\n".encode()

@@ -1,0 +1,101 @@
+"""The Parquet files of points: outcomes as rows, and back.
+
+A file has a row for every outcome: key, document, error, seconds and, where they were wanted, the
+columns beside the document as the bytes of an npz file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nacre.errors import Code, Problem, config_error
+from nacre.studies.engines.task import Columns, Outcome
+
+if TYPE_CHECKING:
+    import polars as pl
+
+POINTS = "points"
+_COLUMNS = "columns"
+
+
+def parts(directory: Path) -> list[Path]:
+    """The files of a directory, in the order in which they were written."""
+    return sorted((directory / POINTS).glob("[0-9]*.parquet"))
+
+
+def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
+    """The rows of several files, those of a key once: what was written last."""
+    import polars as pl
+
+    names = [name for name in _schema() if with_columns or name != _COLUMNS]
+    frames = []
+    for file in files:
+        try:
+            found = pl.read_parquet(file.read_bytes())
+            if with_columns and _COLUMNS not in found.columns:
+                found = found.with_columns(pl.lit(None, pl.Binary).alias(_COLUMNS))
+            frames.append(found.select(names))
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise mistake(
+                "damaged",
+                f"{file} cannot be read: {' '.join(str(error).split())}",
+                "remove it; its points are run again",
+            ) from None
+    return pl.concat(frames).unique("key", keep="last", maintain_order=True)
+
+
+def frame(outcomes: Iterable[Outcome]) -> pl.DataFrame:
+    """Outcomes as the rows of a file."""
+    import polars as pl
+
+    rows = [(*outcome[:-1], _packed(outcome.columns)) for outcome in outcomes]
+    return pl.DataFrame(rows, schema=_schema(), orient="row")
+
+
+def record(directory: Path, key: str) -> dict[str, Any] | None:
+    """The record that a store has under a key, without the origins of its values."""
+    import polars as pl
+
+    for part in reversed(parts(directory)):
+        found = pl.scan_parquet(part).filter(pl.col("key") == key).collect()
+        texts = [text for text in found["record"] if text is not None]
+        if texts:
+            data: dict[str, Any] = json.loads(texts[-1])
+            return {"origins": [], **data}
+    return None
+
+
+def unpacked(packed: bytes | None) -> Columns | None:
+    """The columns of those bytes."""
+    if packed is None:
+        return None
+    import numpy as np
+
+    with np.load(io.BytesIO(packed), allow_pickle=False) as found:
+        return dict(found)
+
+
+def mistake(code: Code, problem: str, hint: str) -> Exception:
+    """What is wrong with a directory, as the user is told."""
+    return config_error([Problem(code=code, path="--out", problem=problem, hint=hint)])
+
+
+def _packed(columns: Columns | None) -> bytes | None:
+    if columns is None:
+        return None
+    import numpy as np
+
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **columns)
+    return buffer.getvalue()
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    plain = {"key": pl.String, "record": pl.String, "error": pl.String, "seconds": pl.Float64}
+    return {**plain, _COLUMNS: pl.Binary}

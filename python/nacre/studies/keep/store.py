@@ -1,0 +1,360 @@
+"""Where the records of a study's points are kept: by key, in Parquet files that are only added.
+
+A directory holds `study.json`, which says what it is; `points/*.parquet`, each with the records of
+several points, complete or not there; and what was made of them. One process at a time writes.
+A process that is killed loses the points of its last seconds; whoever comes next runs them again.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from nacre import _core
+from nacre.files.saving import unfinished, write_file
+from nacre.studies.engines.task import Outcome
+from nacre.studies.keep.lock import (
+    LOCK,
+    ForeignLockError,
+    HeldError,
+    Lock,
+)
+from nacre.studies.keep.parquet import (
+    POINTS,
+    frame,
+    mistake,
+    parts,
+    record,
+    table,
+    unpacked,
+)
+from nacre.studies.spec.metrics import Value, measured
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA = "nacre-study-1"
+STUDY_FILE = "study.json"
+TABLE_FILE = "results.parquet"
+FIGURE_FILES = tuple(
+    f"{name}.{suffix}" for name in ("by_axis", "pareto", "sensitivity") for suffix in ("svg", "png")
+)
+FLUSH_S = (0.25, 2.0)
+"""How long points wait for others: at first, and later, when there are many files already."""
+FLUSH_POINTS = 256
+POINT_BYTES = 1024
+"""What a point takes of the disk, about: records are alike, and compressed together."""
+MARGIN_BYTES = 1 << 20
+
+Row = dict[str, Value]
+
+
+class Memory:
+    """Keeps what became of points, and nothing on a disk.
+
+    `paths` are columns of its rows beside those that every study has; with None rows only say
+    whether a point failed.
+    """
+
+    def __init__(self, paths: Mapping[str, str] | None) -> None:
+        self.rows: dict[str, Row] = {}
+        self.found: frozenset[str] = frozenset()
+        """Keys of the points that had ended well before, of this study or of an earlier form."""
+        self._paths = paths
+        self._ended: dict[str, Outcome] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing is to be done."""
+
+    def add(self, outcome: Outcome) -> None:
+        """Takes what became of a point."""
+        self._note(outcome)
+        self._ended[outcome.key] = outcome
+
+    def flush(self, *, at_once: bool = False) -> None:
+        """Makes what was added safe, if it is time."""
+
+    def has(self, key: str) -> bool:
+        """Whether running the point again would change nothing: it has ended well."""
+        return key in self.rows and self.rows[key]["error"] is None
+
+    def record(self, key: str) -> dict[str, Any] | None:
+        """The record of a point."""
+        found = self._ended.get(key)
+        return None if found is None or found.record is None else json.loads(found.record)
+
+    def ended(self) -> Iterator[Outcome]:
+        """What became of every point, with the columns where they were wanted."""
+        yield from self._ended.values()
+
+    def _note(self, outcome: Outcome) -> None:
+        row: Row = {"error": outcome.error}
+        if outcome.record is not None and self._paths is not None:
+            row |= measured(json.loads(outcome.record), self._paths)
+        self.rows[outcome.key] = row
+
+
+class Store(Memory):
+    """A directory of points; `what` it is of, in a word, and what each takes of the disk, about."""
+
+    def __init__(
+        self,
+        directory: Path,
+        study: Mapping[str, object],
+        paths: Mapping[str, str] | None,
+        *,
+        points: int,
+        resume: bool,
+        what: str = "study",
+        point_bytes: int = POINT_BYTES,
+    ) -> None:
+        super().__init__(paths)
+        self.directory = directory
+        self._what, self._point_bytes = what, point_bytes
+        self._study, self._expected, self._resume = study, points, resume
+        self._lock: Lock | None = None
+        self._made: list[Path] = []
+        self._pending: list[Outcome] = []
+        self._since = time.monotonic()
+        self._next = self._written = 0
+
+    def __enter__(self) -> Self:
+        try:
+            self._open()
+        except BaseException:
+            self._remove_made()
+            self._unlock()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if not isinstance(error, OSError):
+                self.flush(at_once=True)
+        finally:
+            self._unlock()
+
+    def add(self, outcome: Outcome) -> None:
+        """Takes what became of a point; it is on the disk after the next flush."""
+        self._note(outcome)
+        if not self._pending:
+            self._since = time.monotonic()
+        self._pending.append(outcome)
+
+    def flush(self, *, at_once: bool = False) -> None:
+        """Writes what was added, if there is much of it or it has waited, as one file."""
+        first, later = FLUSH_S
+        patience = min(later, first * 2 ** min(self._written, 10))
+        waited = time.monotonic() - self._since
+        if self._pending and (at_once or waited >= patience or len(self._pending) >= FLUSH_POINTS):
+            self._write(frame(self._pending))
+            self._pending = []
+
+    def record(self, key: str) -> dict[str, Any] | None:
+        """The record of a point."""
+        return record(self.directory, key)
+
+    def ended(self) -> Iterator[Outcome]:
+        """What became of every point, with the columns where they were wanted."""
+        self.flush(at_once=True)
+        if files := parts(self.directory):
+            for key, text, error, seconds, packed in table(files).iter_rows():
+                yield Outcome(key, text, error, seconds, unpacked(packed))
+
+    def expect(self, points: int) -> None:
+        """Says how many points the study has, where that was not known when it began."""
+        if points != self._expected:
+            self._expected = points
+            _write(self.directory / STUDY_FILE, _json(self._identity()))
+
+    def compact(self) -> None:
+        """Makes one file of all; a kill in between leaves some points in two."""
+        self.flush(at_once=True)
+        files = parts(self.directory)
+        if len(files) > 1:
+            self._write(table(files))
+            for file in files:
+                file.unlink()
+
+    def _open(self) -> None:
+        for path in reversed([self.directory, *self.directory.parents]):
+            if not path.exists():
+                path.mkdir()
+                self._made.insert(0, path)
+        if _identity(self.directory) is None:
+            # Before there is a lock: in a directory of somebody else's nothing is left.
+            self._check_empty()
+        self._lock = self._take_lock()
+        found = _identity(self.directory)
+        self._check_lock(self._lock, is_store=found is not None)
+        if found is None:
+            self._check_empty()
+        elif not self._resume:
+            raise mistake(
+                "file-exists",
+                f"{self.directory} holds a {self._what} already",
+                "give --resume to go on with it, or another directory",
+            )
+        self._check_room()
+        self._lock.sign()
+        if not (self.directory / POINTS).exists():
+            (self.directory / POINTS).mkdir()
+            self._made.insert(0, self.directory / POINTS)
+        self._load()
+        _write(self.directory / STUDY_FILE, _json(self._identity()))
+
+    def _take_lock(self) -> Lock:
+        try:
+            return Lock(self.directory)
+        except HeldError as holder:
+            raise mistake(
+                "in-use",
+                f"another {self._what} writes to {self.directory} (process {holder})",
+                "wait for it, or give another directory",
+            ) from None
+        except ForeignLockError:
+            raise self._foreign_lock() from None
+
+    def _check_lock(self, lock: Lock, *, is_store: bool) -> None:
+        try:
+            lock.check(is_store=is_store)
+        except ForeignLockError:
+            raise self._foreign_lock() from None
+
+    def _foreign_lock(self) -> Exception:
+        return mistake(
+            "invalid-content",
+            f"{self.directory / LOCK} is no {self._what}'s",
+            "give another directory",
+        )
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _check_empty(self) -> None:
+        """Nobody's files are mixed with ours."""
+        points = self.directory / POINTS
+        ours = {LOCK, *(path.name for path in unfinished(self.directory, LOCK))}
+        found = {path.name for path in self.directory.iterdir()} - ours
+        is_begun = found == {POINTS} and not points.is_symlink() and not any(points.iterdir())
+        if found and not is_begun:
+            raise mistake(
+                "file-exists",
+                f"{self.directory} has files in it that are no {self._what}'s",
+                "give another directory",
+            )
+
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self.directory).free
+        needed = MARGIN_BYTES + self._point_bytes * self._expected
+        if free < needed:
+            raise mistake(
+                "disk-full",
+                f"{self.directory} is on a disk with {free >> 20} MiB left;"
+                f" {self._expected:,} points need about {-(-needed >> 20)} MiB",
+                "make room, or give another directory",
+            )
+
+    def _load(self) -> None:
+        """Reads what is there; files that were never finished go."""
+        for path in unfinished(self.directory, LOCK, STUDY_FILE, TABLE_FILE):
+            path.unlink()
+        for path in unfinished(self.directory / POINTS, "*.parquet"):
+            path.unlink()
+        files = parts(self.directory)
+        self._next = max((int(file.stem) for file in files), default=-1) + 1
+        if not files:
+            return
+        for key, text, error, seconds in table(files, with_columns=False).iter_rows():
+            self._note(Outcome(key, text, error, seconds))
+        self.found = frozenset(filter(self.has, self.rows))
+
+    def _write(self, rows: pl.DataFrame) -> None:
+        target = self.directory / POINTS / f"{self._next:06}.parquet"
+        data = io.BytesIO()
+        rows.write_parquet(data, compression="zstd", metadata={"nacre": SCHEMA})
+        _write(target, data.getvalue())
+        self._next += 1
+        self._written += 1
+
+    def _identity(self) -> dict[str, object]:
+        return {
+            "schema": SCHEMA,
+            "version": _core.__version__,
+            "points": self._expected,
+            "study": self._study,
+        }
+
+    def _remove_made(self) -> None:
+        """Leaves a directory that did not become ours as it was."""
+        with suppress(OSError):
+            if self._lock is not None and not (self.directory / STUDY_FILE).exists():
+                self._lock.remove()
+        for path in self._made:
+            with suppress(OSError):
+                path.rmdir()
+
+
+def opened(directory: Path) -> dict[str, Any]:
+    """What `study.json` of a directory says; raises `ConfigError` where there is no store."""
+    found = _identity(directory)
+    if found is None:
+        raise mistake("invalid-content", f"{directory} holds no study", "give the directory of one")
+    return found
+
+
+def _identity(directory: Path) -> dict[str, Any] | None:
+    path = directory / STUDY_FILE
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        found = None
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if schema != SCHEMA:
+        raise mistake(
+            "wrong-version",
+            f"{directory} is a store of another version: {schema or 'an unknown one'},"
+            f" and this Nacre {_core.__version__} writes {SCHEMA}",
+            "go on with the Nacre that wrote it, or give another directory",
+        )
+    known: dict[str, Any] = found
+    return known
+
+
+def _write(target: Path, data: bytes) -> None:
+    """Writes a file completely or not at all; when this returns it is there to stay."""
+    write_file(target, data)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _json(document: object) -> bytes:
+    return f"{json.dumps(document, indent=2, ensure_ascii=False, default=str)}\n".encode()

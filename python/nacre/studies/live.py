@@ -1,0 +1,41 @@
+"""A study while it runs: the plan, which knows what has come out of it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nacre.studies.keep.store import Memory
+from nacre.studies.points.planner import Planner, Row
+from nacre.studies.points.point import Point
+from nacre.studies.result import StudyResult
+from nacre.studies.spec.document import Design
+
+
+class LiveStudy:
+    """A study while it runs; it can be asked from any thread what has come out so far."""
+
+    def __init__(self, design: Design, planner: Planner, kept: Memory) -> None:
+        self._design, self._planner, self._kept = design, planner, kept
+        self._points: list[Point] = []
+
+    @property
+    def total(self) -> int:
+        """How many points the study has."""
+        return self._planner.total
+
+    def ask(self) -> Sequence[Point]:
+        """The points to run next."""
+        asked = self._planner.ask()
+        self._points = [*self._points, *asked]
+        return asked
+
+    def tell(self, rows: Mapping[str, Row]) -> None:
+        """The columns of the points asked for last."""
+        self._planner.tell(rows)
+
+    def result(self) -> StudyResult:
+        """What the points that have ended say, as if there were no others."""
+        from nacre.studies.analysis.table import table
+
+        frame = table(self._design, self._points, self._kept.rows)
+        return StudyResult(self._design, frame, self.total)

@@ -1,0 +1,227 @@
+"""Points of a study: what is set in each, and the key its result is found under."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nacre import _core
+from nacre.errors import ConfigError, Problem
+from nacre.results import record
+from nacre.scenario.prices import Prices, priced
+from nacre.scenario.source import Source, assignments, parsed
+from nacre.studies.spec.axis import Axis, Choice, Label
+
+_NOT_OF_THE_MODEL = ("schema", "name", "summary")
+_TRACES = Path(__file__).parents[2] / "traces"
+_FILES = "workload.file"
+_CHUNK = 1 << 20
+_KEY_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a study.
+
+    `design` counts the combinations of labels; the points of one design differ in their seed.
+    """
+
+    index: int
+    design: int
+    labels: Mapping[str, Label | None] = field(hash=False)
+    seed: int
+    settings: tuple[tuple[str, str], ...]
+    key: str
+    mistake: str | None = None
+
+
+def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, object]:
+    """What is set for all points and by the axes in their order; what is set last stands last."""
+    together = dict(base)
+    for choice in chosen:
+        for path, value in choice.settings.items():
+            together.pop(path, None)
+            together[path] = value
+    return together
+
+
+class Points:
+    """Makes points of one scenario, in order."""
+
+    def __init__(
+        self, source: Source, settings: Mapping[str, object], prices: Prices | None = None
+    ) -> None:
+        self._source, self._base, self._prices = source, settings, prices
+        self._files: dict[str, str] = {}
+
+    def settings(self, chosen: Iterable[Choice], seed: int | None) -> tuple[tuple[str, str], ...]:
+        """What is set: for all points, then by the axes in their order, then the seed."""
+        together = merged(self._base, chosen)
+        if seed is not None:
+            together["run.seed"] = seed
+        settings = assignments(together)
+        priced(self._source, settings, self._prices)
+        return tuple(settings)
+
+    def resolved(self, settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """Every value that the model would use; raises `ConfigError`."""
+        with self._source.cited():
+            text = parsed(self._source).resolve(list(settings))
+        document: dict[str, Any] = json.loads(text)
+        return document
+
+    def built(self, settings: Sequence[tuple[str, str]]) -> None:
+        """Builds the stack, as a run does; raises `ConfigError` where the workload does not fit.
+
+        A trace may be where the points are run, and not here.
+        """
+        source = self._source
+        try:
+            with source.cited():
+                parsed(source).build(source.directory, list(settings))
+        except ConfigError as error:
+            if not all(problem["path"].startswith(_FILES) for problem in error.problems):
+                raise
+
+    def point(
+        self,
+        index: int,
+        design: int,
+        labels: Mapping[str, Label | None],
+        settings: tuple[tuple[str, str], ...],
+    ) -> Point:
+        """The point with these settings; raises `ConfigError` where they are not legal."""
+        resolved = self.resolved(settings)
+        return Point(index, design, labels, resolved["run"]["seed"], settings, self._key(resolved))
+
+    def mistaken(
+        self,
+        index: int,
+        design: int,
+        labels: Mapping[str, Label | None],
+        settings: tuple[tuple[str, str], ...],
+        error: ConfigError,
+    ) -> Point:
+        """The point that cannot be run, with the reason."""
+        seed = dict(settings).get("run.seed", "0")
+        text = json.dumps([self._source.text, settings])
+        key = hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
+        return Point(index, design, labels, int(seed), settings, key, str(error))
+
+    def _key(self, resolved: dict[str, Any]) -> str:
+        """What the record depends on: every value, the files it names, models and version."""
+        values = {key: value for key, value in resolved.items() if key not in _NOT_OF_THE_MODEL}
+        identity = {
+            "scenario": values,
+            "models": _versions(frozenset(_kinds(values))),
+            "files": {name: self._file(name) for name in _named_files(values)},
+            "version": _core.__version__,
+            "record": record.SCHEMA,
+        }
+        text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
+
+    def _file(self, name: str) -> str:
+        """The hash of a file's content; of one that is not there, its name."""
+        if name not in self._files:
+            shipped = _TRACES / f"{name}.nacre.zst"
+            own = Path(self._source.directory, name)
+            path = own if own.is_file() or not shipped.is_file() else shipped
+            self._files[name] = _hash(path) if path.is_file() else "missing"
+        return self._files[name]
+
+
+def problems(
+    ask: Callable[[Sequence[tuple[str, str]]], object],
+    points: Points,
+    trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]],
+) -> list[Problem]:
+    """The mistakes of what the axes set, each told once: with its axis, not with its points.
+
+    `ask` raises those of settings: `Points.resolved`, or `Points.built` for what a stack has too.
+    """
+    found: dict[tuple[str, str, str, str], Problem] = {}
+    for chosen, axes in trials:
+        try:
+            ask(points.settings(filter(None, chosen.values()), None))
+        except ConfigError as error:
+            for problem in error.problems:
+                placed = _placed(problem, chosen, axes)
+                key = (placed["path"], placed["where"], placed["problem"], placed["given"])
+                found.setdefault(key, placed)
+    return list(found.values())
+
+
+def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
+    """The problem with the axis that sets its path, which the model knows as `--set`."""
+    where = problem["where"]
+    if not where and "." not in problem["path"]:
+        # It is of the whole: of a workload and a stack that do not fit.
+        labels = (f"{name} is {choice.label}" for name, choice in chosen.items() if choice)
+        return Problem(**{**problem, "where": f"where {', '.join(labels)}"})
+    if not where.startswith("--set "):
+        return problem
+    path = where.removeprefix("--set ").partition("=")[0]
+    for axis in reversed(axes):
+        choice = chosen.get(axis.name)
+        if choice is not None and path in choice.settings:
+            return Problem(
+                **{**problem, "where": ", ".join(filter(None, (axis.where, f"axis {axis.name}")))}
+            )
+    return Problem(**{**problem, "where": where.replace("--set ", "[set] ", 1)})
+
+
+@cache
+def _rooms() -> Mapping[str, Sequence[tuple[str, int]]]:
+    """By kind, the families that have it and the version of its model there."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for family in json.loads(_core.rooms())["families"]:
+        for room in family["rooms"]:
+            found.setdefault(room["kind"], []).append((family["name"], room["model_version"]))
+    return found
+
+
+@cache
+def _versions(kinds: frozenset[str]) -> Mapping[str, int]:
+    rooms = _rooms()
+    return {
+        f"{family}.{kind}": version for kind in kinds for family, version in rooms.get(kind, ())
+    }
+
+
+def _kinds(values: object) -> Iterable[str]:
+    if isinstance(values, dict):
+        if isinstance(kind := values.get("kind"), str):
+            yield kind
+        values = list(values.values())
+    if isinstance(values, list):
+        for value in values:
+            if isinstance(value, dict | list):
+                yield from _kinds(value)
+
+
+def _named_files(values: object) -> Iterable[str]:
+    """What the keys `file` and `files` name, wherever they are."""
+    if isinstance(values, dict):
+        if isinstance(name := values.get("file"), str):
+            yield name
+        if isinstance(names := values.get("files"), list):
+            yield from (name for name in names if isinstance(name, str))
+        values = list(values.values())
+    if isinstance(values, list):
+        for value in values:
+            if isinstance(value, dict | list):
+                yield from _named_files(value)
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,100 @@
+"""A study whose designs are repeated over seeds until what they give is known well enough.
+
+All designs take the same seeds in the same order. Each runs with the first few; then those whose
+intervals are too wide go on, as many times as their spread says, at most twice as often at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+
+from nacre.errors import SEED_MAX
+from nacre.studies.analysis.interval import half_width
+from nacre.studies.points.planner import Chosen
+from nacre.studies.points.point import Point, Points
+from nacre.studies.spec.document import Confidence, Design, Questions
+from nacre.studies.spec.metrics import Value
+
+Row = Mapping[str, Value]
+
+USUAL = ("iops", "mean_ns")
+"""What is to be known where the study says nothing of what it wants."""
+
+
+class Repeats:
+    """All combinations, each with as many seeds as it takes."""
+
+    def __init__(
+        self,
+        design: Design,
+        confidence: Confidence,
+        points: Points,
+        first: Sequence[tuple[Chosen, Sequence[Point]]],
+    ) -> None:
+        self._design, self._confidence, self._points = design, confidence, points
+        self._chosen = [chosen for chosen, _ in first]
+        self._runs = [list(found) for _, found in first]
+        self._next: Sequence[Point] = [point for _, found in first for point in found]
+        self._rows: dict[str, Row] = {}
+        self._budget = design.budget.points or math.inf
+        self.total = len(self._next)
+
+    def ask(self) -> Sequence[Point]:
+        """The first runs of every design; then those that are missing still."""
+        asked, self._next = self._next, ()
+        return asked
+
+    def tell(self, rows: Mapping[str, Row]) -> None:
+        """What the runs asked for last gave: says who runs again."""
+        self._rows |= rows
+        more: list[Point] = []
+        for number, runs in enumerate(self._runs):
+            wanted = self._wanted([self._rows[point.key] for point in runs]) - len(runs)
+            left = int(min(wanted, self._budget - self.total - len(more)))
+            for seed in islice(seeds(self._design, runs[0].seed), len(runs), len(runs) + left):
+                point = self._point(self.total + len(more), number, seed)
+                runs.append(point)
+                more.append(point)
+        self._next = more
+        self.total += len(more)
+
+    def _wanted(self, rows: Sequence[Row]) -> int:
+        """How many runs a design should have, by the widest of its intervals."""
+        wanted = len(rows)
+        if any(row["error"] is not None for row in rows):
+            return wanted
+        for column in columns(self._design):
+            values = [row[column] for row in rows]
+            numbers = [float(v) for v in values if isinstance(v, int | float)]
+            if len(numbers) == len(values):
+                wanted = max(wanted, runs_wanted(numbers, self._confidence.share))
+        return min(wanted, self._confidence.most)
+
+    def _point(self, index: int, number: int, seed: int) -> Point:
+        chosen = self._chosen[number]
+        settings = self._points.settings(filter(None, chosen.values()), seed)
+        return self._points.point(index, number, self._runs[number][0].labels, settings)
+
+
+def runs_wanted(values: Sequence[float], share: float) -> int:
+    """How many runs there should be, after those that gave these values: twice as many at most."""
+    runs, within = len(values), half_width(values)
+    allowed = share * abs(sum(values)) / runs
+    if within is None or within <= allowed:
+        return runs
+    needed = math.inf if allowed == 0 else runs * (within / allowed) ** 2
+    return max(math.ceil(min(needed, 2 * runs)), runs + 1)
+
+
+def columns(design: Questions) -> Sequence[str]:
+    """What is to be known: the objectives, or the usual ones."""
+    return [objective.column for objective in design.objectives] or USUAL
+
+
+def seeds(design: Design, own: int) -> Iterator[int]:
+    """The seeds of every design: those of the study, or from the scenario's own on."""
+    yield from design.seeds
+    begin = max(design.seeds) + 1 if design.seeds else own
+    yield from (seed % (SEED_MAX + 1) for seed in count(begin))

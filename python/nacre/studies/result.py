@@ -1,0 +1,228 @@
+"""The result of a study."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre import _core
+from nacre.base.view import View
+from nacre.errors import Error, Problem, config_error
+from nacre.results.record import Record
+from nacre.studies.keep import store
+from nacre.studies.keep.parquet import record
+from nacre.studies.keep.store import TABLE_FILE, Memory
+from nacre.studies.spec import document
+from nacre.studies.spec.document import Design, Questions
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from nacre.studies.analysis.noise import Front
+
+
+class StudyResult:
+    """A table of points, and what it says."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        table: pl.DataFrame,
+        total: int,
+        kept: Memory | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self._questions = questions
+        self._kept, self._directory = kept, directory
+        self.table = table
+        """A row per point that has ended; `error` says why a point has no numbers."""
+        self.total = total
+        """How many points the study has."""
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self._questions.name
+
+    @property
+    def questions(self) -> Questions:
+        """What varies, and what is wanted."""
+        return self._questions
+
+    @property
+    def directory(self) -> Path | None:
+        """Where its points are kept, if they are."""
+        return self._directory
+
+    @property
+    def complete(self) -> bool:
+        """Whether every point has ended, well or not."""
+        return self.table.height == self.total
+
+    @property
+    def failed(self) -> pl.DataFrame:
+        """The points that have an error and no numbers."""
+        return self.table.filter(self.table["error"].is_not_null())
+
+    @cached_property
+    def designs(self) -> pl.DataFrame:
+        """A row per combination: means over its seeds, and whether it keeps all limits.
+
+        `runs` counts its seeds; with every number `x` comes `x_within`, half of its 95 % confidence
+        interval, which is null where a design ran once.
+        """
+        from nacre.studies.analysis import table
+
+        return table.designs(self._questions, self.table)
+
+    def pareto(self) -> pl.DataFrame:
+        """The designs that no other beats in one objective and equals in the rest.
+
+        The best in the first objective comes first. Without objectives there are none. Under
+        conditions there is a front for each, one behind the other. `certain`
+        says whether no other design could be better in all of them, seed by seed at 95 %; null
+        where designs ran once, so that nobody can tell.
+        """
+        import polars as pl
+
+        known = self._noise
+        column = (
+            pl.lit(None, pl.Boolean) if known is None else pl.col("design").is_in(known.certain)
+        )
+        return self._front.with_columns(column.alias("certain"))
+
+    def contenders(self) -> pl.DataFrame:
+        """The designs that are off the front by chance, perhaps: none on it beats them at 95 %."""
+        import polars as pl
+
+        known = self._noise
+        found: frozenset[int] = frozenset() if known is None else known.contenders
+        return self.designs.filter(pl.col("design").is_in(found))
+
+    @cached_property
+    def _front(self) -> pl.DataFrame:
+        from nacre.studies.analysis import pareto
+
+        given = pareto.conditions(self._questions)
+        return pareto.pareto(self.designs, self._questions.objectives, given)
+
+    @cached_property
+    def _noise(self) -> Front | None:
+        from nacre.studies.analysis import noise, pareto
+
+        on_front = set(self._front["design"])
+        found = [
+            noise.front(
+                self.table,
+                group,
+                [design for design in group["design"] if design in on_front],
+                self._questions.objectives,
+            )
+            for group in pareto.groups(self.designs, pareto.conditions(self._questions))
+        ]
+        return noise.together(found)
+
+    def sensitivity(self) -> pl.DataFrame:
+        """How much of each objective each axis decides: `objective, axis, share, method`.
+
+        Shares are of the variance, or by PED-ANOVA where the points were searched. Without
+        objectives those of IOPS, p99 and cost.
+        """
+        from nacre.studies.analysis import pareto
+
+        return pareto.sensitivity(self._questions, self.table)
+
+    def record(self, point: int) -> Record:
+        """The record of a point by its number, without columns; raises `Error` if it has none."""
+        found = self.table.filter(self.table["point"] == point)["key"]
+        data = None
+        if found.len():
+            if self._kept is not None:
+                data = self._kept.record(found[0])
+            elif self._directory is not None:
+                data = record(self._directory, found[0])
+        if data is None:
+            raise Error(f"the study has no record of a point {point}", "no-data")
+        return Record(data, {})
+
+    def origins(self, point: int) -> Sequence[View]:
+        """Every value of a point with where it comes from; none where its scenario is not kept."""
+        design = self._questions
+        found = self.table.filter(self.table["point"] == point)["settings"]
+        if not (isinstance(design, Design) and found.len()):
+            return ()
+        lines = (line.partition("=") for line in found[0].split("\n") if line)
+        settings = [(path, value) for path, _, value in lines]
+        source = design.source
+        with source.cited():
+            text = _core.check(
+                source.text,
+                source.name,
+                source.directory,
+                [(path, value) for path, value in settings],
+            )
+        return tuple(View(origin) for origin in source.placed(json.loads(text))["origins"])
+
+    def plot_pareto(self) -> alt.TopLevelMixin:
+        """The designs by their first two objectives, and the front among them."""
+        from nacre.figures import pareto
+
+        return pareto(self)
+
+    def plot_by_axis(self, of: str | None = None, axis: str | None = None) -> alt.TopLevelMixin:
+        """A number over the values of an axis, a line for each value of the others.
+
+        The first objective and the first axis of numbers, unless others are named.
+        """
+        from nacre.figures import by_axis
+
+        return by_axis(self, of, axis)
+
+    def plot_sensitivity(self) -> alt.TopLevelMixin:
+        """How much each axis decides."""
+        from nacre.figures import sensitivity
+
+        return sensitivity(self)
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> StudyResult:
+        """Reads what `nacre study --out` left; raises `ConfigError` where there is nothing."""
+        import polars as pl
+
+        folder = Path(directory)
+        kept = store.opened(folder)
+        reading = document.read(kept["study"])
+        questions = reading.design or reading.questions
+        try:
+            frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
+        except FileNotFoundError:
+            problem = Problem(
+                code="unfinished",
+                path=str(folder),
+                problem="the study was killed before it had a table",
+                hint="go on with it: nacre study ... --resume",
+            )
+            raise config_error([problem]) from None
+        return cls(questions, frame, kept["points"], None, folder)
+
+    def __repr__(self) -> str:
+        return f"<nacre.StudyResult {self.name}: {summed(self)}>"
+
+    def _repr_html_(self) -> str:
+        from nacre.pages.html import table
+        from nacre.words.studies import best
+
+        return table(best(self))
+
+
+def summed(result: StudyResult) -> str:
+    """`24 points, 1 failed`."""
+    done = result.table.height
+    text = f"{done:,} points" if result.complete else f"{done:,} of {result.total:,} points"
+    failed = result.failed.height
+    return f"{text}, {failed:,} failed" if failed else text

@@ -1,0 +1,1 @@
+"""What a study's file says: axes, metrics, objectives, constraints."""

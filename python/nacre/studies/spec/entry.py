@@ -1,0 +1,160 @@
+"""Reads the tables of a study; every mistake is noted with its place, and all are told at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nacre.base import toml
+from nacre.errors import Code, Problem, nearest
+
+_SHOWN = 60
+
+
+class Mistakes:
+    """The mistakes found so far, and where the text they are in comes from."""
+
+    def __init__(self, name: str, text: str | None) -> None:
+        self.found: list[Problem] = []
+        self._name = name
+        self._lines = text.splitlines() if text else []
+
+    def add(
+        self,
+        code: Code,
+        path: str,
+        problem: str,
+        hint: str = "",
+        *,
+        given: object = None,
+        where: str = "",
+    ) -> None:
+        """Notes one."""
+        shown = "" if given is None else brief(given)
+        self.found.append(
+            Problem(code=code, path=path, where=where, given=shown, problem=problem, hint=hint)
+        )
+
+    def place(self, section: str, index: int, key: str = "") -> str:
+        """Where a key of the section of that number is written, as `study.toml:7`.
+
+        Empty where there is no text.
+        """
+        if not self._lines:
+            return ""
+        start = self._start(section, index) if section else 0
+        if start is None:
+            return self._name
+        found = start
+        word = re.compile(rf'\s*(?:"{re.escape(key)}"|{re.escape(key)})\s*[=.]')
+        for number, line in enumerate(self._lines[start:], start + 1):
+            if line.lstrip().startswith("["):
+                break
+            if key and word.match(line):
+                found = number
+                break
+        if not section and key:
+            found = found or self._start(key, 0) or 0
+        return f"{self._name}:{found}" if found else self._name
+
+    def _start(self, section: str, index: int) -> int | None:
+        header = re.compile(rf"\s*\[\[?\s*{re.escape(section)}\s*\]")
+        starts = [number for number, line in enumerate(self._lines, 1) if header.match(line)]
+        return starts[index] if index < len(starts) else None
+
+
+class Entry:
+    """One table of a study; keys nobody takes are mistakes."""
+
+    def __init__(
+        self, table: Mapping[str, Any], mistakes: Mistakes, section: str = "", index: int = -1
+    ) -> None:
+        self.table = table
+        self.mistakes = mistakes
+        self._section, self._index = section, index
+        self._known: list[str] = []
+
+    @property
+    def path(self) -> str:
+        """`axis[1]`."""
+        return f"{self._section}[{self._index}]" if self._index >= 0 else self._section
+
+    def where(self, key: str = "") -> str:
+        """The place of a key."""
+        return self.mistakes.place(self._section, max(self._index, 0), key)
+
+    def wrong(
+        self, code: Code, key: str, problem: str, hint: str = "", *, given: object = None
+    ) -> None:
+        """Notes a mistake at a key."""
+        path = ".".join(part for part in (self.path, key) if part) or "the study"
+        self.mistakes.add(code, path, problem, hint, given=given, where=self.where(key))
+
+    def take(self, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
+        """The value of a key; the default where it is absent or, which is noted, no `what`."""
+        self._known.append(key)
+        value = self.table.get(key, default)
+        if value is default:
+            return default
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            self.wrong("wrong-type", key, f"it is not {what}", given=value)
+            return default
+        return value
+
+    def need(self, key: str, kind: type | tuple[type, ...], what: str) -> Any:
+        """The value of a key that has to be there; None where it is not, which is noted."""
+        if key not in self.table:
+            self._known.append(key)
+            self.wrong("missing-setting", key, f"it is missing: give {what}")
+            return None
+        return self.take(key, kind, what)
+
+    def entries(self, key: str) -> list[Entry]:
+        """The tables of a list."""
+        rows = self.take(key, (list, tuple), f"a list of tables, [[{key}]]", ())
+        found = []
+        for index, row in enumerate(rows):
+            if isinstance(row, Mapping):
+                found.append(Entry(row, self.mistakes, key, index))
+            else:
+                self.wrong("wrong-type", key, "it is not a table", given=row)
+        return found
+
+    def entry(self, key: str) -> Entry | None:
+        """A table, if it is there."""
+        table = self.take(key, Mapping, f"a table, [{key}]")
+        return None if table is None else Entry(table, self.mistakes, key)
+
+    def belongs(self, key: str, place: str) -> None:
+        """Notes a key that stands here and belongs elsewhere."""
+        if key in self.table:
+            self._known.append(key)
+            self.wrong("invalid-path", key, "it does not stand here", f"write it below {place}")
+
+    def done(self) -> None:
+        """Notes the keys nobody took."""
+        for key in self.table:
+            if key not in self._known:
+                meant = nearest(str(key), self._known)
+                hint = f'did you mean "{meant}"? ' if meant else ""
+                known = ", ".join(self._known)
+                self.wrong(
+                    "unknown-setting", str(key), "there is no such key", f"{hint}known: {known}"
+                )
+
+
+def brief(item: object) -> str:
+    """A value as a scenario would give it, cut where it is long."""
+    try:
+        text = toml.value(item)
+    except TypeError:
+        text = repr(item)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4]} ..."
+
+
+def listed(items: Sequence[object], most: int = 3) -> str:
+    """The first values of many."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(str(item) for item in items[:most]) + more

@@ -1,0 +1,233 @@
+"""A scenario whose trace is split over workers: each runs a part, and one record is made of all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import zlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from nacre import _core
+from nacre.base.text import printable
+from nacre.errors import SEED_MAX, Error, Problem, config_error
+from nacre.files.saving import unfinished, write_file
+from nacre.results.record import Record
+from nacre.scenario.source import (
+    Scenario,
+    Source,
+    assignments,
+    parsed,
+    read,
+)
+from nacre.studies.engines.engine import Engine, Name
+from nacre.studies.engines.task import (
+    Base,
+    Part,
+    Task,
+    identity,
+)
+from nacre.studies.engines.tls import Files
+from nacre.studies.points.point import Points
+from nacre.studies.work import engine_called
+
+Progress: TypeAlias = Callable[[int, int], bool | None]
+"""Called about ten times a second with parts done and parts in all; returning True ends the run."""
+
+_SUFFIX = ".part"
+
+
+class Plan(NamedTuple):
+    """A scenario cut into parts, checked; the largest parts are run first."""
+
+    source: Source
+    settings: list[tuple[str, str]]
+    way: str
+    keys: Sequence[str]
+    tasks: Sequence[Task]
+
+
+def run_split(
+    scenario: Scenario,
+    split: str,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    seed: int | None = None,
+    engine: Name = "local",
+    address: str | None = None,
+    tls: Files | None = None,
+    workers: int | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Record:
+    """Simulates the parts of a trace side by side, each on a copy of the stack.
+
+    `split` is `"volume"`, a part for each volume of the trace; `"volume:4"`, four parts that have
+    the volumes in turn; or `"hash:4"`, four parts by a hash of the address, each with a quarter of
+    every capacity of the stack. The record is that of all copies together. `engine`, `address`,
+    `tls` and `workers` are as of `nacre.study`. `keep` is a directory that parts which are done are
+    kept in: a run that was stopped takes them up. `progress` shows a bar on standard error, or
+    calls a function of yours.
+
+    Raises `ConfigError` naming every mistake before any part is run, `Error` for a part that
+    fails, and `KeyboardInterrupt` where a progress function ends it.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
+    with ExitStack() as stack:
+        tick: Progress | None
+        if progress is True:
+            from nacre.base.progress import Bar
+
+            tick = stack.enter_context(Bar("simulating", "parts"))
+        else:
+            tick = progress or None
+        running = engine_called(engine, address, workers, tls)
+        plan = planned(scenario, split, overrides, seed)
+        kept = Kept(None if keep is None else Path(keep))
+        found = conduct(plan, stack.enter_context(running), kept, tick)
+    if found is None:
+        raise KeyboardInterrupt
+    kept.clear(plan)
+    return found
+
+
+def planned(
+    scenario: Scenario,
+    way: str,
+    overrides: Mapping[str, object] | None = None,
+    seed: int | None = None,
+    watch: Callable[[int, int | None], bool] | None = None,
+) -> Plan:
+    """The parts, each with what its scenario has beside the whole one.
+
+    Reads the trace once. Raises `ConfigError`, and `KeyboardInterrupt` where `watch` ends it.
+    """
+    source, settings = read(scenario), assignments(overrides)
+    if seed is not None:
+        if not 0 <= seed <= SEED_MAX:
+            raise ValueError(f"a seed is a whole number from 0 to {SEED_MAX}; given {seed}")
+        settings = [*settings, ("run.seed", str(seed))]
+    with source.cited():
+        _read_again(source, settings)
+        parts = _core.split_parts(source.text, source.name, source.directory, settings, way, watch)
+    if parts is None:
+        raise KeyboardInterrupt
+    points = Points(source, {})
+    tasks = []
+    for place, (own, _) in enumerate(parts):
+        together = dict(settings)
+        for path, value in own:
+            together.pop(path, None)
+            together[path] = value
+        point = points.point(place, place, {}, tuple(together.items()))
+        tasks.append(Part(point.key, source, point.settings))
+    by_size = sorted(range(len(parts)), key=lambda place: -parts[place][1])
+    return Plan(
+        source, settings, way, [task.key for task in tasks], [tasks[place] for place in by_size]
+    )
+
+
+def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
+    """Raises `ConfigError` for a trace that can be read once only: each part reads it anew."""
+    workload = json.loads(parsed(source).resolve(list(settings)))["workload"]
+    names = {"workload.file": [workload.get("file")], "workload.files": workload.get("files") or []}
+    problems = []
+    for path, files in names.items():
+        for name in filter(None, files):
+            place = Path(source.directory, name)
+            with suppress(OSError):
+                mode = place.stat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    problem = "it is read once for the split and once by each part, and is no file"
+                    hint = "write it to a file first, or leave --split out"
+                    given = f'"{printable(str(name))}"'
+                    problems.append(
+                        Problem(
+                            code="not-a-file", path=path, problem=problem, given=given, hint=hint
+                        )
+                    )
+    if problems:
+        raise config_error(problems)
+
+
+class Kept:
+    """What parts found, by key: in memory, and in a directory if there is one."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self._directory = directory
+        self._texts: dict[str, str] = {}
+        self._is_ours = False
+        if directory is not None:
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                directory.mkdir()
+                self._is_ours = True
+            if not directory.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
+
+    def __getitem__(self, key: str) -> str:
+        return self._texts[key]
+
+    def has(self, key: str) -> bool:
+        """Whether the part is done, now or by a run that was stopped."""
+        if key not in self._texts and self._directory is not None:
+            with suppress(FileNotFoundError, zlib.error, UnicodeDecodeError):
+                packed = (self._directory / f"{key}{_SUFFIX}").read_bytes()
+                self._is_ours = True
+                self._texts[key] = zlib.decompress(packed).decode()
+        return key in self._texts
+
+    def add(self, key: str, text: str) -> None:
+        """Keeps what a part found; in a directory it is there to stay when this returns."""
+        self._texts[key] = text
+        if self._directory is not None:
+            write_file(self._directory / f"{key}{_SUFFIX}", zlib.compress(text.encode()))
+
+    def clear(self, plan: Plan) -> None:
+        """Removes the parts of a run whose record was made.
+
+        Their directory goes, too, if it is empty and a run made it: this one, or one that left
+        parts in it.
+        """
+        if self._directory is not None:
+            for key in plan.keys:
+                (self._directory / f"{key}{_SUFFIX}").unlink(missing_ok=True)
+            for cut_short in unfinished(self._directory, *(f"{key}{_SUFFIX}" for key in plan.keys)):
+                cut_short.unlink(missing_ok=True)
+                self._is_ours = True
+            if self._is_ours:
+                with suppress(OSError):
+                    self._directory.rmdir()
+
+
+def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = None) -> Record | None:
+    """Runs the parts that are not there yet; the record of all, or None if `watch` ended it."""
+    left = [task for task in plan.tasks if not kept.has(task.key)]
+    total, number = len(plan.keys), {key: place for place, key in enumerate(plan.keys)}
+    done = total - len(left)
+    outcomes = engine.outcomes(Base(identity()), left) if left else iter(())
+    try:
+        if watch is not None and watch(done, total):
+            return None
+        for outcome in outcomes:
+            if outcome is not None and outcome.record is None:
+                raise Error(f"part {number[outcome.key]} of {total}: {outcome.error}", "failed")
+            if outcome is not None and outcome.record is not None:
+                kept.add(outcome.key, outcome.record)
+                done += 1
+            if watch is not None and watch(done, total) and done < total:
+                return None
+    finally:
+        if isinstance(outcomes, Generator):
+            outcomes.close()
+    source = plan.source
+    with source.cited():
+        document, columns = _core.split_together(
+            source.text, source.name, plan.settings, plan.way, [kept[key] for key in plan.keys]
+        )
+    return Record(source.placed(json.loads(document)), columns)

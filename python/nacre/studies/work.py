@@ -1,0 +1,305 @@
+"""From a study's file to its result."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import TypeAlias
+
+from nacre.errors import Problem, config_error, unknown
+from nacre.files.saving import look, write_file
+from nacre.studies.engines.engine import Engine, Name
+from nacre.studies.engines.task import Base, Task, identity
+from nacre.studies.engines.tls import Files, tls_of
+from nacre.studies.keep.store import (
+    FIGURE_FILES,
+    TABLE_FILE,
+    Memory,
+    Store,
+)
+from nacre.studies.live import LiveStudy
+from nacre.studies.points.planner import Planner, sound
+from nacre.studies.points.point import Point
+from nacre.studies.points.preparations import prepared_alike
+from nacre.studies.result import StudyResult
+from nacre.studies.spec.document import Design, Given
+from nacre.studies.spec.metrics import Value
+
+Progress: TypeAlias = Callable[[int, int], bool | None]
+"""Called about ten times a second with points done and points in all; returning True ends the
+study there, with what is finished so far."""
+
+_ENGINES = ("local", "dask")
+
+
+class End(Enum):
+    """Why a study ended."""
+
+    DONE = "done"
+    STOPPED = "stopped"
+    SPENT = "budget spent"
+
+
+def study(
+    study: Given,
+    *,
+    engine: Name = "local",
+    address: str | None = None,
+    tls: Files | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    workers: int | None = None,
+    figures: bool = False,
+    progress: bool | Progress = False,
+    begun: Callable[[LiveStudy], object] | None = None,
+) -> StudyResult:
+    """Runs every point of a study: a sweep over axes, or a search.
+
+    `study` is the path of a TOML file, or a table. `engine` is `"local"`, which takes all cores,
+    or as many as `workers` says; or `"dask"`, a cluster at `address`, or one of its own here.
+    `tls` is for a cluster that asks for certificates: three PEM files, with its authority, our
+    certificate and our key.
+    `out` is a directory that keeps the records of points as they end, the table and, if wanted,
+    the figures; `resume` goes on with the study it holds. `progress` shows a bar on standard
+    error, or calls a function of yours. `begun` is called once, before the first point runs, with
+    what can be asked meanwhile for the result of the points that have ended.
+
+    Raises `ConfigError` naming every mistake at once, before any point is run. A point that
+    fails is a row with its error.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
+    design, planner = sound(study)
+    with ExitStack() as stack:
+        tick: Progress | None
+        if progress is True:
+            from nacre.base.progress import Bar
+
+            tick = stack.enter_context(Bar("studying", "points"))
+        else:
+            tick = progress or None
+        running = stack.enter_context(engine_called(engine, address, workers, tls))
+        kept = stack.enter_context(keeping(design, planner, out, resume=resume))
+        live = LiveStudy(design, planner, kept)
+        if begun is not None:
+            begun(live)
+        result, _ = conduct(design, live, running, kept, tick)
+        if isinstance(kept, Store):
+            save(result, kept)
+            if figures:
+                draw(result, kept.directory)
+    return result
+
+
+@dataclass(frozen=True)
+class CheckedStudy:
+    """A study without mistakes."""
+
+    name: str
+    total: int
+    """How many points it has; of a search, how many it may run."""
+
+
+def check_study(study: Given) -> CheckedStudy:
+    """What a study would run; raises `ConfigError` naming every mistake at once."""
+    design, planner = sound(study)
+    return CheckedStudy(design.name, planner.total)
+
+
+def keeping(
+    design: Design, planner: Planner, out: str | os.PathLike[str] | None, *, resume: bool
+) -> Memory:
+    """Where the points go."""
+    if out is None:
+        return keeping_nothing(design.paths, resume=resume)
+    document = {**design.document, "name": design.name}
+    return Store(Path(out), document, design.paths, points=planner.total, resume=resume)
+
+
+def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
+    """Where points go that nobody keeps; raises `ConfigError` where they are to be gone on with."""
+    if resume:
+        problem = Problem(
+            code="missing-setting",
+            path="resume",
+            problem="there is nothing to go on with",
+            hint="give out, the directory that keeps what was run",
+        )
+        raise config_error([problem])
+    return Memory(paths)
+
+
+def engine_called(
+    name: str,
+    address: str | None = None,
+    workers: int | None = None,
+    tls: Files | None = None,
+) -> Engine:
+    """The engine of a name; raises `ConfigError` for a name nobody knows."""
+    if name not in _ENGINES:
+        raise config_error([unknown("there is no engine called", name, _ENGINES)])
+    if name != "dask":
+        given = {"--address": (address, "an address"), "--tls-ca": (tls, "certificates")}
+        problems = [
+            Problem(
+                code="conflicting-settings",
+                path=path,
+                problem=f"only the engine dask has {what}",
+                given=value if isinstance(value, str) else "",
+                hint="give --engine dask, too",
+            )
+            for path, (value, what) in given.items()
+            if value not in (None, (None, None, None))
+        ]
+        if problems:
+            raise config_error(problems)
+    else:
+        from nacre.studies.engines.cluster import Cluster
+
+        return Cluster(address, tls_of(address, *(tls or (None, None, None))))
+    from nacre.studies.engines.local import Local
+
+    return Local(workers)
+
+
+def conduct(
+    design: Design,
+    planner: Planner,
+    engine: Engine,
+    kept: Memory,
+    watch: Progress | None = None,
+) -> tuple[StudyResult, End]:
+    """Runs what is not there yet, and says what came out."""
+    points: list[Point] = []
+    clock = _Clock(design.budget.seconds)
+    end = End.DONE
+    while end is End.DONE and (asked := planner.ask()):
+        points += asked
+        tasks = {
+            point.key: Task(point.key, design.source, point.settings)
+            for point in asked
+            if point.mistake is None
+        }
+        told = _Watch(watch, len(points), planner.total, clock)
+        end = carry_out(tasks, engine, kept, told)
+        if end is End.DONE:
+            planner.tell({point.key: _row(point, kept.rows) for point in asked})
+    from nacre.studies.analysis import table as tables
+
+    frame = tables.table(design, points, kept.rows)
+    directory = kept.directory if isinstance(kept, Store) else None
+    return StudyResult(design, frame, planner.total, kept, directory), end
+
+
+def reused(result: StudyResult, kept: Memory) -> int:
+    """How many of its points had ended before."""
+    return sum(key in kept.found for key in result.table["key"])
+
+
+def foreign(result: StudyResult, kept: Memory) -> int:
+    """How many points that had ended before are not of this study."""
+    return len(kept.found.difference(result.table["key"]))
+
+
+def save(result: StudyResult, kept: Store) -> None:
+    """Writes the table, and makes one file of the points where all have ended.
+
+    Figures of an earlier table go: they would be taken for this one's.
+    """
+    kept.expect(result.total)
+    if result.complete:
+        kept.compact()
+    parquet = io.BytesIO()
+    result.table.write_parquet(parquet, metadata={"nacre": json.dumps({"study": result.name})})
+    write_file(kept.directory / TABLE_FILE, parquet.getvalue())
+    for stale in (kept.directory / name for name in FIGURE_FILES):
+        if look(stale):
+            stale.unlink()
+
+
+def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda: False) -> bool:
+    """Draws what the result has; False if `stop` ended that."""
+    if stop():
+        return False
+    from nacre.figures import study_figures
+    from nacre.figures.export import drawn_once
+
+    for name, make in study_figures(result).items():
+        for suffix, draw in drawn_once(make):
+            if stop():
+                return False
+            write_file(directory / f"{name}.{suffix}", draw())
+    return True
+
+
+def carry_out(
+    tasks: Mapping[str, Task],
+    engine: Engine,
+    kept: Memory,
+    watch: Callable[[Mapping[str, Task]], End],
+) -> End:
+    """Carries out the tasks that have not ended well before, in their order.
+
+    Of those that are preconditioned alike all but the first come last, when they find what that
+    led to. `watch` is told what is left, about ten times a second, and says whether it goes on.
+    """
+    left = {key: task for key, task in tasks.items() if not kept.has(key)}
+    end = watch(left)
+    if not left or end is not End.DONE:
+        return end
+    alike = prepared_alike(left)
+    for key in (key for keys in alike for key in keys):
+        left[key] = replace(left[key], is_prepared=True)
+    later = {key for keys in alike for key in keys[1:]}
+    order = sorted(left.values(), key=lambda task: task.key in later)
+    outcomes = engine.outcomes(Base(identity()), order)
+    try:
+        for outcome in outcomes:
+            if outcome is not None:
+                kept.add(outcome)
+                left.pop(outcome.key, None)
+            kept.flush()
+            end = watch(left)
+            if end is not End.DONE:
+                return end if left else End.DONE
+    finally:
+        if isinstance(outcomes, Generator):
+            outcomes.close()
+    return End.DONE
+
+
+def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, Value]:
+    return {"error": point.mistake} if point.mistake else rows[point.key]
+
+
+class _Clock:
+    """The time that may be spent."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._ends = None if seconds is None else time.monotonic() + seconds
+
+    def is_over(self) -> bool:
+        return self._ends is not None and time.monotonic() > self._ends
+
+
+class _Watch:
+    """Tells who watches how far a study is, and learns whether it goes on."""
+
+    def __init__(self, call: Progress | None, asked: int, total: int, clock: _Clock) -> None:
+        self._call, self._asked, self._total, self._clock = call, asked, total, clock
+        self._told_s = 0.0
+
+    def __call__(self, left: Mapping[str, Task]) -> End:
+        now = time.monotonic()
+        if self._call is not None and (now - self._told_s > 0.05 or not left):
+            self._told_s = now
+            if self._call(self._asked - len(left), self._total):
+                return End.STOPPED
+        return End.SPENT if self._clock.is_over() else End.DONE

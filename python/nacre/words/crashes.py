@@ -1,0 +1,146 @@
+"""What crashing a device found, as tables and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nacre.base.table import Table
+from nacre.base.text import (
+    NOTHING,
+    count,
+    duration,
+    size,
+)
+
+if TYPE_CHECKING:
+    from nacre.devices.program import Pulled
+    from nacre.simulate.power_loss import Crash
+
+_NS = 1e9
+_PERSISTENCE = {
+    "on_acknowledgement": "a write survives from its acknowledgement",
+    "on_flush_with_stored_energy": "a flushed write survives as far as stored energy reaches",
+    "with_stored_energy": "a write survives as far as stored energy reaches",
+    "on_flush": "a write survives when a flush behind it is done",
+}
+
+
+NOT_MEASURED = (
+    "Losing the power measures promises, losses and recovery: neither energy nor wear, nor cost,"
+    " nor speed under load. `nacre run` of the same scenario tells them."
+)
+
+
+def silently(found: Crash) -> str:
+    """How often corrupted data came back without an error, and through which faults."""
+    faults = [tried.fault.replace("_", " ") for tried in found.faults if tried.lost_unseen]
+    return (
+        f"In {count(found.silent)} of {_lives(found.lives)} the device returned corrupted data"
+        f" without an error, through {', '.join(faults)}"
+    )
+
+
+def crash_facts(found: Crash) -> list[str]:
+    """Sentences about the whole."""
+    promises = found.promises
+    lines = [
+        *([silently(found)] if found.silent else []),
+        f"{count(found.points)} losses of power in {_lives(found.lives)}, seed {found.seed};"
+        f" {count(found.blocks_audited)} blocks audited, {count(found.restarts)} restarts",
+        f"promised: {_PERSISTENCE[promises.persistence]},"
+        f" and units of {size(promises.atomic_unit)} are old or new as a whole"
+        + ("; transactions as one" if promises.transactions else ""),
+    ]
+    lines += [
+        f"{tried.fault.replace('_', ' ')} never struck, in {count(tried.points)} of them"
+        for tried in found.faults
+        if tried.fault != "power_loss" and tried.points and not tried.injected
+    ]
+    if found.finding is not None:
+        lines += finding_facts(found)
+    elif found.silent:
+        lines.append("no promise was broken: the device has no means to detect those faults")
+    else:
+        lines.append("every promise was kept")
+    return lines
+
+
+def finding_facts(found: Crash) -> list[str]:
+    """What broke a promise."""
+    finding = found.finding
+    if finding is None:
+        return []
+    lines = [f"a promise was broken: {finding.problem}"]
+    if not finding.repeats:
+        lines.append(
+            "the same steps on a new device do not do it: its saved state is not all of it"
+        )
+    return lines
+
+
+def pulled_facts(pulled: Pulled) -> list[str]:
+    """What became of the data of a program under which the power was pulled."""
+    outages = [each.outage for each in pulled.rounds]
+    ended = sum(each.ended is not None for each in pulled.rounds)
+    lost = sum(outage.bytes_lost for outage in outages)
+    lines = [
+        f"the power was pulled {count(len(outages))} times, seed {pulled.seed};"
+        f" {count(sum(outage.under_way for outage in outages))} writes were under way,"
+        f" {count(sum(outage.acknowledged_lost for outage in outages))} acknowledged ones"
+        f" and {size(lost)} were lost",
+    ]
+    if ended:
+        lines.append(f"{count(ended)} times the program had ended before")
+    checked = [each for each in pulled.rounds if each.check is not None]
+    if pulled.failed:
+        last = checked[-1]
+        said = last.said.strip().splitlines() or ["it said nothing"]
+        lines.append(f"the check failed with status {last.check}: {said[0]}")
+        lines += said[1:]
+        lines.append(f"the image is kept in {pulled.kept}")
+    elif checked:
+        lines.append(f"the check found nothing wrong, {count(len(checked))} times")
+    return lines
+
+
+def fault_table(found: Crash) -> Table:
+    """What was tried and lost, by class of faults."""
+    rows = [
+        [
+            tried.fault.replace("_", " "),
+            tried.promise,
+            _some(tried.points),
+            _some(tried.injected),
+            _some(tried.blocks_behind),
+            _some(tried.lost_and_told),
+            _some(tried.lost_unseen),
+        ]
+        for tried in found.faults
+    ]
+    columns = ["fault", "device", "points", "injected", "behind", "lost, told", "lost, unseen"]
+    return Table("", columns, [False, False] + [True] * 5, rows)
+
+
+def recovery_table(found: Crash) -> Table:
+    """How long recoveries took."""
+    recovery = found.recovery
+    times = [recovery[f"{name}_s"] for name in ("mean", "p50", "p95", "p99", "max")]
+    shown = [NOTHING if time is None else duration(time * _NS) for time in times]
+    columns = ["recoveries", "mean", "p50", "p95", "p99", "max"]
+    return Table("", columns, [True] * 6, [[count(recovery.count), *shown]])
+
+
+def branch_table(found: Crash) -> Table:
+    """What happened on the way, and how often."""
+    rows = [
+        [name.replace("_", " "), count(times)] for name, times in found.branches.items() if times
+    ]
+    return Table("", ["on the way", "points"], [False, True], rows)
+
+
+def _some(number: int) -> str:
+    return count(number) if number else NOTHING
+
+
+def _lives(number: int) -> str:
+    return "1 life" if number == 1 else f"{count(number)} lives"

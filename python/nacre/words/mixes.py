@@ -1,0 +1,123 @@
+"""What the mixes of tiers say to people, as tables and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nacre.base.table import Table
+from nacre.base.text import (
+    NOTHING,
+    amount,
+    count,
+    duration,
+    numbered,
+    percent,
+    significant,
+    size,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from nacre.simulate.mixing import Mixes
+    from nacre.simulate.simulated import Simulated
+
+
+def counted(mixes: Mixes) -> str:
+    """What was counted and how many mixes there are."""
+    return (
+        f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, scored by"
+        f" {numbered(mixes.reads, 'read')}{_size(mixes.read_bytes, mixes.reads)}"
+        f" and {numbered(mixes.writes, 'write')}{_size(mixes.write_bytes, mixes.writes)},"
+        " one after the other on idle devices"
+        + ("" if mixes.budget is None else f", of which a GiB costs {amount(mixes.budget)} or less")
+    )
+
+
+def _size(total: int, accesses: int) -> str:
+    """What each of them is large, or the mean."""
+    return f" of {size(total / accesses)}" if accesses else ""
+
+
+def tiers(mixes: Mixes) -> Table:
+    """What is known of each tier."""
+    rows = [
+        [
+            tier.name,
+            duration(tier.read_ns),
+            duration(tier.write_ns),
+            NOTHING if tier.price is None else amount(tier.price),
+            tier.price_basis or NOTHING,
+        ]
+        for tier in mixes.tiers
+    ]
+    columns = ["tier", "idle read", "idle write", "price of a GiB", "in"]
+    return Table("", columns, [*_numbers(3), False], rows)
+
+
+def by(mixes: Mixes) -> str:
+    """What the mixes are ordered by: per cost where prices are known."""
+    return "iops_per_cost" if mixes.frame()["iops_per_cost"].count() else "iops"
+
+
+def ranking(mixes: Mixes, best: int = 10) -> Table:
+    """The best mixes, and the tiers alone."""
+    found = [(str(rank), row) for rank, row in enumerate(_rows(mixes.best(best, by(mixes))), 1)]
+    found += [("alone", row) for row in _rows(mixes.pure())]
+    rows = [
+        [name, *(percent(row[tier]) for tier in mixes.names), *_scores(row)] for name, row in found
+    ]
+    basis = f", {mixes.bases[0]}" if len(mixes.bases) == 1 else ""
+    columns = ["mix", *mixes.names, "mean latency", "serial IOPS"]
+    columns += [f"price of a GiB{basis}", "IOPS per price"]
+    return Table("", columns, _numbers(len(columns) - 1), rows)
+
+
+def simulated(mixes: Mixes, runs: Simulated) -> Table:
+    """The mixes that were simulated, each beside its serial score."""
+    rows = [
+        [
+            str(number),
+            *(percent(row[tier]) for tier in mixes.names),
+            significant(row["iops"]),
+            significant(row["simulated_iops"]),
+            duration(row["mean_ns"]),
+            duration(row["simulated_mean_ns"]),
+            f"{row['busiest']} {percent(row['busy'])}",
+            (row["findings"] or "").replace("_", " "),
+        ]
+        for number, row in enumerate(_rows(runs.frame()), 1)
+    ]
+    columns = [
+        "mix",
+        *mixes.names,
+        "serial IOPS",
+        "done/s",
+        "serial latency",
+        "latency",
+        "busiest",
+        "findings",
+    ]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    numeric = [*_numbers(len(mixes.names) + 4), False, False]
+    return Table("", columns, numeric[: len(columns)], rows)
+
+
+def _scores(row: dict[str, Any]) -> list[str]:
+    cost, per_cost = row["cost"], row["iops_per_cost"]
+    iops = row["iops"]
+    return [
+        duration(row["mean_ns"]),
+        NOTHING if iops is None else significant(iops),
+        NOTHING if cost is None else amount(cost),
+        NOTHING if per_cost is None else significant(per_cost),
+    ]
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    return frame.to_dicts()
+
+
+def _numbers(columns: int) -> list[bool]:
+    return [False, *([True] * columns)]

@@ -1,0 +1,340 @@
+"""What a record says to people, as tables and sentences, before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nacre.base.table import Table
+from nacre.base.text import (
+    NOTHING,
+    amount,
+    count,
+    duration,
+    numbered,
+    percent,
+    si,
+    significant,
+    with_unit,
+)
+from nacre.results.origins import assumed
+from nacre.results.record import IDLE
+
+if TYPE_CHECKING:
+    from nacre.base.view import View
+    from nacre.results._record import Caution
+    from nacre.results.record import Component, Record, WornOut
+
+_PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
+_SMALL = 0.005
+_YEAR = 365.25
+_DAY = 86_400
+
+
+def facts(record: Record) -> list[str]:
+    """Sentences about the whole run."""
+    requests = record.requests
+    if unmeasured := _unmeasured(record):
+        lines = [f"nothing was measured: {unmeasured}"]
+    else:
+        lines = [
+            f"{numbered(requests.completed, 'request')} in {duration(record.simulated_s * 1e9)}"
+            f" of simulated time, seed {record.seed}",
+            f"{si(record.throughput.iops)} requests/s,"
+            f" {with_unit(record.throughput.bytes_per_s, 'B/s')}{_units(record)}",
+        ]
+    if not record.complete:
+        lines[0] += "; stopped early, this is what was finished"
+    if requests.issued != requests.completed:
+        never = numbered(requests.issued - requests.completed, "request")
+        lines.append(f"{never} never completed")
+    if requests.errors:
+        failed = numbered(requests.errors, "request")
+        lines.append(f"{failed} ended in an error of the device")
+    if (ratio := record.find_hit_ratio()) is not None:
+        lines.append(f"{percent(ratio)} of the blocks read were in a cache")
+    lines += [f"{name} {value}" for name, value in _totals(record)]
+    return lines + _split(record) + _steady(record) + _cautions(record)
+
+
+def latencies(record: Record) -> Table:
+    """Latency by kind of request."""
+    rows = []
+    for op in ("read", "write"):
+        if summary := record.latency[op]:
+            error = summary.mean_ci95_ns
+            # Records of earlier versions do not have the last percentile.
+            found = [summary.get(f"{name}_ns") for name in _PERCENTILES]
+            cells = [NOTHING if value is None else duration(value) for value in found]
+            within = NOTHING if error is None else f"+- {duration(error)}"
+            rows.append([f"{op}s", count(summary.count), cells[0], within, *cells[1:]])
+    columns = [
+        "latency",
+        "count",
+        "mean",
+        "within (95 %)",
+        "p50",
+        "p95",
+        "p99",
+        "p99.9",
+        "p99.99",
+        "max",
+    ]
+    return Table("", columns, [False] + [True] * 9, rows)
+
+
+def tenants(record: Record) -> Table:
+    """What each tenant was served, where the workload tells them apart."""
+    rows = []
+    for tenant in record.tenants:
+        read, write = tenant.latency.read, tenant.latency.write
+        shown = [
+            text
+            for summary in (read, write)
+            for text in (
+                [duration(summary.mean_ns), duration(summary.p99_ns)] if summary else [NOTHING] * 2
+            )
+        ]
+        rows.append(
+            [tenant.name, count(tenant.requests), si(tenant.throughput.iops) + "/s", *shown]
+        )
+    columns = ["tenant", "requests", "rate", "read mean", "p99", "write mean", "p99"]
+    return Table("", columns, [False] + [True] * 6, rows)
+
+
+def time_spent(record: Record) -> Table:
+    """Where the time of an average request went, largest first within each kind."""
+    rows = []
+    for op in ("read", "write"):
+        parts = sorted(record.time_spent[op], key=lambda part: -part.share)
+        rows += [
+            [f"{op}s", part.component, part.activity, duration(part.mean_ns), percent(part.share)]
+            for part in parts
+            if part.share >= _SMALL
+        ]
+    columns = ["time of", "component", "activity", "mean", "share"]
+    return Table("", columns, [False] * 3 + [True] * 2, rows)
+
+
+def time_split(record: Record) -> Table:
+    """What the resources of media that wear did all the time, idle last."""
+    rows = []
+    for part in record.components:
+        if not part.get("wear"):
+            continue
+        for resource in part.resources:
+            there_is = record.drained_s * resource.servers
+            taken = sorted(resource.busy.items(), key=lambda item: -item[1])
+            shown = [*taken, (IDLE, max(0.0, there_is - sum(resource.busy.values())))]
+            rows += [
+                [part.path, resource.name, activity, duration(seconds * 1e9), percent(share)]
+                for activity, seconds in shown
+                if (share := seconds / there_is if there_is else 0) >= _SMALL
+            ]
+    columns = ["all time of", "resource", "activity", "time", "share"]
+    return Table("", columns, [False] * 3 + [True] * 2, rows)
+
+
+def tables(record: Record) -> list[Table]:
+    """All tables of a run that have anything to show."""
+    made = (latencies, tenants, time_spent, time_split, components)
+    return [table for make in made if (table := make(record)).rows]
+
+
+def components(record: Record) -> Table:
+    """The parts of the stack: how busy, what they cost, what they counted."""
+    rows = []
+    one = len(record.cost_by_basis) <= 1
+    for part in record.components:
+        counted = ", ".join(
+            f"{name} {count(value)}" for name, value in part.counters.items() if value
+        )
+        energy = None if part.energy_j is None else sum(part.energy_j.values())
+        rows.append(
+            [
+                part.path,
+                part.kind,
+                percent(part.utilisation),
+                NOTHING if part.cost is None else amount(part.cost) + _in_basis(part, one=one),
+                NOTHING if energy is None else f"{significant(energy)} J",
+                counted,
+            ]
+        )
+    priced = f"cost, {record.cost_basis}" if record.cost_basis else "cost"
+    columns = ["component", "kind", "busy", priced, "energy", "counters"]
+    return Table("", columns, [False] * 2 + [True] * 3 + [False], rows, prose=["counters"])
+
+
+def _in_basis(part: Component, *, one: bool) -> str:
+    """What the cost of a component is counted in, where components differ in that."""
+    return f" {part.cost_basis}" if part.cost_basis and not one else ""
+
+
+def _totals(record: Record) -> list[tuple[str, str]]:
+    """The figures of the whole system that this run has."""
+    erased = _is_erased(record)
+    worn_out = _worn_out(record.worn_out)
+    lifetime = _days(record.lifetime_days)
+    if lifetime and worn_out:
+        lifetime += " if wear were even"
+    if lifetime:
+        lifetime += _without(record.lifetime_unknown, "endurance")
+    shown = [
+        ("cost", _cost(record)),
+        ("area", f"{significant(record.area_mm2)} mm2 of cells" if record.area_mm2 else None),
+        ("energy", _energy(record)),
+        ("write amplification", _maybe(record.write_amplification)),
+        ("cleaning cost", _maybe(record.cleaning_cost) if erased else None),
+        ("erases", count(record.erases) + _per_block(record) if erased else None),
+        ("host CPU", _cpu(record.host_cpu_ns)),
+        ("fairness", _fairness(record.fairness)),
+        ("lifetime", lifetime),
+        ("first worn out", worn_out),
+    ]
+    return [(name, value) for name, value in shown if value is not None]
+
+
+def _fairness(index: float | None) -> str | None:
+    return None if index is None else f"{significant(index)} of 1, of the tenants' requests/s"
+
+
+def _unmeasured(record: Record) -> str | None:
+    """Why there are no figures, where there are none."""
+    completed = record.requests.completed
+    if not completed:
+        return "no request completed"
+    if not record.simulated_s:
+        return f"{count(completed)} requests took no simulated time, so there is no rate"
+    return None
+
+
+def _cost(record: Record) -> str | None:
+    """What all devices cost, in what it is counted; sums apart where prices have no sum."""
+    costs = record.cost_by_basis
+    if not costs:
+        return None
+    unnamed = "in the unit of the prices given"
+    sums = [
+        f"{amount(cost)} {unnamed if basis == 'not stated' else f'in {basis}'}"
+        for basis, cost in costs.items()
+    ]
+    return " and ".join(sums) + _without(record.cost_unknown, "price")
+
+
+def _energy(record: Record) -> str | None:
+    """What all devices took whose energy is known."""
+    energy = sum(record.energy_j.values())
+    return f"{significant(energy)} J{_without(record.energy_unknown, 'energy')}" if energy else None
+
+
+def _without(missing: Sequence[str], what: str) -> str:
+    """The parts a total leaves out."""
+    if not missing:
+        return ""
+    shown = ", ".join(missing[:3])
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    return f" (without {shown}{more}: {what} not known)"
+
+
+def _maybe(value: float | None) -> str | None:
+    return None if value is None else significant(value)
+
+
+def _units(record: Record) -> str:
+    """What the workload counts beside requests, such as transactions, per second."""
+    unit, rate = record.workload.get("unit"), record.throughput.get("units_per_s")
+    return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
+
+
+def _block_erases(record: Record) -> list[View]:
+    """What the blocks of each medium that has any have been through."""
+    worn = [wear for part in record.components if (wear := part.get("wear"))]
+    return [blocks for wear in worn if (blocks := wear.get("block_erases"))]
+
+
+def _is_erased(record: Record) -> bool:
+    """Whether any medium knows erases; one that is written in place does not."""
+    return bool(record.erases or _block_erases(record))
+
+
+def _split(record: Record) -> list[str]:
+    """Of a trace that was split, what the record is of."""
+    found = record.split
+    if not found:
+        return []
+    shared = f" with its share of {', '.join(found.shared)}" if found.shared else ""
+    parts = "1 part" if len(found.copies) == 1 else f"{count(len(found.copies))} parts"
+    return [f"{parts} by {found.by}, each on a copy of the stack{shared}"]
+
+
+def _steady(record: Record) -> list[str]:
+    """Whether the steady state was reached that was looked for before the run."""
+    found = record.steadiness
+    if not found:
+        return []
+    amplification = [value for value in found.write_amplification if value is not None]
+    last = f": write amplification {significant(amplification[-1])}" if amplification else ""
+    state = "in its steady state" if found.reached else "not in a steady state"
+    return [f"{state} after {count(found.writes)} writes before the run{last}"]
+
+
+def _of(finding: Caution) -> str:
+    """The busiest component of a saturated stack."""
+    return f"; busiest: {finding.paths[0]}" if finding.kind == "saturated" and finding.paths else ""
+
+
+def _per_block(record: Record) -> str:
+    """How evenly the blocks of all media were erased."""
+    blocks = _block_erases(record)
+    if not blocks:
+        return ""
+    low, high = min(block.min for block in blocks), max(block.max for block in blocks)
+    return f" ({count(low)} to {count(high)} of a block in its whole life)"
+
+
+def _days(value: float | None) -> str | None:
+    if value is None:
+        return None
+    years = f" ({significant(value / _YEAR)} years)" if value >= 2 * _YEAR else ""
+    return f"{significant(value)} days{years}"
+
+
+def _cpu(nanoseconds: float | None) -> str | None:
+    """What drivers took of the host's processors."""
+    return None if nanoseconds is None else f"{duration(nanoseconds)} a request"
+
+
+def _worn_out(worn: WornOut | None) -> str | None:
+    """When the first block or row failed, in the unit that suits it."""
+    if worn is None:
+        return None
+    if worn.seconds < 2 * _DAY:
+        after = (
+            duration(1e9 * worn.seconds) if worn.seconds < 1 else f"{significant(worn.seconds)} s"
+        )
+    else:
+        after = str(_days(worn.seconds / _DAY))
+    if worn.simulated or worn.writes is None:
+        return f"after {after}"
+    return f"after {after} and {count(worn.writes)} writes, at the rate of this run"
+
+
+_TOTALS = ("cost_incomplete", "energy_incomplete", "lifetime_incomplete")
+"""Findings that stand beside the totals they are about."""
+
+
+def _cautions(record: Record) -> list[str]:
+    lines = [
+        f"note: {finding.text}{_of(finding)}"
+        for finding in record.findings
+        if finding.kind not in _TOTALS
+    ]
+    lines += [f"note: {note}" for note in record.workload.notes]
+    if bad := record.workload.bad_records:
+        lines.append(f"note: damaged records of the trace, left out: {count(bad)}")
+    if paths := assumed(record.origins):
+        lines.append(
+            f"note: assumed, neither measured nor published: {', '.join(paths[:3])}"
+            f"{f' and {len(paths) - 3} more values' if len(paths) > 3 else ''}"
+        )
+    return lines

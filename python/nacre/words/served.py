@@ -1,0 +1,206 @@
+"""What the statistics of a server say to people, as tables and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from nacre.base.table import Table
+from nacre.base.text import (
+    NOTHING,
+    count,
+    duration,
+    percent,
+    significant,
+    size,
+    with_unit,
+)
+
+if TYPE_CHECKING:
+    from nacre.base.view import View
+    from nacre.devices.control import (
+        ExportStatistics,
+        Harm,
+        Outage,
+        Recorded,
+        Statistics,
+    )
+    from nacre.results.record import Component
+
+_MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
+_SHOWN = {"p999": "p99.9", "p9999": "p99.99"}
+SECTOR = 512
+"""What fails of a medium is whole sectors."""
+_HARMS: Mapping[Harm, tuple[str, str]] = {
+    "reads": ("reads fail until it is written", "reads fail until they are written"),
+    "writes": ("writes fail until it is healed", "writes fail until they are healed"),
+    "heal": ("works again", "work again"),
+}
+_SLOW = 0.01
+"""The share of late answers above which the machine is said not to keep up."""
+_FEW = 100
+"""Answers below which nothing is said of the machine: the first ones find cold caches."""
+_SLOWER = 1.1
+"""So many times the modelled median, seen by clients, is as bad."""
+
+
+def server_facts(found: Statistics) -> list[str]:
+    """Sentences about the whole server."""
+    connections = found.connections
+    lines = [
+        f"serving for {duration(found.up_s * 1e9)};"
+        f" {_number(connections.now, 'client')} now, {count(connections.ever)} ever"
+    ]
+    if connections.dropped:
+        dropped = _number(connections.dropped, "client")
+        lines.append(f"{dropped} dropped; the last: {connections.last_drop}")
+    return lines
+
+
+def sectors(offset: int, length: int) -> tuple[int, int]:
+    """The whole sectors that these bytes touch: the first byte, and how many."""
+    first = offset // SECTOR
+    return first * SECTOR, (-(-(offset + length) // SECTOR) - first) * SECTOR
+
+
+def harmed(offset: int, length: int, harm: Harm) -> str:
+    """What a media error has become of."""
+    first, size_b = sectors(offset, length)
+    sectors_hurt = size_b // SECTOR
+    span = f"bytes {first:,} to {first + size_b - 1:,}"
+    number = _number(sectors_hurt, "sector")
+    return f"{span}, {number} of {SECTOR} bytes: {_HARMS[harm][sectors_hurt > 1]}"
+
+
+def export_facts(export: ExportStatistics) -> list[str]:
+    """Sentences about one device."""
+    kind = "read-only, " if export.read_only else ""
+    answers = "answers at once"
+    if export.dilation is not None:
+        slower = "" if export.dilation == 1 else f", {significant(export.dilation)} times as long"
+        simulated = duration(export.simulated_s * 1e9)
+        answers = f"answers when the model says{slower}; {simulated} of simulated time"
+    lines = [f"{export.name}: {kind}{size(export.bytes)}, {answers}"]
+    if (amplification := export.write_amplification) is not None:
+        lines.append(f"write amplification {significant(amplification)}")
+    if energy := sum(export.energy_j.values()):
+        lines.append(f"energy {significant(energy)} J")
+    if recorded := export.recording:
+        lines.append(recording(recorded))
+    if late := too_late(export):
+        lines.append(late)
+    return lines
+
+
+def recording(recorded: Recorded) -> str:
+    """How a recording goes or went."""
+    number = _number(recorded.requests, "request")
+    if recorded.error:
+        return f"recording into {recorded.path} failed after {number}: {recorded.error}"
+    if recorded.is_under_way:
+        return f"recording into {recorded.path}: {number} so far"
+    return f"{recorded.path}: {number}, {size(recorded.bytes)}"
+
+
+def outage_facts(outage: Outage) -> list[str]:
+    """What a loss of power did."""
+    acknowledged = _number(outage.acknowledged_lost, "program")
+    under_way = _number(outage.under_way, "write")
+    ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
+    return [
+        f"the power failed: {acknowledged} of acknowledged writes lost, {size(outage.bytes_lost)}",
+        f"{under_way} under way: old, new or a mix of both",
+        f"ready again {'after ' if outage.ready_after_s else ''}{ready}",
+    ]
+
+
+def too_late(export: View) -> str | None:
+    """A warning where the machine cannot keep up with the model.
+
+    Answers count as late from 50 us on. Faster devices show it in the medians that clients saw.
+    """
+    if export.answered < _FEW:
+        return None
+    dilation = export.get("dilation") or 1
+    if export.answered and export.late / export.answered > _SLOW:
+        further = max(2, round(dilation * 10))
+        what = f"{percent(export.late / export.answered)} of the answers left late"
+    else:
+        slower = [
+            (export.wall[op].p50_ns / (dilation * export.modelled[op].p50_ns), op)
+            for op in ("read", "write")
+            if export.wall[op] and export.modelled[op] and export.modelled[op].p50_ns
+        ]
+        ratio, op = max(slower, default=(1.0, ""))
+        if ratio <= _SLOWER:
+            return None
+        further = max(2, math.ceil(dilation * ratio * 10))
+        what = (
+            f"clients saw {op}s take {significant(ratio)} times as long as modelled, at the median"
+        )
+    return f"{what}: this machine cannot keep up; try --dilate {further}"
+
+
+def request_table(export: ExportStatistics) -> Table:
+    """Requests by kind."""
+    rows = [
+        [kind, count(of.requests), with_unit(of.bytes, "B"), count(of.errors)]
+        for kind, of in export.requests.items()
+        if of.requests
+    ]
+    return Table("", ["requests", "count", "bytes", "errors"], [False] + [True] * 3, rows)
+
+
+def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
+    """Latencies as they were modelled, and as clients saw them."""
+    rows = []
+    for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
+        for op in ("read", "write"):
+            if summary := seen[op]:
+                found = [summary.get(f"{mark}_ns") for mark in marks]
+                cells = [NOTHING if value is None else duration(value) for value in found]
+                rows.append([f"{op}s, {name}", count(summary.count), *cells])
+    shown = [_SHOWN.get(mark, mark) for mark in marks]
+    columns = ["latency", "count", *shown]
+    return Table("", columns, [False] + [True] * (1 + len(marks)), rows)
+
+
+def wear_table(components: Sequence[Component]) -> Table:
+    """Programs and erases of the media that know them, and how evenly these are spread."""
+    rows = []
+    for part in components:
+        if not (wear := part.wear):
+            continue
+        worn = wear.block_erases or wear.row_programs
+        spread = (
+            [count(worn.min), significant(worn.mean), count(worn.max)] if worn else [NOTHING] * 3
+        )
+        amplification = wear.write_amplification
+        rows.append(
+            [
+                part.path,
+                count(wear.host),
+                count(wear.programs - wear.host),
+                count(wear.erases),
+                NOTHING if amplification is None else significant(amplification),
+                *spread,
+                count(wear.endurance),
+            ]
+        )
+    columns = [
+        "wear of",
+        "host pages",
+        "others",
+        "erases",
+        "amplification",
+        "least",
+        "mean",
+        "most",
+        "rated cycles",
+    ]
+    return Table("", columns, [False] + [True] * 8, rows)
+
+
+def _number(value: int, what: str) -> str:
+    return f"{count(value)} {what}{'' if value == 1 else 's'}"
