@@ -155,7 +155,7 @@ pub enum Unfit {
 ///
 /// # Panics
 /// If the victim is not fit.
-pub(crate) fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> Decision {
+pub fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> Decision {
     let decision = cleaner.decide(view, partition);
     let fitness = view.fitness(partition, decision.victim);
     assert_eq!(fitness, Ok(()), "{decision:?} in partition {partition}: {:?}", view.places_of(partition));

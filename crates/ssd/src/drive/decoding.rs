@@ -1,0 +1,159 @@
+//! Pages that were read from a drive whose bits go wrong: decoded, sensed again, rebuilt from the others of their stripe.
+
+use super::{Event, Ssd};
+use crate::drive::active::{Found, Other, Part, PartTimes, Target};
+use crate::ftl::translation::Translation;
+use crate::reliability::errors::Sensing;
+use crate::reliability::parity::members::Member;
+
+impl<T: Translation> Ssd<T> {
+    /// The page of `part` is there, for the first time or again.
+    #[inline(never)]
+    pub(super) fn decode_page(&mut self, part: u32) {
+        if self.parts[part].found.superblock == u32::MAX {
+            return self.end_part(part);
+        }
+        if !self.parts[part].is_decoded {
+            self.decode(part);
+        } else {
+            self.parts[part].senses -= 1;
+        }
+        let entry = &mut self.parts[part];
+        if entry.senses > 0 {
+            return self.read_page(part);
+        }
+        let decoding = entry.decoding;
+        entry.times.correct += decoding;
+        if decoding.is_zero() {
+            return self.end_decoding(part);
+        }
+        self.agenda.schedule(self.now + decoding, Event::Decoded(part));
+    }
+
+    /// How often the page of `part` has to be sensed again, what the decoder takes, and what is beyond the code.
+    fn decode(&mut self, part: u32) {
+        let entry = &self.parts[part];
+        if let Target::Other(_) = entry.target {
+            return self.decode_other(part);
+        }
+        let (found, first, units) = (entry.found, entry.unit, entry.units);
+        let has_parity = self.ftl.geometry().stripes.is_some();
+        let erases = self.ftl.erases_of(found.superblock);
+        let Some(errors) = &mut self.flash.errors.0 else { return };
+        let (mut all, mut beyond, mut is_lost) = (Sensing::default(), Vec::new(), errors.is_lost((first, units)));
+        let pages = std::mem::take(&mut self.parts[part].pages);
+        for (unit, &page) in (first..).zip(&pages) {
+            let sensing = errors.decode(page, erases, found.spot.cells, self.now);
+            all.senses = all.senses.max(sensing.senses);
+            all.decoding += sensing.decoding;
+            match has_parity && !errors.is_lost((unit, 1)) {
+                true if sensing.is_lost => beyond.push(unit),
+                false if sensing.is_lost => {
+                    errors.lose(unit);
+                    is_lost = true;
+                }
+                _ => {}
+            }
+        }
+        errors.count_reads(&pages, all.senses);
+        let entry = &mut self.parts[part];
+        entry.pages = pages;
+        entry.is_decoded = true;
+        (entry.senses, entry.decoding) = (all.senses, all.decoding);
+        (entry.is_lost, entry.beyond) = (is_lost, beyond);
+    }
+
+    fn decode_other(&mut self, part: u32) {
+        let Part { found, other, .. } = self.parts[part];
+        let member = Member {
+            page: other.page,
+            is_parity: other.is_parity,
+            operation: other.operation,
+            within: other.within,
+        };
+        let erases = self.ftl.erases_of(found.superblock);
+        let Some(errors) = &mut self.flash.errors.0 else { return };
+        let sensing = errors.decode_other(&member, erases, found.spot.cells, self.now);
+        errors.count_read_of(&member, sensing.senses);
+        let entry = &mut self.parts[part];
+        entry.is_decoded = true;
+        (entry.senses, entry.decoding, entry.is_lost) = (sensing.senses, sensing.decoding, sensing.is_lost);
+    }
+
+    /// `part` is decoded: what is beyond the code is rebuilt from the others of its stripe, which are read at once.
+    pub(super) fn end_decoding(&mut self, part: u32) {
+        let beyond = std::mem::take(&mut self.parts[part].beyond);
+        if beyond.is_empty() {
+            return self.end_part(part);
+        }
+        // Not before all are issued is the part over.
+        self.parts[part].others = 1;
+        for &unit in &beyond {
+            self.rebuild(part, unit);
+        }
+        self.parts[part].beyond = beyond;
+        self.end_other(part, &PartTimes::default(), None);
+    }
+
+    /// Reads the others of the stripe of `unit`. What the drive still has of them in its buffer need not be read.
+    fn rebuild(&mut self, part: u32, unit: u32) {
+        let Found { superblock, .. } = self.parts[part].found;
+        let (filled, is_closed) = self.ftl.filled(superblock);
+        let Part { unit: first, ref pages, .. } = self.parts[part];
+        let page = pages[(unit - first) as usize];
+        for member in self.ftl.geometry().others(page, filled, is_closed) {
+            let mut spot = self.ftl.geometry().spot(member.operation);
+            spot.cells = self.ftl.cells(superblock);
+            if self.flash.is_programming(superblock, member.operation, spot.die) {
+                continue;
+            }
+            let Member { page, is_parity, operation, within } = member;
+            let found = Found { superblock, operation, spot, is_held: false };
+            let (number, entry) = self.parts.take();
+            let other = Other { unit, page, is_parity, operation, within };
+            *entry =
+                Part { target: Target::Other(part), unit, units: 1, found, other, ..Part::default() };
+            self.parts[part].others += 1;
+            self.read_page(number);
+        }
+    }
+
+    /// One of the others that `part` waits for is read. If it is beyond the code, too, the unit it was read for is `gone`.
+    pub(super) fn end_other(&mut self, part: u32, times: &PartTimes, gone: Option<u32>) {
+        let entry = &mut self.parts[part];
+        entry.others -= 1;
+        entry.gone.extend(gone);
+        if entry.others > 0 {
+            return;
+        }
+        entry.times.go_on(times);
+        entry.is_lost |= !entry.gone.is_empty();
+        let (beyond, gone) = (std::mem::take(&mut entry.beyond), std::mem::take(&mut entry.gone));
+        if let Some(errors) = &mut self.flash.errors.0 {
+            for unit in beyond {
+                let is_gone = gone.contains(&unit);
+                errors.count_rebuilt(!is_gone);
+                if is_gone {
+                    errors.lose(unit);
+                }
+            }
+        }
+        self.end_part(part);
+    }
+
+    /// Whether one of these units is lost.
+    pub(super) fn is_lost(&self, units: (u32, u32)) -> bool {
+        self.flash.errors.0.as_ref().is_some_and(|errors| errors.is_lost(units))
+    }
+
+    /// The data of a superblock moves of which a block was read too often.
+    pub(super) fn refresh_due(&mut self) {
+        let Some(superblock) = self.flash.errors.0.as_mut().and_then(|errors| errors.take_due()) else {
+            return;
+        };
+        let is_moved = self.ftl.refresh(superblock, &mut self.flash);
+        if let Some(errors) = &mut self.flash.errors.0 {
+            errors.count_refresh(is_moved);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The drive as the contract of devices has it.
+
+use super::{Event, Ssd};
+use crate::drive::active::Active;
+use crate::drive::report;
+use crate::flash::backend::Done;
+use crate::ftl::translation::Translation;
+use crate::host::Reached;
+use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId, Zones};
+use nacre_kernel::{
+    Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time, Zone,
+};
+
+/// Requests whose memory is fetched at once before a drive is preconditioned with them.
+const PREFETCHED: usize = 32;
+
+impl<T: Translation> Ssd<T> {
+    /// It is `now`.
+    #[inline]
+    fn move_to(&mut self, now: Time) {
+        debug_assert!(now >= self.now, "time went back from {} to {now}", self.now);
+        (self.now, self.flash.now) = (now, now);
+    }
+
+    /// When something happens next by itself, decisions left aside.
+    #[inline]
+    fn next_in_time(&self) -> Time {
+        self.flash.next_event().min(self.host.next_event()).min(self.agenda.next())
+    }
+
+    /// Whether something is to be decided now.
+    #[inline]
+    fn has_decisions(&self) -> bool {
+        self.flash.has_decisions()
+    }
+
+    /// Lets the next event happen, which is due at `at`.
+    #[inline]
+    fn happen(&mut self, at: Time, completions: &mut Completions) {
+        self.move_to(at);
+        if self.flash.next_event() == at {
+            self.flash.happen(at);
+            self.react(completions);
+        } else if self.host.next_event() == at {
+            self.host.happen(at);
+        } else {
+            match self.agenda.pop_before(at + Time::from_ps(1)) {
+                Some((_, Event::Ready(number))) => self.enter(number),
+                Some((_, Event::Decoded(part))) => self.end_decoding(part),
+                None => unreachable!("something is due"),
+            }
+        }
+        self.go_on(completions);
+    }
+
+    /// Reacts to what the flash did.
+    #[inline]
+    fn react(&mut self, completions: &mut Completions) {
+        let mut done = std::mem::take(&mut self.done);
+        self.flash.take_done(&mut done);
+        for done in done.drain(..) {
+            match done {
+                Done::Read { part, times } => self.end_page(part, &times),
+                Done::Programmed { superblock, operation } => self.ftl.programmed(superblock, operation),
+                Done::Flushed(number) => self.end_flush(number, completions),
+            }
+        }
+        self.done = done;
+        while let Some(number) = self.known.pop() {
+            self.end_lookups(number, completions);
+        }
+        if !self.writers.is_empty() {
+            self.write_waiting(completions);
+        }
+    }
+
+    /// Requests that have come further on their way go on.
+    #[inline]
+    fn go_on(&mut self, completions: &mut Completions) {
+        while let Some(reached) = self.host.take_reached() {
+            match reached {
+                Reached::Drive(number) => self.begin(number, completions),
+                Reached::Host(number) => self.end_answer(number, completions),
+            }
+        }
+    }
+
+    /// The drive begins with a request.
+    #[inline]
+    fn begin(&mut self, number: u32, completions: &mut Completions) {
+        let active = &mut self.active[number];
+        (active.began, active.known) = (self.now, self.now);
+        match active.request.op {
+            Op::Read => self.begin_read(number),
+            Op::Write => self.begin_write(number, completions),
+            Op::Trim => self.begin_trim(number, completions),
+            Op::Flush => self.begin_flush(number, completions),
+        }
+    }
+
+    /// A request is on its way from the host.
+    #[inline]
+    fn enter(&mut self, number: u32) {
+        let request = self.active[number].request;
+        let (first, last) = self.ftl.geometry().units_of(&request);
+        self.host.submit(self.now, number, &request, u64::from(last - first) + 1);
+    }
+}
+
+impl<T: Translation> Device for Ssd<T> {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        self.move_to(now);
+        self.book.host.record(request);
+        let (number, active) = self.active.take();
+        *active = Active { id, arrived: now, request: *request, ..Active::default() };
+        if T::CARRIES_BYTES && request.op == Op::Write {
+            active.data = data;
+        }
+        if now < self.outage.ready {
+            return self.agenda.schedule(self.outage.ready, Event::Ready(number));
+        }
+        self.enter(number);
+    }
+
+    fn next_event(&self) -> Time {
+        if self.has_decisions() || self.host.has_reached() { self.now } else { self.next_in_time() }
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let before = completions.len();
+        if self.now >= until {
+            return;
+        }
+        // What was submitted at this moment begins.
+        self.go_on(completions);
+        loop {
+            let next = self.next_in_time();
+            if next > self.now {
+                if completions.len() > before {
+                    // Whoever waited for a completion may submit something before anything is decided.
+                    return;
+                }
+                if self.has_decisions() {
+                    self.flash.decide();
+                    continue;
+                }
+                if self.active.is_empty() && self.flash.is_idle() && self.ftl.work_while_idle(&mut self.flash)
+                {
+                    continue;
+                }
+            }
+            if next >= until {
+                return;
+            }
+            self.happen(next, completions);
+        }
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.ftl.geometry().capacity()))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: T::CARRIES_BYTES,
+            persistence: match self.config.power_protected {
+                true => Persistence::OnAcknowledgement,
+                false if self.config.loses_paired_pages() => Persistence::OnFlushWithStoredEnergy,
+                false => Persistence::OnFlush,
+            },
+            atomic_unit: self.ftl.geometry().unit_bytes,
+            transactions: false,
+            preconditions: true,
+            uses_addresses: true,
+            wears_out_ahead: false,
+        }
+    }
+
+    fn restart_ledger(&mut self, _now: Time) {
+        self.host.restart_ledger();
+        self.flash.restart_ledger();
+        self.ftl.restart_ledger(&mut self.book);
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(
+            &report::Parts {
+                id: self.id,
+                path: &self.path,
+                config: &self.config,
+                flash: &self.flash,
+                host: &self.host,
+                book: &self.book,
+                end_of_life: self.end_of_life,
+                share: self.share,
+            },
+            &self.ftl,
+            elapsed,
+        )
+    }
+
+    fn check_invariants(&self) {
+        self.ftl.check_invariants();
+        self.flash.check_invariants();
+        self.host.check_invariants();
+        if self.active.is_empty() {
+            assert!(self.writers.is_empty() && self.lookups.is_empty(), "somebody waits for nobody");
+        }
+    }
+
+    fn power_fail(&mut self, at: Time, _chance: &mut Random) {
+        self.move_to(at.max(self.now));
+        let unfinished = self.flash.unfinished();
+        let mut interrupted = Recovery { done: at, ..Recovery::default() };
+        let held = self.ftl.power_fail(&mut self.flash, &mut interrupted);
+        let longest = self.config.nand.longest_program();
+        if self.config.power_protected {
+            let rounds = unfinished.most_programs + held.rounds;
+            interrupted.programs_finished = unfinished.programs + held.operations + held.parities;
+            interrupted.done = at + longest * rounds;
+        }
+        self.flash.power_fail(at, &held, self.config.power_protected.then_some(longest));
+        self.outage.interrupt(at, &unfinished, interrupted, &mut self.book);
+        self.host.power_fail(at);
+        self.agenda.clear();
+        self.active.clear();
+        self.parts.clear();
+        self.writers.clear();
+        self.lookups.clear();
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.move_to(at.max(self.now));
+        let mut recovery = std::mem::take(&mut self.outage.interrupted);
+        recovery.erases_repeated = self.outage.erases.all;
+        let erasing = self.flash.timing.erase * self.outage.erases.most;
+        self.flash.erase_again(recovery.erases_repeated);
+        let reading = self.ftl.recover(&mut recovery, &mut self.outage);
+        recovery.done = at.max(recovery.done) + erasing + reading;
+        self.outage.recovered(at, &recovery, &mut self.book);
+        recovery
+    }
+
+    fn prefetch(&self, requests: &[Request]) {
+        self.ftl.prefetch(requests);
+    }
+
+    fn zones(&self) -> Option<&dyn Zones> {
+        self.ftl.zone(0).is_some().then_some(self)
+    }
+
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        Some(self)
+    }
+}
+
+impl<T: Translation> Zones for Ssd<T> {
+    fn zone(&self, address: u64) -> Zone {
+        self.ftl.zone(address).expect("it is written in zones")
+    }
+}
+
+impl<T: Translation> Preconditioning for Ssd<T> {
+    fn precondition(&mut self, requests: &[Request]) {
+        for group in requests.chunks(PREFETCHED) {
+            self.ftl.prefetch(group);
+            for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
+                let outcome = self.ftl.precondition(request, &mut self.book);
+                if outcome.is_refused {
+                    self.refuse(Time::ZERO, outcome);
+                } else if let Some(errors) = &mut self.flash.errors.0 {
+                    let (first, last) = self.ftl.geometry().units_of(request);
+                    (first..=last).for_each(|unit| errors.replace(unit));
+                }
+            }
+        }
+    }
+}

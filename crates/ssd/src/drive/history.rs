@@ -1,0 +1,120 @@
+//! What cleaning cost over time, in bounded memory.
+
+use crate::ftl::array::Programs;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Column, Time};
+
+/// Spans kept; when there are more, neighbors are joined.
+const SPANS_MAX: usize = 1024;
+
+/// What had been programmed by a moment, in units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+struct Sum {
+    at: Time,
+    host: u64,
+    cleaned: u64,
+}
+
+/// Sums at moments between which the host programmed a number of units.
+#[derive(Clone, Debug, PartialEq, State)]
+pub(crate) struct History {
+    /// When measuring began.
+    start: Sum,
+    #[state(varies)]
+    sums: Vec<Sum>,
+    /// The newest sum, which may be in none of them yet.
+    newest: Sum,
+    /// Units that the host programs in one span, at least.
+    each: u64,
+    /// Units that it has to have programmed for the next sum.
+    next: u64,
+}
+
+impl History {
+    /// Of a drive that is new, with spans of at least `each` units.
+    pub(crate) fn new(each: u64) -> History {
+        let start = Sum::default();
+        History { start, sums: Vec::new(), newest: start, each, next: each }
+    }
+
+    /// Measuring begins: what was noted is forgotten.
+    pub(crate) fn restart(&mut self, programs: &Programs) {
+        self.start = Sum { at: self.newest.at, host: programs.host, cleaned: programs.cleaned };
+        self.newest = self.start;
+        self.sums.clear();
+        self.next = programs.host + self.each;
+    }
+
+    /// So much was programmed by `at`.
+    #[inline]
+    pub(crate) fn note(&mut self, at: Time, programs: &Programs) {
+        self.newest = Sum { at: self.newest.at.max(at), host: programs.host, cleaned: programs.cleaned };
+        if programs.host >= self.next {
+            self.add();
+        }
+    }
+
+    #[cold]
+    fn add(&mut self) {
+        self.sums.push(self.newest);
+        if self.sums.len() > SPANS_MAX {
+            self.each *= 2;
+            self.sums = self.sums.iter().copied().skip(1).step_by(2).collect();
+        }
+        self.next = self.newest.host + self.each;
+    }
+
+    /// One row for each span: when it ended, counted from the begin of measuring on, what was programmed in it, and what
+    /// the cleaner programmed for each unit of the host.
+    pub(crate) fn columns(&self) -> [Column; 4] {
+        let last = self.sums.last().unwrap_or(&self.start);
+        let rest = (self.newest.host > last.host).then_some(self.newest);
+        let ends = || self.sums.iter().copied().chain(rest);
+        let spans = || std::iter::once(self.start).chain(ends()).zip(ends());
+        let host = |before: &Sum, sum: &Sum| (sum.host - before.host) as f64;
+        let cleaned = |before: &Sum, sum: &Sum| (sum.cleaned - before.cleaned) as f64;
+        let column = |name, value: &dyn Fn(&Sum, &Sum) -> f64| Column {
+            name,
+            values: spans().map(|(before, sum)| value(&before, &sum)).collect(),
+        };
+        let cost = |before: &Sum, sum: &Sum| match host(before, sum) {
+            0.0 => f64::NAN,
+            units => cleaned(before, sum) / units,
+        };
+        [
+            column("cleaning.end_s", &|_, sum| sum.at.saturating_sub(self.start.at).as_secs_f64()),
+            column("cleaning.host", &host),
+            column("cleaning.cleaned", &cleaned),
+            column("cleaning.cost", &cost),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn programs(host: u64, cleaned: u64) -> Programs {
+        Programs { host, cleaned, ..Programs::default() }
+    }
+
+    fn column<'a>(columns: &'a [Column], name: &str) -> &'a [f64] {
+        &columns.iter().find(|column| column.name == name).unwrap().values
+    }
+
+    #[test]
+    fn a_long_history_keeps_every_unit_in_few_spans() {
+        let mut history = History::new(8);
+        history.note(Time::from_s(5), &programs(100, 40));
+        history.restart(&programs(100, 40));
+        for second in 1..=10_001 {
+            history.note(Time::from_s(5 + second), &programs(100 + 3 * second, 40 + 6 * second));
+        }
+        let columns = history.columns();
+        assert!(column(&columns, "cleaning.end_s").len() <= SPANS_MAX + 1);
+        assert_eq!(column(&columns, "cleaning.end_s").last(), Some(&10_001.0));
+        assert_eq!(column(&columns, "cleaning.host").iter().sum::<f64>(), 30_003.0);
+        assert_eq!(column(&columns, "cleaning.cleaned").iter().sum::<f64>(), 60_006.0);
+        assert!(column(&columns, "cleaning.cost").iter().all(|&cost| cost == 2.0));
+    }
+}

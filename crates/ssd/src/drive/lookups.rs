@@ -1,0 +1,79 @@
+//! Requests whose mappings are in flash wait until these are read.
+
+use super::Ssd;
+use crate::drive::active::{Found, Part, Target};
+use crate::flash::backend::HostRead;
+use crate::ftl::translation::{Mapping, Translation};
+use nacre_kernel::event::Completions;
+use nacre_kernel::{Activity, Op};
+
+impl<T: Translation> Ssd<T> {
+    /// Looks up the mappings of all units of a request, to change them if it `changes`. Returns whether all are known.
+    #[inline(always)]
+    pub(super) fn look_up(&mut self, number: u32, units: (u32, u32), changes: bool) -> bool {
+        if self.config.mapping_cache.is_none() { true } else { self.look_up_in_flash(number, units, changes) }
+    }
+
+    #[inline(never)]
+    fn look_up_in_flash(&mut self, number: u32, (first, last): (u32, u32), changes: bool) -> bool {
+        for unit in first..=last {
+            match self.ftl.look_up(unit, changes, &mut self.flash, &mut self.book) {
+                Mapping::Known => {
+                    let page = unit / self.ftl.geometry().mappings_per_unit;
+                    // Another request may be reading it.
+                    let is_read = self.lookups.iter().any(|&(other, _)| other == page);
+                    if is_read && !self.lookups.contains(&(page, number)) {
+                        self.lookups.push((page, number));
+                        self.active[number].lookups += 1;
+                    }
+                }
+                Mapping::InFlash { page, found } => self.read_mapping(number, page, found),
+            }
+        }
+        self.active[number].lookups == 0
+    }
+
+    /// Request `number` waits for `page` of the mapping table, which is read unless the buffer has it.
+    fn read_mapping(&mut self, number: u32, page: u32, found: Option<Found>) {
+        let Some(found) = found else { return };
+        let is_buffered =
+            found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die);
+        if is_buffered {
+            return;
+        }
+        self.lookups.push((page, number));
+        self.active[number].lookups += 1;
+        let (part, entry) = self.parts.take();
+        *entry = Part { target: Target::Mapping(page), found, ..Part::default() };
+        let unit = self.ftl.geometry().logical_units + page;
+        let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
+        let read =
+            HostRead { part, spot: found.spot, planes, units: 1, activity: Activity::Translate };
+        self.flash.read(&read);
+    }
+
+    /// All mappings of a request are known.
+    pub(super) fn end_lookups(&mut self, number: u32, completions: &mut Completions) {
+        let request = self.active[number].request;
+        match request.op {
+            Op::Read => self.read_units(number, self.ftl.geometry().units_of(&request)),
+            Op::Write => self.take_turn(number, completions),
+            Op::Trim => self.trim(number, completions),
+            Op::Flush => unreachable!("a flush needs no mapping"),
+        }
+    }
+
+    /// A page of the mapping table was read: requests that waited for it and no other go on.
+    pub(super) fn end_lookup(&mut self, page: u32) {
+        let waiting: Vec<u32> =
+            self.lookups.extract_if(.., |(other, _)| *other == page).map(|(_, number)| number).collect();
+        for number in waiting {
+            let active = &mut self.active[number];
+            active.lookups -= 1;
+            if active.lookups == 0 {
+                active.known = self.now;
+                self.known.push(number);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What the drive did, as its report.
+
+use crate::ftl::array::{Array, Programs};
+use crate::ftl::blocks::Blocks;
+use crate::drive::book::Book;
+use crate::config::Config;
+use crate::ftl::allocation::frontier::NOBODY;
+use crate::flash::geometry::Geometry;
+use crate::flash::backend::Backend;
+use crate::ftl::translation::Translation;
+use crate::host::Host;
+use nacre_kernel::{
+    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear, drive_share,
+};
+use nacre_media::flash::{Flash, Operation};
+use nacre_media::store::Store;
+
+/// What a report is made from, beside the translation layer.
+pub(crate) struct Parts<'a> {
+    pub(crate) id: ComponentId,
+    pub(crate) path: &'a str,
+    pub(crate) config: &'a Config,
+    pub(crate) flash: &'a Backend,
+    pub(crate) host: &'a Host,
+    pub(crate) book: &'a Book,
+    /// When the drive could be written no more, and how many bytes it had taken in by then.
+    pub(crate) end_of_life: Option<(Time, u64)>,
+    /// Its part of a whole drive, if it is a share of one.
+    pub(crate) share: Option<f64>,
+}
+
+/// The report over `elapsed`.
+pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> ComponentReport {
+    let config = parts.config;
+    let wear = ftl.wear(parts.book);
+    let end_of_life = parts.end_of_life.map(|(at, _)| at);
+    let mut columns = ftl.columns();
+    columns.extend(end_of_life_columns(parts.end_of_life));
+    columns.extend(drive_share(parts.share));
+    ComponentReport {
+        id: parts.id,
+        kind: "ssd",
+        path: parts.path.to_string(),
+        resources: resources(parts, &wear, ftl.parity_units()),
+        is_energy_modelled: config.nand.energies().is_known(),
+        idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
+        counters: ftl.counters(parts.book, parts.flash),
+        cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
+        area_mm2: None,
+        // A drive that is worn out programs no more, however long the run goes on.
+        lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
+        columns,
+        wear: Some(wear),
+        children: Vec::new(),
+    }
+}
+
+/// What was programmed and erased since measuring began.
+pub(crate) fn wear<S: Store>(
+    book: &Book,
+    now: &Programs,
+    flash: &Flash<S>,
+    blocks: &Blocks,
+    geometry: &Geometry,
+    config: &Config,
+) -> Wear {
+    let before = &book.programs_before;
+    Wear {
+        host: now.host - before.host,
+        cleaned: now.cleaned - before.cleaned,
+        levelled: now.levelled - before.levelled,
+        metadata: now.mapping - before.mapping,
+        padding: now.padding - before.padding,
+        erases: (flash.erases() - book.erases_before) * u64::from(geometry.blocks_per_superblock()),
+        block_erases: blocks.erases().to_vec(),
+        endurance: config.nand.endurance,
+        worn_out_at: None,
+        row_programs: None,
+        valid: None,
+    }
+}
+
+/// Units that can be programmed until fewer than `needed` superblocks of a region are left, those of parity included.
+pub(crate) fn life(config: &Config, blocks: &Blocks, geometry: &Geometry, needed: u32) -> Option<f64> {
+    let superblocks = u64::from(config.blocks) * u64::from(geometry.regions);
+    let units = (config.raw_bytes() / config.unit.0 / superblocks) as f64;
+    let regions = 0..geometry.regions as usize;
+    regions.map(|region| Some(blocks.life(region, needed, config.factory_bad.0)? * units)).sum()
+}
+
+/// Units that can be programmed in its life over units programmed a day.
+fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
+    let (life, programs) = (life?, wear.programs());
+    (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
+}
+
+fn resources(parts: &Parts<'_>, wear: &Wear, parity: u64) -> Vec<Resource> {
+    let Parts { flash, .. } = *parts;
+    let geometry = &flash.geometry;
+    let energies = parts.config.nand.energies();
+    let mut dies = flash.die_charges.clone();
+    for (activity, units) in [
+        (Activity::Drain, wear.host + wear.padding),
+        (Activity::Clean, wear.cleaned),
+        (Activity::LevelWear, wear.levelled),
+        (Activity::Translate, wear.metadata - parity),
+        (Activity::Correct, parity),
+    ] {
+        let pages = units / u64::from(geometry.units_per_page);
+        let programmed = pages.saturating_sub(flash.counts.unprogrammed[activity as usize]);
+        dies.count(Operation::Program as usize, activity, programmed);
+    }
+    let channels = flash.channel_charges.ledger(&energies);
+    let mut resources = parts.host.resources();
+    resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
+    resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
+    resources.extend(flash.errors.0.as_ref().map(|errors| errors.resource()));
+    resources
+}
+
+/// How often each superblock was erased, and what became of the blocks.
+pub(crate) fn block_columns<S: Store>(flash: &Flash<S>, blocks: &Blocks) -> [Column; 5] {
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let erases = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
+    [
+        Column { name: "superblocks.erases", values: erases },
+        column("blocks_by_state.bad_from_start", f64::from(blocks.bad)),
+        column("blocks_by_state.worn_out", f64::from(blocks.retired)),
+        column("blocks_by_state.spare", blocks.spare_count() as f64),
+        column("blocks_by_state.superblocks_usable", blocks.usable_counts().map(f64::from).sum()),
+    ]
+}
+
+/// When a drive could be written no more, and how many bytes it had taken in by then.
+fn end_of_life_columns(end: Option<(Time, u64)>) -> Vec<Column> {
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let columns = |(time, bytes): (Time, u64)| {
+        [column("end_of_life.time_s", time.as_secs_f64()), column("end_of_life.host_bytes", bytes as f64)]
+    };
+    end.into_iter().flat_map(columns).collect()
+}
+
+/// The counters of a drive with a page mapping.
+pub(crate) fn paged_counters<S: Store>(
+    array: &Array<S>,
+    book: &Book,
+    flash: &Backend,
+) -> Vec<(&'static str, u64)> {
+    let (now, before) = (&array.programs, &book.programs_before);
+    let [reads, programs, erases, suspensions] = flash.flash_counters();
+    let mut counters = book.host.counters();
+    counters.extend([
+        ("units_host", now.host - before.host),
+        ("units_cleaned", now.cleaned - before.cleaned),
+        ("units_mapping", now.mapping - before.mapping),
+        ("units_levelled", now.levelled - before.levelled),
+        ("units_padding", now.padding - before.padding),
+        ("units_coalesced", now.coalesced - before.coalesced),
+        ("cleanings", now.cleanings - before.cleanings),
+        ("wear_levellings", now.levellings - before.levellings),
+        reads,
+        ("copy_reads", flash.counts.copy_reads),
+        ("mapping_reads", flash.die_charges.counted(Operation::Read as usize, Activity::Translate)),
+        programs,
+        erases,
+        suspensions,
+        ("buffer_hits", book.buffer_hits),
+        ("unwritten_reads", book.unwritten_reads),
+        ("units_trimmed", book.trimmed),
+        ("partial_writes", book.partial_writes),
+        ("mapping_lookups", book.lookups),
+        ("mapping_misses", book.misses),
+        ("refused_writes", book.refused_writes),
+    ]);
+    counters.extend(book.recovery_counters());
+    counters.extend(array.parity.0.iter().map(|parity| ("units_parity", parity.measured())));
+    counters.extend(flash.errors.0.iter().flat_map(|errors| errors.counters()));
+    counters.extend(flash.errors.0.iter().flat_map(|errors| errors.rebuild_counters()));
+    counters
+}
+
+/// The columns of a drive with a page mapping that holds so many valid units.
+pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Column> {
+    let units = f64::from(array.geometry.units_per_superblock);
+    // A superblock that is erased, or given up, has no place and nothing live.
+    let live =
+        |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let mut columns = vec![Column {
+        name: "superblocks.live_share",
+        values: array.place_of.iter().map(|place| live(place) / units).collect(),
+    }];
+    columns.extend(block_columns(&array.flash, &array.blocks));
+    columns.extend(array.handles.columns());
+    columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
+    columns.push(column("space.live_units", valid as f64));
+    columns
+}

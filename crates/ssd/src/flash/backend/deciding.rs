@@ -1,0 +1,410 @@
+//! What dies do next, and what crosses channels next.
+//!
+//! A read of the host goes before everything that waits for its die, and has what the die does suspended if that is
+//! possible. Its command is ready when the array is free and there is a register for its page. Without `read_priority` it
+//! waits in the line. The line is served in order, but what waits for something else lets others go first; commands of one
+//! superblock keep their order.
+
+use super::{Backend, Event};
+use crate::flash::channel::{Class, Crossing, Waiting};
+use crate::flash::command::{Kind, NONE, Owner};
+use crate::flash::die::Phase;
+use nacre_kernel::{Activity, Time};
+use nacre_media::flash::Operation;
+
+impl Backend {
+    /// Decides all that is to be decided at this moment.
+    pub(crate) fn decide(&mut self) {
+        loop {
+            while let Some(die) = self.due_dies.pop() {
+                self.dies[die as usize].is_due = false;
+                self.decide_die(die);
+            }
+            while let Some(die) = self.program_turns.next() {
+                self.take_program_turn(die);
+            }
+            let Some(channel) = self.due_channels.pop() else {
+                if self.due_dies.is_empty() {
+                    return;
+                }
+                continue;
+            };
+            if self.channels[channel as usize].crossing.is_none()
+                && let Some(waiting) = self.channels[channel as usize].choose(self.arbitration)
+            {
+                self.cross(channel, waiting);
+            }
+        }
+    }
+
+    /// Decides what `die` does next.
+    fn decide_die(&mut self, number: u32) {
+        if !self.dies[number as usize].reads.is_empty() {
+            self.decide_reads(number);
+        }
+        let die = &self.dies[number as usize];
+        if die.line.is_empty() && die.loaded == NONE && die.phase != Phase::Suspended {
+            return;
+        }
+        match die.phase {
+            Phase::Suspended if die.has_no_reads() => self.resume(number),
+            Phase::Idle if die.has_no_reads() => self.begin_next(number),
+            // Without a cache register nothing else fits into the die.
+            Phase::Taken if die.loaded != NONE => self.begin_program(number),
+            _ => {}
+        }
+        if self.timing.is_cached {
+            self.offer_data(number);
+        }
+    }
+
+    /// Reads of the host wait for `die`.
+    fn decide_reads(&mut self, number: u32) {
+        let die = &self.dies[number as usize];
+        match die.phase {
+            Phase::Idle | Phase::Suspended => {
+                // What was offered of the line needs the array, too.
+                let wanted = die.wanted;
+                if wanted != NONE
+                    && (self.commands[wanted].kind == Kind::Read || !self.timing.is_cached)
+                {
+                    self.dies[number as usize].wanted = NONE;
+                    let class = self.class_of(wanted, Crossing::Command);
+                    let channel = self.channel_of(number) as usize;
+                    self.channels[channel].withdraw(class, wanted);
+                }
+                self.offer_reads(number);
+            }
+            Phase::Running => {
+                let job = &self.commands[die.job];
+                if self.timing.suspend.is_some()
+                    && job.kind != Kind::Read
+                    && die.suspensions < self.timing.suspensions
+                {
+                    self.suspend(number);
+                }
+            }
+            Phase::Taken | Phase::Suspending => {}
+        }
+    }
+
+    /// Offers the commands of reads whose lanes are free to the channel.
+    fn offer_reads(&mut self, number: u32) {
+        let channel = self.channel_of(number);
+        let die = &mut self.dies[number as usize];
+        let mut taken = die.sensing | die.offered;
+        if self.timing.lanes == 1 && taken != 0 {
+            return;
+        }
+        for &command in &die.reads {
+            let Some(entry) = Some(&self.commands[command]).filter(|entry| entry.lanes & taken == 0) else {
+                taken |= self.commands[command].lanes;
+                continue;
+            };
+            taken |= entry.lanes;
+            if die.is_full(entry.lanes, self.timing.registers) {
+                if self.timing.lanes == 1 { break } else { continue }
+            }
+            die.offered |= entry.lanes;
+            let waiting =
+                Waiting { since: self.now, order: entry.order, command, what: Crossing::Command };
+            self.channels[channel as usize].offer(Class::Command, waiting);
+            self.due_channels.push(channel);
+            if self.timing.lanes == 1 {
+                break;
+            }
+        }
+    }
+
+    /// The first command of the line of `die` that can begin: it waits for nothing, and nothing of its superblock waits
+    /// before it.
+    #[inline]
+    fn first_of_line(&self, die: u32) -> Option<u32> {
+        let line = &self.dies[die as usize].line;
+        let &first = line.front()?;
+        if self.commands[first].is_ready {
+            return Some(first);
+        }
+        self.first_of_line_that_is_ready(die)
+    }
+
+    #[inline(never)]
+    fn first_of_line_that_is_ready(&self, die: u32) -> Option<u32> {
+        let mut passed: Vec<u32> = Vec::new();
+        for &command in &self.dies[die as usize].line {
+            let entry = &self.commands[command];
+            if entry.is_ready && !passed.contains(&entry.superblock) {
+                return Some(command);
+            }
+            if entry.superblock != NONE && !passed.contains(&entry.superblock) {
+                passed.push(entry.superblock);
+            }
+        }
+        None
+    }
+
+    /// The array of `die` is idle, and no read goes first: what comes next?
+    fn begin_next(&mut self, number: u32) {
+        let die = &self.dies[number as usize];
+        if die.loaded != NONE {
+            return self.begin_program(number);
+        }
+        if die.loading != NONE || die.wanted != NONE {
+            return;
+        }
+        let Some(command) = self.first_of_line(number) else { return };
+        match self.commands[command].kind {
+            Kind::Erase => self.begin_erase(number, command),
+            Kind::Read => {
+                let lanes = self.commands[command].lanes;
+                if !self.dies[number as usize].is_full(lanes, self.timing.registers) {
+                    self.want(number, command, Crossing::Command);
+                }
+            }
+            // With a cache register its data is offered whatever the array does.
+            Kind::Program if self.timing.is_cached => {}
+            Kind::Program => {
+                if self.dies[number as usize].held.iter().all(|&held| held == 0) {
+                    self.want(number, command, Crossing::Data);
+                }
+            }
+        }
+    }
+
+    /// The data of the next program of `die` can cross while the array works.
+    fn offer_data(&mut self, number: u32) {
+        let die = &self.dies[number as usize];
+        if die.wanted != NONE || die.loading != NONE || die.loaded != NONE {
+            return;
+        }
+        if let Some(command) = self.first_of_line(number)
+            && self.commands[command].kind == Kind::Program
+        {
+            self.want(number, command, Crossing::Data);
+        }
+    }
+
+    /// A command of the line wants to cross.
+    fn want(&mut self, die: u32, command: u32, what: Crossing) {
+        self.dies[die as usize].wanted = command;
+        let (class, channel) = (self.class_of(command, what), self.channel_of(die));
+        let waiting = Waiting { since: self.now, order: self.commands[command].order, command, what };
+        self.channels[channel as usize].offer(class, waiting);
+        self.due_channels.push(channel);
+    }
+
+    /// The queue of the channel in which a command waits for this crossing.
+    #[inline]
+    pub(super) fn class_of(&self, command: u32, what: Crossing) -> Class {
+        let entry = &self.commands[command];
+        match (entry.kind, entry.owner, what) {
+            (Kind::Read, Owner::Host(_) | Owner::Nobody, Crossing::Command) => Class::Command,
+            (Kind::Read, Owner::Host(_) | Owner::Nobody, Crossing::Page) => Class::Page,
+            _ => Class::Other,
+        }
+    }
+
+    /// `waiting` crosses `channel` from now on.
+    fn cross(&mut self, channel: u32, waiting: Waiting) {
+        let entry = &mut self.commands[waiting.command];
+        let (mut time, mut pages) = (Time::ZERO, 0);
+        match waiting.what {
+            Crossing::Command => {
+                entry.began = self.now;
+                time = entry.command;
+                self.take_command(waiting.command);
+            }
+            Crossing::Page => (time, pages) = (entry.data, entry.pages),
+            Crossing::Data => {
+                let mut part = self.take_data(waiting.command);
+                while part != NONE {
+                    let entry = &self.commands[part];
+                    time += entry.command + entry.data;
+                    pages += if entry.data.is_zero() { 0 } else { entry.pages };
+                    part = entry.next;
+                }
+                if !self.timing.is_cached {
+                    let activity = self.commands[waiting.command].activity;
+                    self.die_charges.charge(activity, time);
+                }
+            }
+        }
+        self.charge_crossing(time, pages);
+        let until = self.now + time;
+        let state = &mut self.channels[channel as usize];
+        (state.crossing, state.until) = (Some(waiting), until);
+        self.agenda.schedule(until, Event::Crossed(channel));
+    }
+
+    /// The command of a read crosses to its die.
+    fn take_command(&mut self, command: u32) {
+        let entry = self.commands[command];
+        self.die_charges.charge(entry.activity, entry.array);
+        let is_limited = self.timing.registers.is_some();
+        let die = &mut self.dies[entry.die as usize];
+        if is_limited {
+            die.hold(entry.lanes, 1);
+        }
+        if die.wanted == command {
+            die.wanted = NONE;
+            remove(&mut die.line, command);
+            die.queued = die.queued - entry.array;
+            (die.phase, die.job) = (Phase::Taken, command);
+        } else {
+            remove(&mut die.reads, command);
+            die.offered &= !entry.lanes;
+            die.sensing |= entry.lanes;
+        }
+    }
+
+    /// The data of a program crosses to its die, with that of programs of other planes that can be done together with it.
+    /// Returns the first of the chain.
+    fn take_data(&mut self, command: u32) -> u32 {
+        let number = self.commands[command].die;
+        self.commands[command].began = self.now;
+        let die = &mut self.dies[number as usize];
+        die.wanted = NONE;
+        remove(&mut die.line, command);
+        if self.timing.joins_planes {
+            self.join_planes(number, command);
+        }
+        let die = &mut self.dies[number as usize];
+        die.loading = command;
+        if !self.timing.is_cached {
+            (die.phase, die.job) = (Phase::Taken, command);
+        }
+        command
+    }
+
+    /// Programs of the same page of other planes are done together with `first`, if nothing has to be done before them.
+    fn join_planes(&mut self, number: u32, first: u32) {
+        let (page, plane) = self.geometry.page_and_plane(self.commands[first].program);
+        let (mut planes, mut last) = (1_u64 << plane, first);
+        let mut passed: Vec<u32> = Vec::new();
+        let line = self.dies[number as usize].line.clone();
+        for command in line {
+            let entry = &self.commands[command];
+            let superblock = entry.superblock;
+            if entry.kind == Kind::Program && entry.is_ready && !passed.contains(&superblock) {
+                let (other, plane) = self.geometry.page_and_plane(entry.program);
+                if other == page && planes >> plane & 1 == 0 {
+                    planes |= 1 << plane;
+                    self.commands[last].next = command;
+                    last = command;
+                    let longest = self.commands[first].array.max(self.commands[command].array);
+                    self.commands[first].array = longest;
+                    let (die, entry) = (&mut self.dies[number as usize], &self.commands[command]);
+                    die.queued = die.queued - entry.array;
+                    remove(&mut die.line, command);
+                    continue;
+                }
+            }
+            passed.push(superblock);
+        }
+    }
+
+    /// The data of a program is in `die`: it begins, unless too many others program.
+    fn begin_program(&mut self, number: u32) {
+        if self.program_turns.are_kept() {
+            let order = self.commands[self.dies[number as usize].loaded].order;
+            return self.program_turns.ask(order, number);
+        }
+        self.start_program(number);
+    }
+
+    /// `die` may program, if it still can.
+    fn take_program_turn(&mut self, number: u32) {
+        let die = &self.dies[number as usize];
+        let is_free = match die.phase {
+            Phase::Idle => die.has_no_reads(),
+            phase => phase == Phase::Taken,
+        };
+        if die.loaded != NONE && is_free {
+            self.program_turns.begin();
+            self.start_program(number);
+        }
+    }
+
+    fn start_program(&mut self, number: u32) {
+        let command = self.dies[number as usize].loaded;
+        let Some(entry) = Some(self.commands[command]) else { return };
+        let die = &mut self.dies[number as usize];
+        die.loaded = NONE;
+        die.queued = die.queued.saturating_sub(entry.array);
+        let mut part = command;
+        while part != NONE {
+            self.counts.programs += 1;
+            part = self.commands[part].next;
+        }
+        self.run_array(number, command);
+        if self.timing.is_cached {
+            self.look_at(number);
+        }
+    }
+
+    fn begin_erase(&mut self, number: u32, command: u32) {
+        let (array, blocks) = (self.commands[command].array, self.commands[command].pages);
+        self.commands[command].began = self.now;
+        let die = &mut self.dies[number as usize];
+        remove(&mut die.line, command);
+        die.queued = die.queued.saturating_sub(array);
+        self.die_charges.count(Operation::Erase as usize, Activity::Erase, u64::from(blocks));
+        self.run_array(number, command);
+        if self.timing.is_cached {
+            self.look_at(number);
+        }
+    }
+
+    /// The array of a die works for `command` from now on.
+    pub(super) fn run_array(&mut self, number: u32, command: u32) {
+        let entry = &self.commands[command];
+        if entry.kind != Kind::Read {
+            self.die_charges.charge(entry.activity, entry.array);
+        }
+        let die = &mut self.dies[number as usize];
+        (die.phase, die.job, die.suspensions) = (Phase::Running, command, 0);
+        die.until = self.now + entry.array;
+        die.epoch = die.epoch.wrapping_add(1);
+        self.agenda.schedule(die.until, Event::Array { die: number, epoch: die.epoch });
+    }
+
+    /// What the array of a die does is suspended for a read.
+    fn suspend(&mut self, number: u32) {
+        let (suspend, resume) = (self.timing.suspend.unwrap_or_default(), self.timing.resume);
+        let die = &mut self.dies[number as usize];
+        die.phase = Phase::Suspending;
+        die.until = die.until - self.now;
+        die.suspensions += 1;
+        die.epoch = die.epoch.wrapping_add(1);
+        self.agenda.schedule(self.now + suspend, Event::Array { die: number, epoch: die.epoch });
+        if let Some(&first) = die.reads.front() {
+            self.commands[first].suspending = suspend;
+        }
+        self.counts.suspensions += 1;
+        self.die_charges.charge(Activity::Suspend, suspend + resume);
+    }
+
+    /// It goes on, once the pages that were read are out of its way.
+    fn resume(&mut self, number: u32) {
+        let is_cached = self.timing.is_cached;
+        let die = &mut self.dies[number as usize];
+        if !is_cached && die.held.iter().any(|&held| held > 0) {
+            return;
+        }
+        die.phase = Phase::Running;
+        die.until = self.now + self.timing.resume + die.until;
+        die.epoch = die.epoch.wrapping_add(1);
+        self.agenda.schedule(die.until, Event::Array { die: number, epoch: die.epoch });
+    }
+}
+
+/// Takes `command`, which is mostly the first, out of `queue`.
+#[inline]
+fn remove(queue: &mut std::collections::VecDeque<u32>, command: u32) {
+    if queue.front() == Some(&command) {
+        queue.pop_front();
+        return;
+    }
+    let place = queue.iter().position(|&other| other == command).expect("it waits there");
+    queue.remove(place);
+}

@@ -1,0 +1,185 @@
+//! What happens by itself: something is across a channel, sensed, programmed, erased, suspended or decoded.
+
+use super::{Backend, Done, Event, ReadTimes};
+use crate::flash::channel::{Crossing, Waiting};
+use crate::flash::command::{Command, Kind, NONE, Owner};
+use crate::flash::die::Phase;
+use nacre_kernel::Time;
+
+impl Backend {
+    /// Lets the next event happen, which is due at `at`.
+    #[inline]
+    pub(crate) fn happen(&mut self, at: Time) {
+        let (_, event) = self.agenda.pop_before(at + Time::from_ps(1)).expect("something is due");
+        self.now = at;
+        match event {
+            Event::Crossed(channel) => self.end_crossing(channel),
+            Event::Sensed(command) => self.end_sensing(command),
+            Event::Array { die, epoch } => {
+                if self.dies[die as usize].epoch == epoch {
+                    self.end_array(die);
+                }
+            }
+            Event::Decoded(command) => self.end_copy(command),
+        }
+    }
+
+    fn end_crossing(&mut self, channel: u32) {
+        let crossed = self.channels[channel as usize].crossing.take();
+        let Waiting { command, what, .. } = crossed.expect("something crossed");
+        self.due_channels.push(channel);
+        let entry = &self.commands[command];
+        let (number, lanes, array) = (entry.die, entry.lanes, entry.array);
+        match what {
+            Crossing::Command => {
+                if self.dies[number as usize].job == command {
+                    self.run_array(number, command);
+                } else {
+                    self.agenda.schedule(self.now + array, Event::Sensed(command));
+                }
+            }
+            Crossing::Page => {
+                self.release_register(number, lanes);
+                self.end_read(command);
+            }
+            Crossing::Data => {
+                let die = &mut self.dies[number as usize];
+                (die.loading, die.loaded) = (NONE, command);
+                self.look_at(number);
+            }
+        }
+    }
+
+    /// A page has left the register of its lanes.
+    fn release_register(&mut self, number: u32, lanes: u64) {
+        if self.timing.registers.is_some() {
+            self.dies[number as usize].hold(lanes, u32::MAX);
+            self.look_at(number);
+        }
+    }
+
+    /// A read that goes first is sensed.
+    fn end_sensing(&mut self, command: u32) {
+        let Command { die, lanes, .. } = self.commands[command];
+        self.dies[die as usize].sensing &= !lanes;
+        self.look_at(die);
+        self.send_page(command);
+    }
+
+    /// A page that was sensed crosses the channel, unless it stays in its die.
+    fn send_page(&mut self, command: u32) {
+        let Command { die, lanes, order, data, .. } = self.commands[command];
+        if data.is_zero() {
+            self.release_register(die, lanes);
+            return self.end_read(command);
+        }
+        let (class, channel) = (self.class_of(command, Crossing::Page), self.channel_of(die));
+        let waiting = Waiting { since: self.now, order, command, what: Crossing::Page };
+        self.channels[channel as usize].offer(class, waiting);
+        self.due_channels.push(channel);
+    }
+
+    /// The page of a read is where it is wanted.
+    fn end_read(&mut self, command: u32) {
+        let entry = &self.commands[command];
+        match entry.owner {
+            Owner::Host(part) => {
+                let times = times(entry, self.now);
+                self.done.push(Done::Read { part, times });
+                self.commands.give_back(command);
+            }
+            Owner::Nobody => self.commands.give_back(command),
+            Owner::Copy if entry.decoding.is_zero() => self.end_copy(command),
+            Owner::Copy => self.agenda.schedule(self.now + entry.decoding, Event::Decoded(command)),
+        }
+    }
+
+    /// What was read for a copy can be programmed elsewhere.
+    fn end_copy(&mut self, command: u32) {
+        let Command { die, number, .. } = self.commands[command];
+        self.commands.give_back(command);
+        let scope = self.scope_of(die);
+        self.copies[scope].end(number);
+        while let Some(waiting) = self.copies[scope].take_over() {
+            self.make_ready(waiting);
+        }
+    }
+
+    /// A program, or the erases of a superblock, wait for no copy any more.
+    fn make_ready(&mut self, first: u32) {
+        let has_turn = self.erase_turns.are_kept() && self.commands[first].kind == Kind::Erase;
+        let mut command = first;
+        while command != NONE {
+            let entry = &mut self.commands[command];
+            entry.is_ready = true;
+            let die = entry.die;
+            command = entry.next;
+            self.look_at(die);
+        }
+        if has_turn {
+            self.give_erase_turns();
+        }
+    }
+
+    /// The array of a die ends what it does.
+    fn end_array(&mut self, number: u32) {
+        self.look_at(number);
+        let die = &mut self.dies[number as usize];
+        if die.phase == Phase::Suspending {
+            die.phase = Phase::Suspended;
+            return;
+        }
+        debug_assert_eq!(die.phase, Phase::Running, "the array of die {number}");
+        let job = die.job;
+        (die.phase, die.job) = (Phase::Idle, NONE);
+        match self.commands[job].kind {
+            Kind::Read => self.send_page(job),
+            Kind::Program => self.end_program(number, job),
+            Kind::Erase => {
+                if self.commands[job].has_place {
+                    self.erase_turns.end();
+                    self.give_erase_turns();
+                }
+                self.commands.give_back(job);
+            }
+        }
+    }
+
+    /// A program of one plane or several has ended.
+    fn end_program(&mut self, number: u32, first: u32) {
+        let mut command = first;
+        while command != NONE {
+            let Command { program, order, has_place, number: flushed, next, .. } = self.commands[command];
+            self.dies[number as usize].programs.set(program, false);
+            if has_place {
+                self.places.give_back(order);
+            }
+            if self.carries_bytes {
+                let (superblock, operation) = self.geometry.of_number_on_die(program, number);
+                self.done.push(Done::Programmed { superblock, operation });
+            }
+            if flushed != u64::MAX {
+                self.programs.end(flushed);
+            }
+            self.commands.give_back(command);
+            command = next;
+        }
+        while let Some(flush) = self.programs.take_over() {
+            self.done.push(Done::Flushed(flush));
+        }
+        if self.program_turns.are_kept() {
+            self.program_turns.end();
+            // Whoever waits for the turn is asked when this moment is decided.
+            self.look_at(number);
+        }
+    }
+}
+
+/// Where the time of a read went that is across its channel at `now`.
+#[inline]
+fn times(command: &Command, now: Time) -> ReadTimes {
+    let transfer = command.command + command.data;
+    let waits = now - command.issued - transfer - command.array;
+    let suspend = command.suspending.min(waits);
+    ReadTimes { queue: waits - suspend, suspend, sense: command.array, transfer }
+}

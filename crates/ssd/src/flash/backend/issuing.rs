@@ -1,0 +1,322 @@
+//! Commands that the drive issues.
+
+use super::Backend;
+use crate::flash::command::{Command, Kind, NONE, Owner};
+use crate::flash::geometry::{Cells, Spot};
+use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
+use crate::reliability::errors::Sensing;
+use nacre_kernel::{Activity, Time};
+use nacre_media::flash::{Block, Operation};
+use std::ops::Range;
+
+/// A read of the host: units of one operation.
+#[derive(Clone, Debug)]
+pub(crate) struct HostRead {
+    /// Which part of which request waits for it.
+    pub(crate) part: u32,
+    pub(crate) spot: Spot,
+    /// The planes that it reads; of meaning where planes read independently.
+    pub(crate) planes: Range<u32>,
+    pub(crate) units: u32,
+    /// What the time of the die is for.
+    pub(crate) activity: Activity,
+}
+
+/// What the time of a die is for.
+fn activity(cause: Cause) -> Activity {
+    match cause {
+        Cause::Host => Activity::Drain,
+        Cause::Cleaning | Cause::Refresh => Activity::Clean,
+        Cause::Wear => Activity::LevelWear,
+        Cause::Mapping => Activity::Translate,
+    }
+}
+
+impl Backend {
+    /// Issues a read of the host.
+    #[inline]
+    pub(crate) fn read(&mut self, read: &HostRead) {
+        self.issue_read(read, Owner::Host(read.part));
+    }
+
+    /// Issues a read that nobody waits for.
+    pub(crate) fn read_aside(&mut self, read: &HostRead) {
+        self.issue_read(read, Owner::Nobody);
+    }
+
+    #[inline]
+    fn issue_read(&mut self, read: &HostRead, owner: Owner) {
+        let pages = if read.units == 1 { 1 } else { self.geometry.pages_of(read.units) };
+        let lanes = match self.timing.lanes {
+            1 => 1,
+            _ => (u64::MAX >> (64 - read.planes.len())) << read.planes.start,
+        };
+        let command = Command {
+            kind: Kind::Read,
+            owner,
+            activity: read.activity,
+            die: read.spot.die,
+            lanes,
+            pages,
+            superblock: NONE,
+            program: NONE,
+            array: self.timing.sensing(read.spot),
+            command: self.timing.command * u64::from(pages),
+            data: self.timing.unit_data * u64::from(read.units),
+            is_ready: true,
+            next: NONE,
+            ..Command::default()
+        };
+        let number = self.issue(command);
+        let die = &mut self.dies[read.spot.die as usize];
+        if self.timing.read_priority {
+            die.reads.push_back(number);
+        } else {
+            die.queued += command.array;
+            die.line.push_back(number);
+        }
+        self.die_charges.count(Operation::Read as usize, read.activity, 1);
+        self.look_at(read.spot.die);
+    }
+
+    /// Gives `command` its number.
+    #[inline]
+    fn issue(&mut self, command: Command) -> u32 {
+        let (number, entry) = self.commands.take();
+        *entry = Command { order: self.issued, issued: self.now, ..command };
+        self.issued += 1;
+        number
+    }
+
+    fn issue_program(
+        &mut self,
+        (superblock, operation): (u32, u32),
+        cells: Cells,
+        (activity, cause): (Activity, Cause),
+        is_mixed: bool,
+    ) -> u32 {
+        let spot = Spot { cells, ..self.geometry.spot(operation) };
+        let pages = self.geometry.operation_units / self.geometry.units_per_page;
+        let is_inside = self.timing.is_inside(cause) && activity != Activity::Correct;
+        let program = self.geometry.number_on_die(superblock, operation);
+        if self.geometry.is_first(operation)
+            && let Some(errors) = &mut self.errors.0
+        {
+            errors.begin_filling(superblock, self.now);
+        }
+        if self.erase_turns.are_kept() && operation < self.geometry.dies {
+            self.erase_now(superblock, spot.die);
+        }
+        let command = Command {
+            kind: Kind::Program,
+            activity,
+            die: spot.die,
+            lanes: u64::MAX,
+            pages,
+            superblock,
+            program,
+            array: self.timing.programming(spot),
+            command: if is_inside { self.timing.command } else { self.timing.command * u64::from(pages) },
+            data: if is_inside { Time::ZERO } else { self.timing.program_data },
+            is_ready: true,
+            number: u64::MAX,
+            next: NONE,
+            ..Command::default()
+        };
+        let number = self.issue(command);
+        if cause != Cause::Host {
+            let scope = self.scope_of(spot.die);
+            let waits = self.copies[scope].wait(number);
+            self.commands[number].is_ready = !waits;
+        }
+        if self.flush_waits && is_mixed {
+            self.commands[number].number = self.programs.begin();
+        }
+        let die = &mut self.dies[spot.die as usize];
+        die.programs.set(program, true);
+        die.queued += command.array;
+        die.line.push_back(number);
+        self.look_at(spot.die);
+        number
+    }
+
+    /// Reads units of one operation to copy them, or to look into them.
+    pub(super) fn read_for_copy(
+        &mut self,
+        (superblock, operation): (u32, u32),
+        cells: Cells,
+        units: u32,
+        (cause, again): (Cause, Sensing),
+    ) {
+        let spot = Spot { cells, ..self.geometry.spot(operation) };
+        let senses = 1 + again.senses;
+        let pages = self.geometry.pages_of(units) * senses;
+        let is_inside = self.timing.is_inside(cause);
+        let scope = self.scope_of(spot.die);
+        let command = Command {
+            kind: Kind::Read,
+            owner: Owner::Copy,
+            activity: activity(cause),
+            die: spot.die,
+            lanes: u64::MAX >> (64 - self.timing.lanes),
+            pages: if is_inside { 0 } else { pages },
+            superblock,
+            program: NONE,
+            array: self.timing.sensing(spot) * u64::from(senses),
+            command: if is_inside { self.timing.command } else { self.timing.command * u64::from(pages) },
+            data: if is_inside {
+                Time::ZERO
+            } else {
+                self.timing.unit_data * u64::from(units) * u64::from(senses)
+            },
+            decoding: again.decoding,
+            is_ready: true,
+            number: self.copies[scope].begin(),
+            next: NONE,
+            ..Command::default()
+        };
+        let number = self.issue(command);
+        let die = &mut self.dies[spot.die as usize];
+        die.queued += command.array;
+        die.line.push_back(number);
+        match cause {
+            Cause::Mapping => self.die_charges.count(Operation::Read as usize, Activity::Translate, 1),
+            // Planes are read together, and each takes its energy.
+            _ => {
+                self.counts.copy_reads += 1;
+                self.die_charges.count(Operation::Read as usize, Activity::Clean, u64::from(pages));
+            }
+        }
+        self.look_at(spot.die);
+    }
+
+    /// A unit that is copied is beyond the code: where there is parity, the others of its stripe are read beside it.
+    /// Returns whether it is rebuilt from them.
+    #[inline(never)]
+    fn rebuild(&mut self, copied: &Copied, block: &Block) -> bool {
+        let Copied { from, cells, .. } = *copied;
+        let others = self.geometry.others(from, block.programmed, true);
+        let mut is_rebuilt = !others.is_empty();
+        let superblock = from >> self.geometry.shift;
+        for other in &others {
+            let Some(errors) = &mut self.errors.0 else { return false };
+            let sensing = errors.decode_other(other, block.erases, cells, self.now);
+            errors.count_rebuild_read(sensing.senses);
+            is_rebuilt &= !sensing.is_lost;
+            self.read_for_copy((superblock, other.operation), cells, 1, (Cause::Refresh, sensing));
+        }
+        if let Some(errors) = &mut self.errors.0 {
+            errors.count_rebuilt(is_rebuilt);
+        }
+        is_rebuilt
+    }
+
+    /// The erase of `superblock` on `die`, which is to be filled next, does not wait for its turn any longer.
+    fn erase_now(&mut self, superblock: u32, die: u32) {
+        let commands = &self.commands;
+        let is_it = |number: u32| (commands[number].superblock, commands[number].die) == (superblock, die);
+        if let Some(number) = self.erase_turns.take(is_it) {
+            self.commands[number].has_place = false;
+            self.dies[die as usize].line.push_back(number);
+            self.look_at(die);
+        }
+    }
+
+    /// Erases whose turn has come wait at their dies.
+    pub(super) fn give_erase_turns(&mut self) {
+        let commands = &self.commands;
+        while let Some(number) = self.erase_turns.next(|number| commands[number].is_ready) {
+            let die = self.commands[number].die;
+            self.dies[die as usize].line.push_back(number);
+            let state = &mut self.dies[die as usize];
+            if !state.is_due {
+                state.is_due = true;
+                self.due_dies.push(die);
+            }
+        }
+    }
+}
+
+impl FlashOps for Backend {
+    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool) {
+        let is_mixed = is_mixed || cause == Cause::Host;
+        let number =
+            self.issue_program((superblock, operation), cells, (activity(cause), cause), is_mixed);
+        if cause == Cause::Host {
+            self.commands[number].has_place = true;
+            self.places.take(self.commands[number].order);
+        }
+    }
+
+    fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause) {
+        // It holds no place in the write buffer, and a flush does not wait for it: what it protects is on the flash.
+        self.issue_program((superblock, operation), cells, (Activity::Correct, cause), false);
+    }
+
+    fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause) {
+        let sensing = match &mut self.errors.0 {
+            Some(errors) if cause != Cause::Mapping => errors.take_copied(superblock),
+            _ => Sensing::default(),
+        };
+        self.read_for_copy((superblock, operation), cells, units, (cause, sensing));
+    }
+
+    #[inline]
+    fn copied(&mut self, copied: &Copied, blocks: &[Block]) {
+        let Some(errors) = &mut self.errors.0 else { return };
+        if self.timing.is_inside(copied.cause) {
+            return errors.copy_inside(copied, blocks, self.now);
+        }
+        let block = &blocks[(copied.from >> self.geometry.shift) as usize];
+        if errors.copy(copied, block.erases, self.now)
+            && !self.rebuild(copied, block)
+            && let Some(errors) = &mut self.errors.0
+        {
+            errors.lose(copied.owner);
+        }
+    }
+
+    fn erase(&mut self, superblock: u32) {
+        let on = self.geometry.dies_of(superblock);
+        let blocks = self.geometry.blocks_per_die();
+        let has_turn = self.erase_turns.are_kept();
+        let mut chain = NONE;
+        for die in on.clone().rev() {
+            chain = self.issue(Command {
+                kind: Kind::Erase,
+                activity: Activity::Erase,
+                die,
+                lanes: u64::MAX,
+                pages: blocks,
+                superblock,
+                program: NONE,
+                array: self.timing.erase,
+                has_place: has_turn,
+                next: chain,
+                ..Command::default()
+            });
+        }
+        let scope = self.scope_of(on.start);
+        let is_ready = !self.copies[scope].wait(chain);
+        let mut number = chain;
+        while number != NONE {
+            self.commands[number].is_ready = is_ready;
+            let die = self.commands[number].die;
+            if has_turn {
+                self.erase_turns.add(number);
+            } else {
+                self.dies[die as usize].line.push_back(number);
+                self.look_at(die);
+            }
+            self.dies[die as usize].queued += self.timing.erase;
+            number = self.commands[number].next;
+        }
+        if has_turn {
+            self.give_erase_turns();
+        }
+    }
+
+    fn die_free_from(&mut self, die: u32) -> Time {
+        self.dies[die as usize].expected_free(self.now)
+    }
+}

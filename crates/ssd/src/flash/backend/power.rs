@@ -1,0 +1,187 @@
+//! What a power loss keeps channels and dies from doing, and gives back to the ledgers.
+//!
+//! Time and operations are charged when they begin. An operation in progress counts, for the time that it had come to; what
+//! had not begun was never charged.
+
+use super::Backend;
+use crate::flash::channel::{Channel, Crossing};
+use crate::flash::command::{Kind, NONE};
+use crate::flash::die::{Die, Phase};
+use crate::ftl::translation::Held;
+use nacre_kernel::{Activity, Time};
+use nacre_media::flash::Operation;
+
+/// What had not ended when power was lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unfinished {
+    pub(crate) programs: u64,
+    pub(crate) erases: u64,
+    /// On the die that has most of them.
+    pub(crate) most_programs: u64,
+    pub(crate) most_erases: u64,
+}
+
+impl Backend {
+    /// What has not ended.
+    pub(crate) fn unfinished(&self) -> Unfinished {
+        let mut of_dies = vec![[0_u64; 2]; self.dies.len()];
+        for (_, command) in self.commands.iter() {
+            match command.kind {
+                Kind::Program => of_dies[command.die as usize][0] += 1,
+                Kind::Erase => of_dies[command.die as usize][1] += 1,
+                Kind::Read => {}
+            }
+        }
+        let mut all = Unfinished::default();
+        for [programs, erases] in of_dies {
+            all.programs += programs;
+            all.erases += erases;
+            all.most_programs = all.most_programs.max(programs);
+            all.most_erases = all.most_erases.max(erases);
+        }
+        all
+    }
+
+    /// Programs in progress, by superblock and operation.
+    pub(crate) fn interrupted(&self) -> Vec<(u32, u32)> {
+        let mut all = Vec::new();
+        for (number, die) in (0..).zip(&self.dies) {
+            let mut command = die.job;
+            if command == NONE || die.phase == Phase::Taken || self.commands[command].kind != Kind::Program {
+                continue;
+            }
+            while command != NONE {
+                all.push(self.geometry.of_number_on_die(self.commands[command].program, number));
+                command = self.commands[command].next;
+            }
+        }
+        all
+    }
+
+    /// These, and those that wait.
+    pub(crate) fn unfinished_programs(&self) -> Vec<(u32, u32)> {
+        let programs = self.commands.iter().filter(|(_, command)| command.kind == Kind::Program);
+        programs.map(|(_, command)| self.geometry.of_number_on_die(command.program, command.die)).collect()
+    }
+
+    /// Power is lost at `at`, while the buffer holds operations that were not issued. `finishing` is what each program takes
+    /// if the drive is protected: all that is to be programmed is programmed then.
+    pub(crate) fn power_fail(&mut self, at: Time, held: &Held, finishing: Option<Time>) {
+        self.cut_channels(at, finishing.is_some());
+        self.cut_arrays(at, finishing.is_some());
+        self.cut_waiting_programs(finishing);
+        let pages_of_operation = u64::from(self.geometry.operation_units / self.geometry.units_per_page);
+        for (activity, operations) in
+            [(Activity::Drain, held.operations), (Activity::Correct, held.parities)]
+        {
+            let pages = operations * pages_of_operation;
+            if let Some(each) = finishing {
+                self.die_charges.charge(activity, each * operations);
+                self.counts.programs += operations;
+                self.channel_charges.count(Operation::Transfer as usize, Activity::Transfer, pages);
+            } else {
+                self.counts.unprogrammed[activity as usize] += pages;
+            }
+        }
+        self.clear();
+    }
+
+    /// What crosses channels does so only in part.
+    fn cut_channels(&mut self, at: Time, is_protected: bool) {
+        for number in 0..self.channels.len() {
+            let state = &self.channels[number];
+            let Some(crossing) = state.crossing else { continue };
+            if is_protected && crossing.what == Crossing::Data {
+                continue;
+            }
+            let left = state.until.saturating_sub(at);
+            self.channel_charges.give_back(Activity::Transfer, left);
+        }
+    }
+
+    /// What arrays do is done only in part.
+    fn cut_arrays(&mut self, at: Time, is_protected: bool) {
+        let mut given_back: Vec<(Activity, Time)> = Vec::new();
+        for die in &self.dies {
+            if die.job == NONE {
+                continue;
+            }
+            let job = &self.commands[die.job];
+            let left = match die.phase {
+                Phase::Running => die.until.saturating_sub(at),
+                Phase::Suspending | Phase::Suspended => die.until,
+                Phase::Taken if job.kind == Kind::Read => job.array,
+                Phase::Taken | Phase::Idle => Time::ZERO,
+            };
+            if !(is_protected && job.kind == Kind::Program) {
+                given_back.push((job.activity, left.min(job.array)));
+            }
+        }
+        // Reads that go first are charged when their command crosses.
+        for (number, command) in self.commands.iter() {
+            let die = &self.dies[command.die as usize];
+            let is_sensing = command.kind == Kind::Read
+                && die.job != number
+                && die.sensing & command.lanes != 0
+                && !die.reads.contains(&number)
+                && !die.line.contains(&number);
+            if is_sensing {
+                let end = command.began + command.command + command.array;
+                given_back.push((command.activity, end.saturating_sub(at).min(command.array)));
+            }
+        }
+        for (activity, time) in given_back {
+            self.die_charges.give_back(activity, time);
+        }
+    }
+
+    /// Programs that had not begun never will, or capacitors do them.
+    fn cut_waiting_programs(&mut self, finishing: Option<Time>) {
+        let mut left: Vec<(Activity, u64, Time)> = Vec::new();
+        for (number, command) in self.commands.iter().filter(|(_, command)| command.kind == Kind::Program) {
+            let die = &self.dies[command.die as usize];
+            let mut first = die.job;
+            let mut has_begun = false;
+            while first != NONE && die.phase != Phase::Taken {
+                has_begun |= first == number;
+                first = self.commands[first].next;
+            }
+            if !has_begun {
+                left.push((command.activity, u64::from(command.pages), command.array));
+            }
+        }
+        for (activity, pages, array) in left {
+            if finishing.is_some() {
+                self.die_charges.charge(activity, array);
+                self.counts.programs += 1;
+                self.channel_charges.count(Operation::Transfer as usize, Activity::Transfer, pages);
+            } else {
+                self.counts.unprogrammed[activity as usize] += pages;
+            }
+        }
+    }
+
+    /// Nothing is under way any more.
+    fn clear(&mut self) {
+        let (programs, lanes) = (self.geometry.operations_per_die(), self.timing.lanes);
+        self.commands.clear();
+        self.dies.iter_mut().for_each(|die| *die = Die::new(programs, lanes));
+        self.channels.iter_mut().for_each(Channel::clear);
+        self.agenda.clear();
+        self.due_dies.clear();
+        self.due_channels.clear();
+        self.copies.iter_mut().for_each(|copies| copies.clear());
+        self.programs.clear();
+        self.places.clear();
+        self.erase_turns.clear();
+        self.program_turns.clear();
+        self.done.clear();
+    }
+
+    /// Recovery erases so many dies again.
+    pub(crate) fn erase_again(&mut self, all: u64) {
+        self.die_charges.charge(Activity::Erase, self.timing.erase * all);
+        let blocks = self.geometry.blocks_per_die();
+        self.die_charges.count(Operation::Erase as usize, Activity::Erase, all * u64::from(blocks));
+    }
+}

@@ -1,0 +1,119 @@
+//! Turns: erases, and programs, that are under way on no more than so many dies.
+
+use crate::config::Config;
+use crate::flash::geometry::Geometry;
+use nacre_kernel::state::State;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Which dies erase next, where not all may at the same time.
+#[derive(Debug, State)]
+pub(super) struct EraseTurns {
+    /// `None` where all may.
+    #[state(skip = "from the configuration")]
+    most: Option<u32>,
+    under_way: u32,
+    /// Erases that wait for their turn, oldest first.
+    #[state(varies)]
+    waiting: VecDeque<u32>,
+}
+
+impl EraseTurns {
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> EraseTurns {
+        let most = config.erases_at_once.filter(|&most| most < geometry.dies);
+        EraseTurns { most, under_way: 0, waiting: VecDeque::new() }
+    }
+
+    /// Whether erases wait for a turn at all.
+    #[inline]
+    pub(super) fn are_kept(&self) -> bool {
+        self.most.is_some()
+    }
+
+    pub(super) fn add(&mut self, command: u32) {
+        self.waiting.push_back(command);
+    }
+
+    /// The next erase whose turn has come; `is_ready` says whether it can begin.
+    pub(super) fn next(&mut self, is_ready: impl Fn(u32) -> bool) -> Option<u32> {
+        let &first = self.waiting.front()?;
+        if Some(self.under_way) == self.most || !is_ready(first) {
+            return None;
+        }
+        self.under_way += 1;
+        self.waiting.pop_front()
+    }
+
+    /// Takes the first waiting erase that `is_it`: it does not wait for its turn.
+    pub(super) fn take(&mut self, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let place = self.waiting.iter().position(|&command| is_it(command))?;
+        self.waiting.remove(place)
+    }
+
+    /// An erase that had a turn has ended.
+    pub(super) fn end(&mut self) {
+        self.under_way -= 1;
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().copied()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.under_way = 0;
+        self.waiting.clear();
+    }
+}
+
+/// Which dies program next, where a power budget does not allow all at the same time.
+#[derive(Debug, State)]
+pub(super) struct ProgramTurns {
+    /// `None` where all may.
+    #[state(skip = "from the configuration")]
+    most: Option<u32>,
+    under_way: u32,
+    /// Dies with a program whose data has crossed, behind the number of its command.
+    waiting: BTreeSet<(u64, u32)>,
+}
+
+impl ProgramTurns {
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> ProgramTurns {
+        let most = config.programs_at_once.filter(|&most| most < geometry.dies);
+        ProgramTurns { most, under_way: 0, waiting: BTreeSet::new() }
+    }
+
+    /// Whether a program has to ask for a turn.
+    #[inline]
+    pub(super) fn are_kept(&self) -> bool {
+        self.most.is_some()
+    }
+
+    /// `die` asks for a turn for the program with this number.
+    pub(super) fn ask(&mut self, number: u64, die: u32) {
+        self.waiting.insert((number, die));
+    }
+
+    /// The die whose turn it is, if there is one for it.
+    pub(super) fn next(&mut self) -> Option<u32> {
+        if Some(self.under_way) == self.most {
+            return None;
+        }
+        self.waiting.pop_first().map(|(_, die)| die)
+    }
+
+    /// A program begins, with a turn.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        self.under_way += 1;
+    }
+
+    /// A program has ended.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.under_way -= 1;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.under_way = 0;
+        self.waiting.clear();
+    }
+}

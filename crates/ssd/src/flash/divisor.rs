@@ -1,0 +1,26 @@
+//! Division by numbers that are fixed when a drive is built.
+
+/// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
+/// by direct computation"): exact for every dividend of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Divisor {
+    pub(crate) by: u32,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    pub(crate) fn new(by: u32) -> Divisor {
+        // For 1 the reciprocal would be 2^64; quotients are then taken as they are.
+        Divisor { by, reciprocal: if by == 1 { 0 } else { u64::MAX / u64::from(by) + 1 } }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    pub(crate) fn divide(self, number: u32) -> (u32, u32) {
+        if self.by == 1 {
+            return (number, 0);
+        }
+        let quotient = ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32;
+        (quotient, number - quotient * self.by)
+    }
+}

@@ -1,0 +1,372 @@
+//! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
+
+use crate::config::Config;
+use crate::flash::divisor::Divisor;
+use crate::reliability::parity::stripes::Stripes;
+use nacre_kernel::Request;
+use nacre_kernel::state::Value;
+use std::ops::Range;
+
+/// Units the host programs in a plane between two looks at what cleaning has to do there: at most so many, and this part of
+/// a block.
+const PACE_MOST: u32 = 64;
+const PACES: u32 = 32;
+
+/// How many bits a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(crate) enum Cells {
+    /// As many as they can.
+    Full,
+    /// One.
+    Single,
+}
+
+/// Sizes that a checked configuration has.
+///
+/// A *unit* is what the mapping knows; one page of flash holds some of them. A *region* is a part of the drive that is
+/// filled and cleaned by itself: all of it, or one plane. A *superblock* is one block of every plane of a region. An
+/// *operation* programs one page of a die, or of all planes of a region on it at once. Operations of a superblock are
+/// numbered in the order they are programmed: over all dies, then the next page. Those of a plane's blocks have the
+/// numbers of their die. What programs parity holds no units: a superblock has those of its data alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    pub(crate) channels: u32,
+    pub(crate) dies: u32,
+    pub(crate) planes: u32,
+    pub(crate) pages_per_block: u32,
+    /// Of all regions; those of one follow each other, and so do the regions of a die.
+    pub(crate) superblocks: u32,
+    /// All of the drive, or its planes.
+    pub(crate) regions: u32,
+    pub(crate) superblocks_of_region: u32,
+    /// From the first superblock of a die to that of the next; 0 where superblocks lie over all dies.
+    superblocks_between_dies: u32,
+    by_superblocks_of_die: Divisor,
+    pub(crate) unit_bytes: u32,
+    /// Bits of an address below the number of its unit.
+    pub(crate) unit_shift: u32,
+    pub(crate) units_per_page: u32,
+    /// Units one operation programs.
+    pub(crate) operation_units: u32,
+    /// From the number of one operation of a superblock to the next.
+    pub(crate) operation_step: u32,
+    pub(crate) units_per_superblock: u32,
+    /// Superblocks of each region whose worth of space is kept erased.
+    pub(crate) reserve: u32,
+    /// Superblocks beside them that hold no more than what is being filled, where there are placement handles.
+    pub(crate) open_for_handles: u32,
+    /// Units the host sees.
+    pub(crate) logical_units: u32,
+    /// Units of the mapping table in flash; 0 where all of it is in DRAM.
+    pub(crate) mapping_units: u32,
+    /// Mappings one of them holds.
+    pub(crate) mappings_per_unit: u32,
+    /// Bits of a physical number below those of the superblock.
+    pub(crate) shift: u32,
+    /// By the operations of one page number of a superblock on one die: the planes, where they are not programmed together.
+    by_row: Divisor,
+    by_operation: Divisor,
+    by_die: Divisor,
+    by_page: Divisor,
+    by_superblock: Divisor,
+    /// Whether superblocks lie over all dies without parity: operations are programmed in the order of their data.
+    is_in_order: bool,
+    /// Operations with one of parity among them; `None` where there is no parity.
+    pub(crate) stripes: Option<Stripes>,
+}
+
+/// Where one operation of a superblock lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(crate) struct Spot {
+    pub(crate) die: u32,
+    /// The page in its block.
+    pub(crate) page: u32,
+    pub(crate) cells: Cells,
+}
+
+impl Geometry {
+    /// The sizes of `config`, which was checked.
+    pub(crate) fn of(config: &Config) -> Geometry {
+        let dies = config.dies_in_all() as u32;
+        let units_per_page = (config.page.0 / config.unit.0) as u32;
+        let planes_at_once = if config.multi_plane && !config.is_by_plane() { config.planes } else { 1 };
+        let operation_units = units_per_page * planes_at_once;
+        let mappings_per_unit = config.mappings_per_unit() as u32;
+        let logical_units = config.logical_units() as u32;
+        let mapping_units = if config.mapping_cache.is_some() { config.mapping_units() as u32 } else { 0 };
+        let units_per_superblock = config.units_per_superblock() as u32;
+        let regions = config.regions() as u32;
+        let superblocks_of_region = config.blocks - config.spare_blocks;
+        let operations_of_row = if regions > 1 { 1 } else { config.planes / planes_at_once };
+        Geometry {
+            channels: config.channels,
+            dies,
+            planes: config.planes,
+            pages_per_block: config.pages,
+            superblocks: superblocks_of_region * regions,
+            regions,
+            superblocks_of_region,
+            superblocks_between_dies: if regions > 1 { superblocks_of_region * config.planes } else { 0 },
+            by_superblocks_of_die: Divisor::new(
+                superblocks_of_region * if regions > 1 { config.planes } else { 1 },
+            ),
+            unit_bytes: config.unit.0 as u32,
+            unit_shift: config.unit.0.trailing_zeros(),
+            units_per_page,
+            operation_units,
+            operation_step: if regions > 1 { dies } else { 1 },
+            units_per_superblock,
+            reserve: config.reserve,
+            open_for_handles: config.superblocks_of_handles(),
+            logical_units,
+            mapping_units,
+            mappings_per_unit,
+            shift: units_per_superblock.next_power_of_two().trailing_zeros(),
+            by_row: Divisor::new(operations_of_row),
+            by_operation: Divisor::new(operation_units),
+            by_die: Divisor::new(dies),
+            by_page: Divisor::new(units_per_page),
+            by_superblock: Divisor::new(units_per_superblock),
+            is_in_order: regions == 1 && config.stripe().is_none(),
+            stripes: config.stripe().map(|size| Stripes::new(size, dies)),
+        }
+    }
+
+    /// Numbers of physical units, those between superblocks that stand for nothing included.
+    pub(crate) fn numbers(&self) -> usize {
+        (self.superblocks as usize) << self.shift
+    }
+
+    /// Memory that the tables of a drive with so many blocks in a plane take when every unit was written: four bytes
+    /// for each logical unit, four and a bit for each physical one, and sixteen for each block.
+    pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
+        let logical = u64::from(self.logical_units) + u64::from(self.mapping_units);
+        let physical = self.numbers() as u64;
+        4 * logical + 4 * physical + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
+    }
+
+    /// What of it a drive takes that was never written: 64 bytes for each superblock and, where blocks differ, eight for
+    /// each block.
+    pub(crate) fn memory_bytes_at_once(&self, blocks: u32, blocks_differ: bool) -> u64 {
+        let of_blocks = if blocks_differ { 8 * u64::from(blocks) * u64::from(self.lanes()) } else { 0 };
+        64 * u64::from(self.superblocks) + of_blocks
+    }
+
+    /// Units of all superblocks.
+    #[cfg(test)]
+    pub(crate) fn physical_units(&self) -> u64 {
+        u64::from(self.superblocks) * u64::from(self.units_per_superblock)
+    }
+
+    /// The first and the last unit of a request.
+    #[inline]
+    pub(crate) fn units_of(&self, request: &Request) -> (u32, u32) {
+        let last = request.address + u64::from(request.bytes.max(1)) - 1;
+        ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
+    }
+
+    /// Bytes the host sees.
+    pub(crate) fn capacity(&self) -> u64 {
+        u64::from(self.logical_units) * u64::from(self.unit_bytes)
+    }
+
+    /// Planes of all dies.
+    pub(crate) fn lanes(&self) -> u32 {
+        self.dies * self.planes
+    }
+
+    /// Blocks of a superblock.
+    pub(crate) fn blocks_per_superblock(&self) -> u32 {
+        if self.is_by_plane() { 1 } else { self.lanes() }
+    }
+
+    /// Blocks of a superblock on a die where it has some.
+    pub(crate) fn blocks_per_die(&self) -> u32 {
+        if self.is_by_plane() { 1 } else { self.planes }
+    }
+
+    /// Units the host programs in a plane between two looks at what cleaning has to do there.
+    pub(crate) fn pace_of_plane(&self) -> u32 {
+        (self.units_per_superblock / PACES).clamp(1, PACE_MOST)
+    }
+
+    /// Whether every plane is a region of its own.
+    #[inline]
+    pub(crate) fn is_by_plane(&self) -> bool {
+        self.regions > 1
+    }
+
+    /// The region of `superblock`.
+    #[inline]
+    pub(crate) fn region_of(&self, superblock: u32) -> usize {
+        if self.is_by_plane() { (superblock / self.superblocks_of_region) as usize } else { 0 }
+    }
+
+    /// The most of so many units that a region takes when each has its share of their pages.
+    pub(crate) fn units_of_region(&self, units: u32) -> u32 {
+        if !self.is_by_plane() {
+            return units;
+        }
+        units.div_ceil(self.units_per_page).div_ceil(self.regions) * self.units_per_page
+    }
+
+    /// Whether `unit` and the one before it go into one operation where a drive is filled in order.
+    #[inline]
+    pub(crate) fn shares_a_page_with_last(&self, unit: u32) -> bool {
+        !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page)
+    }
+
+    /// The die that the plane `region` is on.
+    #[inline]
+    pub(crate) fn die_of(&self, region: usize) -> u32 {
+        region as u32 / self.planes
+    }
+
+    /// The dies that `superblock` has blocks on.
+    pub(crate) fn dies_of(&self, superblock: u32) -> Range<u32> {
+        if self.is_by_plane() {
+            let die = self.die_of(self.region_of(superblock));
+            die..die + 1
+        } else {
+            0..self.dies
+        }
+    }
+
+    /// The number of an operation among those of its superblock, by its number among those that program data.
+    #[inline]
+    fn operation_in(&self, place: u32) -> u32 {
+        match &self.stripes {
+            None => place,
+            Some(stripes) => stripes.operation_of(place),
+        }
+    }
+
+    /// Operations that so many units of data fill, and units behind them: the place of the unit with that number, among
+    /// operations that program data and there.
+    #[inline]
+    pub(crate) fn operations_of(&self, units: u32) -> (u32, u32) {
+        self.by_operation.divide(units)
+    }
+
+    /// The block of its superblock that the unit with this number lies in.
+    pub(crate) fn lane_of(&self, index: u32) -> u32 {
+        if self.is_by_plane() {
+            return 0;
+        }
+        let (place, within) = self.by_operation.divide(index);
+        self.lane_within(self.operation_in(place), within)
+    }
+
+    /// The planes of their die that so many units lie on, from the one with this number in `superblock` on.
+    pub(crate) fn planes_of(&self, superblock: u32, index: u32, units: u32) -> Range<u32> {
+        let lane = match self.is_by_plane() {
+            true => self.region_of(superblock) as u32,
+            false => self.lane_of(index),
+        };
+        let first = lane % self.planes;
+        first..(first + self.pages_of(units)).min(self.planes)
+    }
+
+    /// The block of its superblock that the unit in place `within` of an operation lies in.
+    pub(crate) fn lane_within(&self, operation: u32, within: u32) -> u32 {
+        let (row, die) = self.by_die.divide(operation);
+        // Planes that are programmed together lie in one operation, and others follow each other.
+        let plane = self.by_page.divide(within).0 + self.by_row.divide(row).1;
+        die * self.planes + plane
+    }
+
+    /// The operation that programs the unit with this number in `superblock`.
+    #[inline(always)]
+    pub(crate) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
+        self.operation_at(superblock, self.by_operation.divide(index).0)
+    }
+
+    /// The operation that would hold `unit` had superblocks over all dies been filled in order.
+    #[inline]
+    pub(crate) fn operation_in_order(&self, unit: u32) -> u32 {
+        self.operation_of(0, self.by_superblock.divide(unit).1)
+    }
+
+    /// An operation of `superblock` by its number among those that program data.
+    #[inline(always)]
+    pub(crate) fn operation_at(&self, superblock: u32, place: u32) -> u32 {
+        if self.is_in_order {
+            return place;
+        }
+        // Of superblocks over all dies the quotient is 0.
+        let (die, _) = self.by_superblocks_of_die.divide(superblock);
+        self.operation_in(place) * self.operation_step + die
+    }
+
+    /// Whether `operation` is the first of its superblock.
+    #[inline]
+    pub(crate) fn is_first(&self, operation: u32) -> bool {
+        operation < self.operation_step
+    }
+
+    /// Units of data that all dies program at once, or one where planes are filled by themselves.
+    pub(crate) fn units_at_once(&self) -> u32 {
+        let operations = match &self.stripes {
+            _ if self.is_by_plane() => 1,
+            None => self.dies,
+            Some(stripes) => self.dies / stripes.size * stripes.of_data(),
+        };
+        self.operation_units * operations
+    }
+
+    /// Superblocks that have blocks on a die.
+    fn superblocks_of_die(&self) -> u32 {
+        if self.is_by_plane() { self.superblocks_between_dies } else { self.superblocks }
+    }
+
+    /// Operations of all superblocks on one die.
+    pub(crate) fn operations_per_die(&self) -> usize {
+        self.superblocks_of_die() as usize * self.rows() as usize
+    }
+
+    /// Operations of one superblock on one die.
+    #[inline]
+    fn rows(&self) -> u32 {
+        self.pages_per_block * self.by_row.by
+    }
+
+    /// The number of an operation of a superblock among those of its die.
+    #[inline]
+    pub(crate) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
+        let (row, die) = self.by_die.divide(operation);
+        (superblock - die * self.superblocks_between_dies) * self.rows() + row
+    }
+
+    /// The page and the plane of [`Geometry::number_on_die`], where each plane is filled by itself.
+    pub(crate) fn page_and_plane(&self, number: u32) -> (u32, u32) {
+        (number % self.rows(), number / self.rows() / self.superblocks_of_region)
+    }
+
+    /// The superblock and operation of [`Geometry::number_on_die`] on `die`.
+    pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
+        let (superblock, row) = (number / self.rows(), number % self.rows());
+        (superblock + die * self.superblocks_between_dies, row * self.dies + die)
+    }
+
+    /// Operations of the same superblock and planes that are programmed before `operation` on its word line, which
+    /// has so many pages.
+    pub(crate) fn word_line_before(&self, operation: u32, pages: usize) -> impl Iterator<Item = u32> {
+        let (row, die) = self.by_die.divide(operation);
+        let (page, planes) = self.by_row.divide(row);
+        let (rows, dies) = (self.by_row.by, self.dies);
+        (page - page % pages as u32..page).map(move |page| (page * rows + planes) * dies + die)
+    }
+
+    /// Where an operation of a superblock lies whose cells are full.
+    #[inline]
+    pub(crate) fn spot(&self, operation: u32) -> Spot {
+        let (row, die) = self.by_die.divide(operation);
+        Spot { die, page: self.by_row.divide(row).0, cells: Cells::Full }
+    }
+
+    /// Pages of one operation that so many of its units lie on, one beside the other.
+    #[inline]
+    pub(crate) fn pages_of(&self, units: u32) -> u32 {
+        self.by_page.divide(units + self.units_per_page - 1).0
+    }
+}

@@ -1,0 +1,10 @@
+//! The flash: channels, dies, planes and registers, and what each does when.
+
+pub(crate) mod backend;
+pub(crate) mod channel;
+pub(crate) mod command;
+pub(crate) mod die;
+pub(crate) mod divisor;
+pub(crate) mod geometry;
+pub(crate) mod prerequisites;
+pub(crate) mod timing;

@@ -1,0 +1,168 @@
+//! Placement handles: through which of them data came, and what moving it took.
+//!
+//! The reclaim unit handles of NVMe's flexible data placement: what is written through one handle fills superblocks
+//! of its own. Cleaning mixes the data of all handles, or keeps it apart.
+
+use crate::config::{Config, Isolation};
+use crate::ftl::allocation::frontier::{Frontier, NOBODY};
+use crate::flash::geometry::Geometry;
+use nacre_kernel::Column;
+use nacre_kernel::state::State;
+
+/// The handles of a drive; where there is one alone, nothing is counted.
+#[derive(State)]
+pub(crate) struct Handles {
+    #[state(skip = "from the configuration")]
+    count: u32,
+    /// Whether cleaning keeps their data apart.
+    #[state(skip = "from the configuration")]
+    are_kept_apart: bool,
+    /// The one of the request being served.
+    #[state(skip = "of no meaning between two requests")]
+    current: u32,
+    /// By logical unit, the one it was written through last.
+    #[state(sparse)]
+    of_unit: Vec<u8>,
+    /// By superblock, the one whose data it was opened for.
+    of_superblock: Vec<u8>,
+    /// By region, the one whose data wear levelling moved last.
+    levelled: Vec<u8>,
+    /// Units that were written through each since measuring began, and units of its data that moved.
+    written: Vec<u64>,
+    moved: Vec<u64>,
+}
+
+impl Handles {
+    /// Those of `config`.
+    pub(crate) fn new(config: &Config, geometry: &Geometry) -> Handles {
+        let (count, several) = (config.placement_handles, config.placement_handles > 1);
+        let of_each = |entries: u32| if several { entries as usize } else { 0 };
+        Handles {
+            count,
+            are_kept_apart: config.isolation == Isolation::Persistent,
+            current: 0,
+            of_unit: vec![0; of_each(geometry.logical_units)],
+            of_superblock: vec![0; of_each(geometry.superblocks)],
+            levelled: vec![0; geometry.regions as usize],
+            written: vec![0; of_each(count)],
+            moved: vec![0; of_each(count)],
+        }
+    }
+
+    /// Superblocks that are open for what cleaning moves.
+    pub(crate) fn cleaning_frontiers(&self) -> usize {
+        if self.are_kept_apart { self.count as usize } else { 1 }
+    }
+
+    pub(crate) fn host_frontiers(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there are several.
+    #[inline]
+    pub(crate) fn are_several(&self) -> bool {
+        self.count > 1
+    }
+
+    /// A request for the data of `volume` is served.
+    #[inline]
+    pub(crate) fn choose(&mut self, volume: u32) {
+        if self.count > 1 {
+            self.current = volume % self.count;
+        }
+    }
+
+    /// The one of the request being served.
+    #[inline]
+    pub(crate) fn current(&self) -> usize {
+        self.current as usize
+    }
+
+    /// The host programs `unit`.
+    #[inline]
+    pub(crate) fn count_written(&mut self, unit: u32) {
+        if self.count > 1 {
+            self.of_unit[unit as usize] = self.current as u8;
+            self.written[self.current as usize] += 1;
+        }
+    }
+
+    /// `unit` was moved.
+    #[inline]
+    pub(crate) fn count_moved(&mut self, unit: u32) {
+        // What lies behind the host's units is the mapping table's.
+        if let Some(&handle) = self.of_unit.get(unit as usize) {
+            self.moved[usize::from(handle)] += 1;
+        }
+    }
+
+    pub(crate) fn restart_ledger(&mut self) {
+        self.written.fill(0);
+        self.moved.fill(0);
+    }
+
+    /// What the host wrote through each, what of it moved, and the programs of both for one of the host: no number where it
+    /// wrote nothing.
+    pub(crate) fn columns(&self) -> Vec<Column> {
+        if self.count == 1 {
+            return Vec::new();
+        }
+        let column = |name, values| Column { name, values };
+        let floats = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect();
+        let amplification = |(&written, &moved): (&u64, &u64)| {
+            let programs = written as f64 + moved as f64;
+            if written == 0 { f64::NAN } else { programs / written as f64 }
+        };
+        vec![
+            column("handles.units_host", floats(&self.written)),
+            column("handles.units_moved", floats(&self.moved)),
+            column(
+                "handles.write_amplification",
+                self.written.iter().zip(&self.moved).map(amplification).collect(),
+            ),
+        ]
+    }
+
+    /// The cleaning frontier, of those of the region of `superblock`, that takes its live data.
+    #[inline]
+    pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
+        if self.are_kept_apart { usize::from(self.of_superblock[superblock as usize]) } else { 0 }
+    }
+
+    /// Wear levelling empties `superblock` of `region` next; says whether what it filled there before was for another handle's
+    /// data.
+    pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
+        let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
+        std::mem::replace(&mut self.levelled[region], handle) != handle
+    }
+
+    /// `superblock` is opened for `frontier`, one of so many.
+    pub(crate) fn open(&mut self, frontier: usize, frontiers: usize, superblock: u32) {
+        let handle = self.of_frontier(frontier, frontiers);
+        if let Some(of) = self.of_superblock.get_mut(superblock as usize) {
+            *of = handle;
+        }
+    }
+
+    /// The one whose data `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
+    /// last those of wear levelling by region.
+    fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
+        let regions = self.levelled.len();
+        match (frontier + regions).checked_sub(frontiers) {
+            Some(region) => self.levelled[region],
+            None => (frontier / regions % self.count as usize) as u8,
+        }
+    }
+
+    /// Panics where a superblock that is being filled is not known to be for its handle.
+    pub(crate) fn check_invariants(&self, frontiers: &[Frontier]) {
+        if !self.are_kept_apart {
+            return;
+        }
+        for (number, open) in frontiers.iter().enumerate().filter(|(_, open)| open.superblock != NOBODY) {
+            let of = self.of_superblock[open.superblock as usize];
+            let expected = self.of_frontier(number, frontiers.len());
+            assert_eq!(of, expected, "whose data fills superblock {}", open.superblock);
+        }
+    }
+}

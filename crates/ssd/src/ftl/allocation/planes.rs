@@ -1,0 +1,143 @@
+//! What belongs to which region, and which plane takes a page where each is filled by itself.
+
+use crate::ftl::array::Array;
+use crate::ftl::gc::emptying::Relocation;
+use crate::ftl::flash_ops::FlashOps;
+use crate::flash::geometry::Geometry;
+use crate::ftl::gc::idle::OPEN;
+use nacre_media::store::Store;
+use std::ops::Range;
+
+impl<S: Store> Array<S> {
+    /// The region that `frontier` fills. Those of the host come first, then those of cleaning and of wear levelling, each in
+    /// the order of the regions.
+    #[inline]
+    pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
+        if self.geometry.is_by_plane() { frontier % self.regions.len() } else { 0 }
+    }
+
+    /// The frontier that takes data of the host that comes through `handle` in `region`; of those of cleaning the one with this
+    /// number does.
+    #[inline]
+    pub(crate) fn frontier_in(&self, handle: usize, region: usize) -> usize {
+        handle * self.regions.len() + region
+    }
+
+    /// The frontier of wear levelling in `region`.
+    #[inline]
+    pub(crate) fn wear_frontier(&self, region: usize) -> usize {
+        self.frontiers.len() - self.regions.len() + region
+    }
+
+    /// The places of `region`.
+    pub(crate) fn places_of(&self, region: usize) -> Range<usize> {
+        if !self.geometry.is_by_plane() {
+            return 0..self.places.len();
+        }
+        let partition = &self.partitions[region];
+        partition.first..partition.first + partition.count
+    }
+
+    /// The superblocks that are being emptied.
+    pub(crate) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
+        self.regions.iter().filter_map(|region| region.relocation.as_ref())
+    }
+
+    /// The host has programmed one unit more in the plane `region`, of its data or of the mapping table.
+    pub(crate) fn count_pace_of_plane<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        let pace = self.geometry.pace_of_plane();
+        let unpaced = &mut self.regions[region].unpaced;
+        *unpaced += 1;
+        if *unpaced == pace {
+            *unpaced = 0;
+            self.keep_pace(region, pace, work);
+        }
+    }
+
+    /// The region that takes `unit`, which comes through `handle` and is on page `old`, counted from 1, or nowhere yet.
+    #[inline(never)]
+    pub(crate) fn region_for<W: FlashOps>(
+        &mut self,
+        handle: usize,
+        unit: u32,
+        old: u32,
+        work: &mut W,
+    ) -> usize {
+        if !self.allocation.is_dynamic {
+            return self.allocation.by_address(unit).0;
+        }
+        // What is still in the buffer is changed there.
+        if old != 0 {
+            let region = self.geometry.region_of(self.flash.block_of(old - 1));
+            if self.frontiers[self.frontier_in(handle, region)].holds(old - 1) {
+                return region;
+            }
+        }
+        let current = self.allocation.in_order[self.allocation.turns[handle] as usize] as usize;
+        let frontier = self.frontier_in(handle, current);
+        if self.until_complete(frontier) < self.geometry.operation_units && self.room(frontier) > 0 {
+            return current;
+        }
+        self.next_region(handle, work)
+    }
+
+    /// The region that takes the next page of `handle`: of the die that is free first of those with space, the planes in turn.
+    fn next_region<W: FlashOps>(&mut self, handle: usize, work: &mut W) -> usize {
+        let Geometry { regions, planes, dies, .. } = self.geometry;
+        let turn = self.allocation.turns[handle];
+        let turns = (1..=regions).map(|step| (turn + step) % regions);
+        let in_order = &self.allocation.in_order;
+        let region_at = |turn: u32| in_order[turn as usize] as usize;
+        let with_space = turns.filter(|&turn| self.has_space_for_page(region_at(turn)));
+        // Of dies that are free at the same time the first in turn is taken. Where all are full, the plane with the least data.
+        let Some(next) =
+            with_space.min_by_key(|&turn| work.die_free_from(self.geometry.die_of(region_at(turn))))
+        else {
+            let live = |&turn: &u32| self.partitions[region_at(turn)].live;
+            let turn = (0..regions).min_by_key(live).expect("a drive has planes");
+            self.allocation.turns[handle] = turn;
+            return self.allocation.in_order[turn as usize] as usize;
+        };
+        let die = self.geometry.die_of(region_at(next));
+        let last_plane = handle * dies as usize + die as usize;
+        let last = self.allocation.last_planes[last_plane];
+        let mut in_turn = (1..=planes).map(|turn| (die * planes + (last + turn) % planes) as usize);
+        let region = in_turn.find(|&region| self.has_space_for_page(region));
+        let region = region.expect("the die has a plane with space");
+        self.allocation.last_planes[last_plane] = region as u32 % planes;
+        self.allocation.turns[handle] =
+            in_order.iter().position(|&other| other == region as u32).expect("all are in order") as u32;
+        region
+    }
+
+    /// Whether `region` can take one page more and still has something to be cleaned.
+    pub(crate) fn has_space_for_page(&self, region: usize) -> bool {
+        let full = self
+            .blocks
+            .usable_count(region)
+            .saturating_sub(self.geometry.reserve + OPEN + self.geometry.open_for_handles);
+        let most = u64::from(full) * u64::from(self.geometry.units_per_superblock - 1);
+        self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
+    }
+
+    /// A superblock where `unit` would be, which was never written, had the drive been filled in order, and the unit's number
+    /// there.
+    pub(crate) fn place_unwritten(&self, unit: u32) -> (u32, u32) {
+        let geometry = &self.geometry;
+        match geometry.is_by_plane() {
+            true => (self.allocation.by_address(unit).0 as u32 * geometry.superblocks_of_region, 0),
+            false => (0, unit % geometry.units_per_superblock),
+        }
+    }
+
+    /// The operation that would hold `unit`, which was never written, had the drive been filled in order.
+    #[inline]
+    pub(crate) fn operation_unwritten(&self, unit: u32) -> u32 {
+        let geometry = &self.geometry;
+        if !geometry.is_by_plane() {
+            return geometry.operation_in_order(unit);
+        }
+        let (region, pages) = self.allocation.by_address(unit);
+        pages % geometry.pages_per_block * geometry.dies + geometry.die_of(region)
+    }
+}

@@ -1,0 +1,67 @@
+//! Regions: the parts of a drive that are filled and cleaned by themselves.
+//!
+//! A drive of superblocks over all dies is one region. Where pages are allocated by plane, each plane is one, and its
+//! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own. With streams of their own
+//! its places are a partition.
+
+use crate::ftl::gc::emptying::Relocation;
+use crate::ftl::allocation::frontier::NOBODY;
+use crate::flash::geometry::Geometry;
+use nacre_controller::cleaning::Partition;
+use nacre_kernel::state::State;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// What is erased in a region, and what is being cleaned.
+#[derive(State)]
+pub(crate) struct Region {
+    /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
+    pub(crate) erased: BTreeSet<(u64, u32)>,
+    /// Places where nothing stands.
+    #[state(varies)]
+    pub(crate) empty: Vec<u32>,
+    /// The superblock erased last.
+    pub(crate) last_erased: u32,
+    #[state(varies)]
+    pub(crate) relocation: Option<Relocation>,
+    /// Units the host has programmed in a plane that cleaning has not kept pace with yet.
+    pub(crate) unpaced: u32,
+}
+
+impl Region {
+    /// Nothing stands in `places`.
+    pub(crate) fn new(places: Range<usize>) -> Region {
+        Region {
+            erased: BTreeSet::new(),
+            empty: places.rev().map(|place| place as u32).collect(),
+            last_erased: NOBODY,
+            relocation: None,
+            unpaced: 0,
+        }
+    }
+}
+
+/// So many places in partitions of one `size`.
+pub(crate) fn partitions_of(count: usize, size: usize) -> Vec<Partition> {
+    let of = |first: usize| Partition {
+        first,
+        count: size.min(count - first),
+        active: first,
+        ..Partition::default()
+    };
+    (0..count).step_by(size).map(of).collect()
+}
+
+/// A partition for each region, with places for its `usable` superblocks but so many.
+pub(crate) fn partitions_by_region(usable: &[u32], spare: usize, geometry: &Geometry) -> Vec<Partition> {
+    let mut counts = vec![0; geometry.regions as usize];
+    usable.iter().for_each(|&superblock| counts[geometry.region_of(superblock)] += 1);
+    let mut first = 0;
+    let of = |usable: usize| {
+        let count = usable - spare;
+        let partition = Partition { first, count, active: first, ..Partition::default() };
+        first += count;
+        partition
+    };
+    counts.into_iter().map(of).collect()
+}

@@ -1,0 +1,58 @@
+//! What the mapping table in flash costs the array: its pages move and are programmed like data.
+
+use crate::ftl::array::Array;
+use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::ftl::mapping::cache::MappingCache;
+use crate::ftl::gc::relocation::LAST;
+use nacre_media::store::Store;
+
+impl<S: Store> Array<S> {
+    /// The mapping of `unit` has changed because its data moved.
+    #[inline]
+    pub(crate) fn note_moved(&mut self, unit: u32) {
+        if let Some(mapping) = &mut self.mapping
+            && unit < self.geometry.logical_units
+        {
+            mapping.moved(unit / self.geometry.mappings_per_unit);
+        }
+    }
+
+    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once, when a superblock of
+    /// `region` was emptied. Where nearly nothing is erased they wait in DRAM for the next victim.
+    pub(crate) fn write_moved<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        if self.geometry.is_by_plane() {
+            return self.write_moved_in_planes(region, work);
+        }
+        while self.regions[0].erased.len() > LAST {
+            let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) else { return };
+            self.write_anew(page, self.host_frontiers, work);
+        }
+    }
+
+    /// Reads page `page` of the mapping table and programs it with what changed, into `frontier` of cleaning.
+    pub(crate) fn write_anew<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
+        self.read_mapping(page, Cause::Mapping, work);
+        if self.room(frontier) == 0 {
+            self.seal(frontier, Cause::Cleaning, work);
+            self.open_next(frontier);
+        }
+        self.append_mapping(page, frontier, work);
+    }
+
+    /// Reads page `page` of the mapping table, where it was ever programmed.
+    fn read_mapping<W: FlashOps>(&mut self, page: u32, cause: Cause, work: &mut W) {
+        let entry = self.table[(self.geometry.logical_units + page) as usize];
+        if entry != 0 && !self.is_held(entry - 1) {
+            let (superblock, operation) = self.locate(entry - 1);
+            work.read(superblock, operation, self.cells(superblock), 1, cause);
+        }
+    }
+
+    /// The superblock of `page` and the operation that programs it.
+    #[inline]
+    pub(crate) fn locate(&self, page: u32) -> (u32, u32) {
+        let superblock = self.flash.block_of(page);
+        let index = page & ((1 << self.geometry.shift) - 1);
+        (superblock, self.geometry.operation_of(superblock, index))
+    }
+}

@@ -1,0 +1,51 @@
+//! The mapping table in flash where planes are filled by themselves: its pages lie in the planes as data does.
+
+use crate::ftl::array::Array;
+use crate::ftl::flash_ops::FlashOps;
+use crate::ftl::mapping::cache::MappingCache;
+use crate::ftl::gc::relocation::LAST;
+use nacre_media::store::Store;
+
+/// The placement handle beside whose data pages of the table lie.
+const HANDLE: usize = 0;
+
+impl<S: Store> Array<S> {
+    /// Page `page` of the mapping table is programmed anew, beside the host's data of the plane that its number says, or of
+    /// the die that is free first.
+    pub(crate) fn write_mapping_in_plane<W: FlashOps>(&mut self, page: u32, work: &mut W) {
+        let unit = self.geometry.logical_units + page;
+        let region = self.region_for(HANDLE, unit, self.table[unit as usize], work);
+        let frontier = self.frontier_in(HANDLE, region);
+        if self.room(frontier) == 0 && self.next_superblock(frontier, work).is_none() {
+            return;
+        }
+        self.append_mapping(page, frontier, work);
+        self.count_pace_of_plane(region, work);
+    }
+
+    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once and in its plane, when a
+    /// block of `region` was emptied. Where nearly nothing is erased there they wait in DRAM.
+    pub(crate) fn write_moved_in_planes<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        let mut waiting = Vec::new();
+        while let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) {
+            match self.region_of_mapping(page, region).filter(|&at| self.regions[at].erased.len() > LAST) {
+                Some(region) => self.write_anew(page, self.host_frontiers + region, work),
+                None => waiting.push(page),
+            }
+        }
+        for page in waiting.into_iter().rev() {
+            self.mapping.iter_mut().for_each(|mapping| mapping.moved(page));
+        }
+    }
+
+    /// The region that page `page` of the mapping table lies in. One that was never programmed goes where its number says, or
+    /// into the `cleaned` region, if there is space.
+    fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
+        let unit = self.geometry.logical_units + page;
+        match self.table[unit as usize] {
+            0 if self.allocation.is_dynamic => self.has_space_for_page(cleaned).then_some(cleaned),
+            0 => Some(self.allocation.by_address(unit).0),
+            entry => Some(self.geometry.region_of(self.flash.block_of(entry - 1))),
+        }
+    }
+}

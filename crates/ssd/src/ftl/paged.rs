@@ -1,0 +1,447 @@
+//! A page mapping: every unit of the host's data lies anywhere, and a table says where.
+
+use crate::config::Config;
+use crate::drive::active::Found;
+use crate::drive::book::Book;
+use crate::drive::history::History;
+use crate::drive::report;
+use crate::flash::backend::Backend;
+use crate::flash::geometry::{Cells, Geometry};
+use crate::ftl::allocation::frontier::NOBODY;
+use crate::ftl::array::Array;
+use crate::ftl::flash_ops::Untimed;
+use crate::ftl::mapping::cache::Lookup;
+use crate::ftl::translation::{Held, Mapping, Outcome, Translation, Written};
+use crate::recovery::outage::Outage;
+use crate::recovery::{scan, versions::Version, versions::Versions};
+use nacre_kernel::state::State;
+use nacre_kernel::{Column, Op, Recovery, Request, Time, Wear};
+use nacre_media::store::Store;
+use prefetch_index::prefetch_index;
+use std::ops::Range;
+
+/// A page mapping over superblocks of flash.
+#[derive(State)]
+#[state(after = "Self::check_restored")]
+#[state(bound = "S: Store")]
+pub(crate) struct Paged<S> {
+    #[state(skip = "from the configuration")]
+    pub(crate) config: Config,
+    pub(crate) array: Array<S>,
+    history: History,
+    /// Units whose newest bytes may not be on the flash yet; none without bytes.
+    versions: Versions,
+    /// The bytes of a unit, while it is written.
+    #[state(skip = "of no meaning between two requests")]
+    page: Vec<u8>,
+}
+
+impl<S: Store> Paged<S> {
+    pub(crate) fn new(config: Config, array: Array<S>) -> Paged<S> {
+        Paged {
+            history: History::new(u64::from(array.geometry.units_per_superblock)),
+            versions: Versions::default(),
+            page: vec![0; array.flash.store().page_bytes()],
+            array,
+            config,
+        }
+    }
+
+    /// A drive without bytes knows nothing of what is not on the flash.
+    fn check_restored(&mut self) -> Result<(), String> {
+        if !S::CARRIES_BYTES {
+            self.versions = Versions::default();
+        }
+        Ok(())
+    }
+
+    fn outcome(&self, is_written: bool) -> Outcome {
+        Outcome { is_refused: !is_written, is_worn_out: !is_written }
+    }
+
+    /// What is mapped to nothing is zero.
+    fn read_unit_bytes(&self, unit: u32, offset: usize, into: &mut [u8]) {
+        match self.array.table[unit as usize] {
+            0 => into.fill(0),
+            entry => self.array.flash.read(entry - 1, offset, into),
+        }
+    }
+
+    #[inline(never)]
+    fn write_bytes(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> bool {
+        let mut page = std::mem::take(&mut self.page);
+        self.read_unit_bytes(unit, 0, &mut page);
+        let before = (self.array.table[unit as usize] != 0).then(|| page.clone());
+        if let Some(new) = written.data.bytes() {
+            overlay(&mut page, u64::from(unit) << self.array.geometry.unit_shift, new, written.request.address);
+        }
+        let is_written = self.array.write(unit, &page, flash);
+        self.page = page;
+        if is_written && !self.config.power_protected {
+            let (superblock, operation) = self.array.locate(self.array.table[unit as usize] - 1);
+            self.versions.push(Version {
+                unit,
+                superblock,
+                operation,
+                write: written.number,
+                is_acknowledged: false,
+                has_landed: false,
+                before,
+            });
+        }
+        is_written
+    }
+
+    /// Writes `unit` in no time, with the bytes that it has.
+    fn put_untimed(&mut self, unit: u32) -> bool {
+        if !S::CARRIES_BYTES {
+            return self.array.write(unit, &[], &mut Untimed);
+        }
+        let mut page = std::mem::take(&mut self.page);
+        self.read_unit_bytes(unit, 0, &mut page);
+        let is_written = self.array.write(unit, &page, &mut Untimed);
+        self.page = page;
+        is_written
+    }
+
+    /// Units of valid data.
+    fn valid_units(&self) -> u64 {
+        self.array.places.iter().map(|place| u64::from(place.live)).sum()
+    }
+}
+
+/// Replaces what lies in `page`, which begins at `begin`, by `new`, which begins at `address`.
+fn overlay(page: &mut [u8], begin: u64, new: &[u8], address: u64) {
+    let from = begin.max(address);
+    let to = (begin + page.len() as u64).min(address + new.len() as u64);
+    if from < to {
+        let (into, of) = ((from - begin) as usize, (from - address) as usize);
+        let count = (to - from) as usize;
+        page[into..into + count].copy_from_slice(&new[of..of + count]);
+    }
+}
+
+impl<S: Store> Translation for Paged<S> {
+    const CARRIES_BYTES: bool = S::CARRIES_BYTES;
+    const TRIMS_IN_TURN: bool = false;
+
+    #[inline]
+    fn geometry(&self) -> &Geometry {
+        &self.array.geometry
+    }
+
+    #[inline(always)]
+    fn look_up(&mut self, unit: u32, changes: bool, flash: &mut Backend, book: &mut Book) -> Mapping {
+        let Some(mapping) = &mut self.array.mapping else { return Mapping::Known };
+        let page = unit / self.array.geometry.mappings_per_unit;
+        book.lookups += 1;
+        let Lookup::Miss { programmed } = mapping.look_up(page, changes) else { return Mapping::Known };
+        book.misses += 1;
+        let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
+        let found = (entry != 0).then(|| self.find(self.array.geometry.logical_units + page));
+        if let Some(leaving) = programmed {
+            self.array.write_mapping(leaving, flash);
+        }
+        Mapping::InFlash { page, found }
+    }
+
+    #[inline]
+    fn find(&self, unit: u32) -> Found {
+        let Some(page) = self.array.table[unit as usize].checked_sub(1) else {
+            let operation = self.array.operation_unwritten(unit);
+            let spot = self.array.geometry.spot(operation);
+            return Found { superblock: NOBODY, operation, spot, is_held: false };
+        };
+        let (superblock, operation) = self.array.locate(page);
+        let spot = self.array.spot(superblock, operation);
+        Found { superblock, operation, spot, is_held: self.array.is_held(page) }
+    }
+
+    #[inline]
+    fn is_beside(&self, unit: u32, found: &Found) -> bool {
+        let Some(page) = self.array.table[unit as usize].checked_sub(1) else {
+            let is_same = found.operation == self.array.operation_unwritten(unit);
+            return found.superblock == NOBODY
+                && is_same
+                && self.array.geometry.shares_a_page_with_last(unit);
+        };
+        self.array.locate(page) == (found.superblock, found.operation)
+    }
+
+    fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
+        let geometry = &self.array.geometry;
+        let (superblock, index) = match self.array.table[unit as usize].checked_sub(1) {
+            Some(page) => (page >> geometry.shift, page & ((1 << geometry.shift) - 1)),
+            None => self.array.place_unwritten(unit),
+        };
+        geometry.planes_of(superblock, index, units)
+    }
+
+    #[inline]
+    fn admit(&mut self, request: &Request, _book: &mut Book) -> Outcome {
+        self.array.handles.choose(request.volume);
+        self.outcome(!self.array.is_worn_out)
+    }
+
+    #[inline]
+    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Outcome {
+        // Another write may have had its turn meanwhile.
+        self.array.handles.choose(written.request.volume);
+        let is_written = match S::CARRIES_BYTES {
+            true => self.write_bytes(unit, written, flash),
+            false => self.array.write(unit, &[], flash),
+        };
+        self.outcome(is_written)
+    }
+
+    #[inline]
+    fn end_write(&mut self, now: Time) {
+        self.history.note(now, &self.array.programs);
+    }
+
+    fn acknowledge(&mut self, number: u32) {
+        self.versions.acknowledge(number);
+    }
+
+    /// Units that lie wholly in the request hold nothing any more.
+    fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
+        let unit_bytes = u64::from(self.array.geometry.unit_bytes);
+        let first = request.address.div_ceil(unit_bytes);
+        let end = (request.address + u64::from(request.bytes)) / unit_bytes;
+        for unit in first..end.max(first) {
+            let unit = unit as u32;
+            if self.array.table[unit as usize] != 0 {
+                self.array.trim(unit);
+                if let Some(errors) = &mut flash.errors.0 {
+                    errors.replace(unit);
+                }
+                book.trimmed += 1;
+                self.versions.trim(unit);
+            }
+        }
+        true
+    }
+
+    fn flush(&mut self, flash: &mut Backend) -> bool {
+        if self.config.power_protected {
+            return false;
+        }
+        if !self.array.is_worn_out {
+            self.array.flush(flash);
+        }
+        true
+    }
+
+    fn flushed(&mut self) -> Outcome {
+        let is_worn_out = self.array.is_worn_out && self.array.held_operations() > 0;
+        Outcome { is_refused: is_worn_out, is_worn_out }
+    }
+
+    fn programmed(&mut self, superblock: u32, operation: u32) {
+        self.versions.programmed(superblock, operation);
+    }
+
+    fn work_while_idle(&mut self, flash: &mut Backend) -> bool {
+        let is_wanted = self.array.rules.erased_while_idle > 0 && self.array.cleans_while_idle();
+        if is_wanted {
+            self.array.clean_a_little(flash);
+        }
+        is_wanted
+    }
+
+    fn read_bytes(&self, address: u64, into: &mut [u8]) {
+        let unit_bytes = self.array.geometry.unit_bytes as usize;
+        let mut at = 0;
+        while at < into.len() {
+            let place = address + at as u64;
+            let offset = place as usize % unit_bytes;
+            let end = into.len().min(at + unit_bytes - offset);
+            let unit = (place >> self.array.geometry.unit_shift) as u32;
+            self.read_unit_bytes(unit, offset, &mut into[at..end]);
+            at = end;
+        }
+    }
+
+    fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome {
+        let (first, last) = self.array.geometry.units_of(request);
+        self.array.handles.choose(request.volume);
+        let mut all = Outcome::default();
+        for unit in first..=last {
+            if let Some(mapping) = &mut self.array.mapping {
+                let page = unit / self.array.geometry.mappings_per_unit;
+                book.lookups += 1;
+                if let Lookup::Miss { programmed } = mapping.look_up(page, true) {
+                    book.misses += 1;
+                    if let Some(leaving) = programmed {
+                        self.array.write_mapping(leaving, &mut Untimed);
+                    }
+                }
+            }
+            let outcome = self.put_untimed(unit);
+            if !outcome {
+                all = self.outcome(false);
+            }
+        }
+        all
+    }
+
+    /// Fetches what `requests` need of the mapping, all at once, and then the bits of what they replace, which is known
+    /// only when the mapping has been read.
+    #[inline]
+    fn prefetch(&self, requests: &[Request]) {
+        let unit = |request: &Request| (request.address >> self.array.geometry.unit_shift) as usize;
+        requests.iter().for_each(|request| prefetch_index(&self.array.table, unit(request)));
+        for request in requests.iter().filter(|request| request.op == Op::Write) {
+            let entry = self.array.table.get(unit(request)).copied().unwrap_or(0);
+            prefetch_index(&self.array.live, entry.saturating_sub(1) as usize / 64);
+        }
+    }
+
+    fn page_of(&self, unit: u32) -> u32 {
+        self.array.table[unit as usize] - 1
+    }
+
+    fn erases_of(&self, superblock: u32) -> u32 {
+        self.array.flash.blocks()[superblock as usize].erases
+    }
+
+    fn filled(&self, superblock: u32) -> (u32, bool) {
+        match self.array.frontiers.iter().find(|open| open.superblock == superblock) {
+            Some(open) => (open.issued, false),
+            None => (self.array.flash.blocks()[superblock as usize].programmed, true),
+        }
+    }
+
+    fn cells(&self, superblock: u32) -> Cells {
+        self.array.cells(superblock)
+    }
+
+    fn refresh(&mut self, superblock: u32, flash: &mut Backend) -> bool {
+        self.array.refresh(superblock, flash)
+    }
+
+    fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
+        self.lose_power(flash, lost)
+    }
+
+    fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time {
+        self.repair(recovery, outage)
+    }
+
+    fn host_bytes(&self) -> u64 {
+        self.array.programs.host * u64::from(self.array.geometry.unit_bytes)
+    }
+
+    fn restart_ledger(&mut self, book: &mut Book) {
+        self.array.handles.restart_ledger();
+        if let Some(parity) = &mut self.array.parity.0 {
+            parity.restart_ledger();
+        }
+        *book = Book::behind(self.array.programs, self.array.flash.erases());
+        self.history.restart(&self.array.programs);
+    }
+
+    fn wear(&self, book: &Book) -> Wear {
+        let Array { programs, flash, blocks, geometry, .. } = &self.array;
+        let mut wear = report::wear(book, programs, flash, blocks, geometry, &self.config);
+        wear.metadata += self.parity_units();
+        wear.valid = Some(self.valid_units());
+        wear
+    }
+
+    fn parity_units(&self) -> u64 {
+        self.array.parity.0.as_ref().map_or(0, |parity| parity.measured())
+    }
+
+    fn life(&self) -> Option<f64> {
+        let Array { blocks, geometry, .. } = &self.array;
+        report::life(&self.config, blocks, geometry, self.array.superblocks_needed())
+    }
+
+    fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
+        report::paged_counters(&self.array, book, flash)
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = report::paged_columns(&self.array, self.valid_units());
+        columns.extend(self.history.columns());
+        columns
+    }
+
+    fn check_invariants(&self) {
+        self.array.check_invariants();
+    }
+}
+
+impl<S: Store> Paged<S> {
+    /// Power is lost: the buffer and all DRAM are empty.
+    fn lose_power(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
+        let held = Held {
+            operations: self.array.held_operations(),
+            parities: self.array.held_parities(),
+            rounds: self.array.held_rounds(),
+        };
+        let damage = self.damage(flash);
+        let gone = self.versions.fail();
+        lost.programs_lost = gone.operations.len() as u64;
+        lost.bytes_lost = gone.acknowledged.union(&damage.units).count() as u64
+            * u64::from(self.array.geometry.unit_bytes);
+        lost.pages_damaged = damage.pages;
+        lost.blocks_forgotten = self.array.mapping.as_mut().map_or(0, |mapping| mapping.forget());
+        self.array.empty_buffer();
+        let mut older = std::collections::BTreeMap::new();
+        for (unit, before) in gone.back {
+            match before {
+                // What was trimmed behind it may read as zero at once.
+                Some(_) if self.array.table[unit as usize] == 0 => {}
+                Some(_) if damage.units.contains(&unit) => {}
+                Some(bytes) => _ = older.insert(unit, bytes),
+                None if self.array.table[unit as usize] != 0 => self.array.trim(unit),
+                None => {}
+            }
+        }
+        self.array.fall_back(&older);
+        for unit in damage.units {
+            if self.array.table[unit as usize] != 0 {
+                self.array.trim(unit);
+            }
+        }
+        if S::CARRIES_BYTES {
+            // Zeros that are not touched, as at the beginning.
+            self.array.table = vec![0; self.array.table.len()];
+        }
+        held
+    }
+
+    /// Finds the mapping again. Returns how long reading the checkpoint and spare areas takes.
+    fn repair(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time {
+        if S::CARRIES_BYTES {
+            let Array { spare, owners, table, .. } = &mut self.array;
+            spare.find_mapping(owners, table);
+        }
+        let geometry = &self.array.geometry;
+        let programs = self.array.flash.programs();
+        let every = (self.config.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
+        let since = (programs - outage.checkpoint) % every;
+        recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
+        outage.next_checkpoint = programs;
+        let mappings =
+            if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
+        let table = u64::from(mappings) * self.config.mapping_entry.0;
+        scan::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
+            + scan::reading_spare(&self.config, recovery.pages_scanned)
+            + self.finding_parity()
+    }
+
+    /// Finding the parity of stripes again that are not full, from what is on the flash of them. Capacitors keep it.
+    fn finding_parity(&self) -> Time {
+        if self.config.power_protected {
+            return Time::ZERO;
+        }
+        let geometry = &self.array.geometry;
+        let pages = u64::from(geometry.pages_of(geometry.operation_units));
+        scan::reading(&self.config, self.array.unprotected_operations() * pages, self.config.page.0)
+    }
+
+}
+

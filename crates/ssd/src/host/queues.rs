@@ -1,0 +1,86 @@
+//! How many requests the drive works on at one time: of all tenants together, or of each.
+
+use crate::config::Config;
+use nacre_kernel::state::{State, Value};
+use std::collections::VecDeque;
+
+/// The queues of a drive; none where as many requests are worked on as come.
+#[derive(State)]
+pub(super) struct Queues(Vec<Queue>);
+
+/// Requests of one tenant, or of all.
+#[derive(Clone, Debug, Value)]
+struct Queue {
+    places: u32,
+    taken: u32,
+    waiting: VecDeque<u32>,
+}
+
+impl Queues {
+    pub(super) fn new(config: &Config) -> Queues {
+        let queue = |places| Queue { places, taken: 0, waiting: VecDeque::new() };
+        Queues(places(config).into_iter().map(queue).collect())
+    }
+
+    /// Request `number` of tenant `volume` takes a place, if there is one, or waits.
+    #[inline]
+    pub(super) fn enter(&mut self, volume: u32, number: u32) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        let queue = self.queue(volume);
+        let has_place = queue.taken < queue.places;
+        if has_place {
+            queue.taken += 1;
+        } else {
+            queue.waiting.push_back(number);
+        }
+        has_place
+    }
+
+    /// A request of tenant `volume` gives its place to the one that comes out of this.
+    #[inline]
+    pub(super) fn leave(&mut self, volume: u32) -> Option<u32> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let queue = self.queue(volume);
+        let next = queue.waiting.pop_front();
+        queue.taken -= u32::from(next.is_none());
+        next
+    }
+
+    fn queue(&mut self, volume: u32) -> &mut Queue {
+        let queues = self.0.len();
+        &mut self.0[volume as usize % queues]
+    }
+
+    pub(super) fn clear(&mut self) {
+        for queue in &mut self.0 {
+            queue.taken = 0;
+            queue.waiting.clear();
+        }
+    }
+
+    pub(super) fn check_invariants(&self) {
+        for queue in &self.0 {
+            assert!(queue.waiting.is_empty() || queue.taken == queue.places, "{queue:?}");
+        }
+    }
+}
+
+/// The places of each queue: one queue, or one for each tenant. What rounding leaves goes to the first queues.
+fn places(config: &Config) -> Vec<u32> {
+    let Some(depth) = config.queue_depth else { return Vec::new() };
+    let mut places = tenants_places(depth, config.queue_shares.as_deref().unwrap_or(&[1]));
+    let left = depth - places.iter().sum::<u32>();
+    places.iter_mut().take(left as usize).for_each(|places| *places += 1);
+    places
+}
+
+/// The share of each tenant in `depth` places, rounded down, and one at least.
+pub(crate) fn tenants_places(depth: u32, shares: &[u32]) -> Vec<u32> {
+    let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
+    let part = |&share: &u32| ((u64::from(depth) * u64::from(share) / sum) as u32).max(1);
+    shares.iter().map(part).collect()
+}

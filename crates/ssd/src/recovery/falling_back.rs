@@ -1,0 +1,57 @@
+//! Older versions that a loss of power brings back.
+//!
+//! A page whose program was cut holds nothing that can be read. The version before it is still on its own page, and
+//! recovery finds that one, since of those that can be read it has the largest sequence number.
+
+use crate::ftl::array::Array;
+use crate::ftl::allocation::frontier::NOBODY;
+use nacre_media::store::Store;
+use std::collections::BTreeMap;
+
+/// Pages that hold versions of a unit, with their sequence numbers.
+type Pages = Vec<(u64, u32)>;
+
+impl<S: Store> Array<S> {
+    /// Each of these units, which are mapped, is again what it was before.
+    pub(crate) fn fall_back(&mut self, units: &BTreeMap<u32, Vec<u8>>) {
+        let mut versions: BTreeMap<u32, Pages> = units.keys().map(|&unit| (unit, Vec::new())).collect();
+        if !units.is_empty() {
+            for (page, unit, sequence) in self.spare.programmed(&self.owners) {
+                if let Some(pages) = versions.get_mut(&unit) {
+                    pages.push((sequence, page));
+                }
+            }
+        }
+        for (&unit, before) in units {
+            let pages = versions.remove(&unit).unwrap_or_default();
+            self.fall_back_to(unit, before, &pages);
+        }
+    }
+
+    fn fall_back_to(&mut self, unit: u32, before: &[u8], pages: &Pages) {
+        let newest = self.table[unit as usize] - 1;
+        let mut held = vec![0; before.len()];
+        let older =
+            pages.iter().filter(|&&(_, page)| page != newest && self.is_kept(page)).filter(|&&(_, page)| {
+                self.flash.read(page, 0, &mut held);
+                held == before
+            });
+        let Some(&(sequence, page)) = older.max() else {
+            // It was erased already: a drive holds that back until what replaces it is programmed.
+            return self.flash.fill(newest, before);
+        };
+        for &(_, torn) in pages.iter().filter(|&&(newer, _)| newer > sequence) {
+            self.spare.tear(torn);
+        }
+        self.invalidate(newest);
+        self.enliven(page, 1);
+        self.table[unit as usize] = page + 1;
+    }
+
+    /// Whether what is in `page` stays as long as it is live: it is not being emptied.
+    fn is_kept(&self, page: u32) -> bool {
+        let superblock = self.flash.block_of(page);
+        self.place_of[superblock as usize] != NOBODY
+            && self.relocations().all(|relocation| relocation.superblock != superblock)
+    }
+}

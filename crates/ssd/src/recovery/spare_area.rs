@@ -1,0 +1,91 @@
+//! Spare areas: what lies beside the data of each page, and what the mapping is found again from.
+//!
+//! Beside its data a page has the number of the logical unit (the array's owners) and a sequence number, which
+//! grows with every page that is programmed, copies included. Of the pages of one unit the one with the largest
+//! number is its newest. A trim programs none: it stands in a journal, with a sequence number of its own.
+//!
+//! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest pages,
+//! so that they are found again, and leaves the others without a number.
+
+use nacre_kernel::state::State;
+use std::collections::BTreeMap;
+
+/// Sequence numbers of pages and trims. Empty where no bytes are carried.
+#[derive(State)]
+pub(crate) struct SpareArea {
+    /// By physical unit; 0 is a page that holds none.
+    #[state(sparse, varies)]
+    sequences: Vec<u64>,
+    newest: u64,
+    /// By logical unit, when it was trimmed last.
+    trims: BTreeMap<u32, u64>,
+}
+
+impl SpareArea {
+    /// Of so many erased units.
+    pub(crate) fn new(units: usize) -> SpareArea {
+        SpareArea { sequences: vec![0; units], newest: 0, trims: BTreeMap::new() }
+    }
+
+    #[inline]
+    pub(crate) fn program(&mut self, page: u32) {
+        self.newest += 1;
+        self.sequences[page as usize] = self.newest;
+    }
+
+    /// The program of `page` was cut: nothing can be read there.
+    pub(crate) fn tear(&mut self, page: u32) {
+        self.sequences[page as usize] = 0;
+    }
+
+    pub(crate) fn trim(&mut self, unit: u32) {
+        self.newest += 1;
+        self.trims.insert(unit, self.newest);
+    }
+
+    pub(crate) fn erase(&mut self, first: u32, count: u32) {
+        self.sequences[first as usize..][..count as usize].fill(0);
+    }
+
+    /// Makes what was restored that of a device that carries bytes, or that does not. `table` has the newest page of
+    /// each unit, counted from 1.
+    pub(crate) fn fit(&mut self, carries_bytes: bool, units: usize, table: &[u32]) -> Result<(), String> {
+        match self.sequences.len() {
+            _ if !carries_bytes => *self = SpareArea::new(0),
+            0 => {
+                *self = SpareArea::new(units);
+                table.iter().filter(|&&entry| entry != 0).for_each(|&entry| self.program(entry - 1));
+            }
+            found if found == units => {}
+            found => return Err(format!("{found} spare areas of {units}")),
+        }
+        Ok(())
+    }
+
+    /// Every page that holds a version of a unit which was not trimmed since, that unit, and the page's sequence number;
+    /// `owners` are whose each page is.
+    pub(crate) fn programmed(&self, owners: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
+        let pages = (0..).zip(owners.iter().zip(&self.sequences));
+        let trimmed = |unit| self.trims.get(unit).copied().unwrap_or(0);
+        let pages = pages.filter(move |&(_, (unit, &sequence))| sequence > trimmed(unit));
+        pages.map(|(page, (&unit, &sequence))| (page, unit, sequence))
+    }
+
+    /// The mapping as spare areas and the journal of trims have it: `table`, which is empty, gets the newest page of
+    /// every unit, `owners` being whose each page is. A checkpoint saves reading those that are older, and changes
+    /// nothing of what is found.
+    pub(crate) fn find_mapping(&self, owners: &[u32], table: &mut [u32]) {
+        let mut newest = vec![0; table.len()];
+        for (page, (&sequence, &owner)) in self.sequences.iter().zip(owners).enumerate() {
+            if sequence > newest[owner as usize] {
+                newest[owner as usize] = sequence;
+                table[owner as usize] = page as u32 + 1;
+            }
+        }
+        for (&unit, &sequence) in &self.trims {
+            if sequence > newest[unit as usize] {
+                table[unit as usize] = 0;
+            }
+        }
+    }
+}

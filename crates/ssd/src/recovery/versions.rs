@@ -1,0 +1,95 @@
+//! Versions of units that are not on the flash yet.
+//!
+//! Reads see what was written last, and the translation layer is as it will be. Kept here is what each version replaced,
+//! until its program has ended. A page that was being programmed when the power was lost is torn, which its error
+//! correction shows: it counts as not programmed.
+
+use nacre_kernel::state::{State, Value};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What a unit was before: `None` if it was mapped to nothing.
+pub(crate) type Before = Option<Vec<u8>>;
+
+/// A version of a unit.
+#[derive(Clone, Debug, Value)]
+pub(crate) struct Version {
+    pub(crate) unit: u32,
+    /// The operation that programs it.
+    pub(crate) superblock: u32,
+    pub(crate) operation: u32,
+    /// The write that brought it.
+    pub(crate) write: u32,
+    /// Whether that has completed.
+    pub(crate) is_acknowledged: bool,
+    /// Whether no power loss takes it.
+    pub(crate) has_landed: bool,
+    pub(crate) before: Before,
+}
+
+/// Versions that may not have landed, in the order in which they were written.
+#[derive(Debug, Default, State)]
+pub(crate) struct Versions {
+    #[state(varies)]
+    pending: VecDeque<Version>,
+}
+
+/// What a power loss took.
+#[derive(Debug, Default)]
+pub(crate) struct Lost {
+    /// Units that go back, and to what.
+    pub(crate) back: BTreeMap<u32, Before>,
+    /// Of these, units whose newer version was acknowledged, and the operations that would have programmed it.
+    pub(crate) acknowledged: BTreeSet<u32>,
+    pub(crate) operations: BTreeSet<(u32, u32)>,
+}
+
+impl Versions {
+    /// One more version, the newest.
+    pub(crate) fn push(&mut self, version: Version) {
+        self.pending.push_back(version);
+    }
+
+    /// `unit` was trimmed: the journal has it, and no older version comes back.
+    pub(crate) fn trim(&mut self, unit: u32) {
+        self.pending.retain(|version| version.unit != unit);
+    }
+
+    /// A write has completed.
+    pub(crate) fn acknowledge(&mut self, write: u32) {
+        for version in self.pending.iter_mut().filter(|version| version.write == write) {
+            // The number of the write is given again.
+            (version.is_acknowledged, version.write) = (true, u32::MAX);
+        }
+    }
+
+    /// An operation is programmed: its versions have landed.
+    pub(crate) fn programmed(&mut self, superblock: u32, operation: u32) {
+        let is_own = |version: &Version| (version.superblock, version.operation) == (superblock, operation);
+        for version in self.pending.iter_mut().filter(|version| is_own(version)) {
+            version.has_landed = true;
+        }
+        while self.pending.front().is_some_and(|version| version.has_landed) {
+            self.pending.pop_front();
+        }
+    }
+
+    /// Power is lost: what goes back. Afterwards every version has landed or is gone.
+    pub(crate) fn fail(&mut self) -> Lost {
+        let mut all = Lost::default();
+        for version in self.pending.drain(..) {
+            let Version { unit, superblock, operation, is_acknowledged, has_landed, before, .. } = version;
+            if has_landed {
+                // What landed later holds, whatever became of what was written before.
+                all.back.remove(&unit);
+                all.acknowledged.remove(&unit);
+                continue;
+            }
+            all.back.entry(unit).or_insert(before);
+            if is_acknowledged {
+                all.acknowledged.insert(unit);
+                all.operations.insert((superblock, operation));
+            }
+        }
+        all
+    }
+}

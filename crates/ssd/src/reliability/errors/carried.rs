@@ -1,0 +1,49 @@
+//! Wrong bits that a page had when it was copied inside its die: nobody put them right, and they are in the copy.
+
+use nacre_kernel::state::State;
+
+/// Wrong bits of codewords that came with their pages. Empty where every copy is corrected.
+#[derive(Default, State)]
+pub(crate) struct Carried {
+    #[state(skip = "from the configuration")]
+    codewords: u32,
+    /// By page and codeword.
+    #[state(sparse)]
+    bits: Vec<u32>,
+}
+
+impl Carried {
+    /// Of so many pages, each of so many codewords.
+    pub(crate) fn new(pages: usize, codewords: u32) -> Carried {
+        Carried { codewords, bits: vec![0; pages * codewords as usize] }
+    }
+
+    /// Bytes it takes once every page was copied.
+    pub(crate) fn bytes(&self) -> u64 {
+        4 * self.bits.len() as u64
+    }
+
+    /// Those of a codeword of `page`.
+    #[inline]
+    pub(crate) fn of(&self, page: u32, codeword: u32) -> u32 {
+        if self.bits.is_empty() { 0 } else { self.bits[self.place(page, codeword)] }
+    }
+
+    /// A codeword with so many wrong bits is copied to `page`.
+    pub(crate) fn copy(&mut self, page: u32, codeword: u32, bits: u32) {
+        let place = self.place(page, codeword);
+        self.bits[place] = bits;
+    }
+
+    /// So many pages from `first` on are erased.
+    pub(crate) fn erase(&mut self, first: u32, count: u32) {
+        if !self.bits.is_empty() {
+            let (from, to) = (self.place(first, 0), self.place(first + count, 0));
+            self.bits[from..to].fill(0);
+        }
+    }
+
+    fn place(&self, page: u32, codeword: u32) -> usize {
+        page as usize * self.codewords as usize + codeword as usize
+    }
+}

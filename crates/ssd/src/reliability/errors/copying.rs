@@ -1,0 +1,47 @@
+//! Wrong bits of what the drive itself reads to copy it.
+
+use crate::ftl::flash_ops::Copied;
+use super::{Errors, Sensing};
+use nacre_kernel::Time;
+use nacre_media::flash::Block;
+
+impl Errors {
+    /// A unit is read at `at` to be copied, of a superblock that was erased so often. Gives whether it is uncorrectable: where
+    /// it is not rebuilt either it is lost, and its copy is none.
+    pub(crate) fn copy(&mut self, copied: &Copied, erases: u32, at: Time) -> bool {
+        let Copied { from, owner, cells, .. } = *copied;
+        if owner >= self.geometry.logical_units {
+            return false;
+        }
+        let found = self.decode(from, erases, cells, at);
+        let region = self.geometry.region_of(from >> self.geometry.shift);
+        let copying = &mut self.copying[region];
+        copying.senses = copying.senses.max(found.senses);
+        copying.decoding += found.decoding;
+        found.is_lost && !self.is_lost((owner, 1))
+    }
+
+    /// A unit is copied inside its die at `at`: what is wrong of it then is wrong in its copy, which has wrong bits of its own
+    /// beside. Nothing is decoded, so that nobody knows.
+    pub(crate) fn copy_inside(&mut self, copied: &Copied, blocks: &[Block], at: Time) {
+        let Copied { from, to, owner, cells, .. } = *copied;
+        if owner >= self.geometry.logical_units {
+            return;
+        }
+        let erases = |page: u32| blocks[(page >> self.geometry.shift) as usize].erases;
+        let (erases, erases_to) = (erases(from), erases(to));
+        self.count_from_erase(to >> self.geometry.shift, erases_to);
+        let mean = self.mean((self.block_of(from), from), erases, cells, at);
+        for codeword in 0..self.code.layout().codewords {
+            let wrong = self.wrong_bits(mean, from, erases, codeword);
+            self.carried.copy(to, codeword, wrong);
+        }
+    }
+
+    /// How often the operation of `superblock` is sensed again whose units were copied, and what the decoder takes.
+    pub(crate) fn take_copied(&mut self, superblock: u32) -> Sensing {
+        let sensing = std::mem::take(&mut self.copying[self.geometry.region_of(superblock)]);
+        self.counts.retries += u64::from(sensing.senses);
+        sensing
+    }
+}

@@ -1,0 +1,60 @@
+//! The wrong bits of a drive as its configuration has them.
+
+use crate::reliability::ageing::Law;
+use crate::config::Config;
+use crate::flash::geometry::Geometry;
+use crate::optional_part::OptionalPart;
+use super::{Carried, Counts, Errors, Row, Sensing};
+use nacre_controller::ecc::{self, Page, Verdict};
+use nacre_config::{ErrorCode, Problem, Problems};
+use nacre_device::Builder;
+use nacre_kernel::Ledger;
+use std::collections::BTreeSet;
+
+/// Wrong bits of the drive at `path`, where `config` has them. Errors: the code does not fit.
+pub(crate) fn build(
+    config: &Config,
+    geometry: &Geometry,
+    path: &str,
+    builder: &mut dyn Builder,
+) -> Result<Option<Box<Errors>>, Problems> {
+    let Some(errors) = &config.errors else { return Ok(None) };
+    let code = ecc::build(&errors.ecc, Page { families: builder.families(), bytes: config.unit })?;
+    let wrong = |at: &str, text: String, remedy: &str| {
+        Err(Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.errors.{at}"), None, text)
+            .remedy(remedy)
+            .into())
+    };
+    if code.decoding(1).verdict == Verdict::Unnoticed {
+        let text = "it does not notice wrong bits, and a drive would give them".to_string();
+        return wrong("ecc", text, "use kind = \"bch\", \"ldpc\" or \"crc32\"");
+    }
+    let needed = code.layout().spare_bytes * u64::from(geometry.units_per_page);
+    if let Some(spare) = errors.spare.filter(|spare| spare.0 < needed) {
+        let text = format!("the code needs {needed} B beside a page, and there are {spare}");
+        return wrong("spare", text, "give a larger spare, or a weaker code");
+    }
+    let carried = match config.copyback {
+        true => Carried::new(geometry.numbers(), code.layout().codewords),
+        false => Carried::default(),
+    };
+    builder.take_memory_as_touched(path, 0, carried.bytes())?;
+    Ok(Some(Box::new(Errors {
+        law: Law::of(errors),
+        code,
+        geometry: *geometry,
+        seed: builder.random(&format!("{path}.errors")).bits(),
+        rows: vec![Row::default(); geometry.superblocks as usize],
+        reads: vec![0; geometry.superblocks as usize * geometry.blocks_per_superblock() as usize],
+        lost: BTreeSet::new(),
+        losses: 0,
+        is_untold: false,
+        refresh_reads: errors.refresh_reads.unwrap_or(u32::MAX),
+        due: None,
+        copying: vec![Sensing::default(); geometry.regions as usize],
+        carried,
+        counts: Counts::default(),
+        rebuilds: OptionalPart(geometry.stripes.map(|_| Box::default())),
+        ledger: Ledger::default(),
+    })))
+}

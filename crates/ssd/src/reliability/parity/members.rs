@@ -1,0 +1,44 @@
+//! The members of a stripe: a unit is rebuilt from those in its place of the other operations.
+
+use crate::flash::geometry::Geometry;
+
+/// A unit of data or parity that another one of its stripe is rebuilt from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Its number; of parity that of the first unit of data in its place of the stripe.
+    pub(crate) page: u32,
+    pub(crate) is_parity: bool,
+    /// The operation of the superblock that programs it, and its place there.
+    pub(crate) operation: u32,
+    pub(crate) within: u32,
+}
+
+impl Geometry {
+    /// The others of the stripe of unit `page` that are on the flash, of a superblock with so many units there. Its last
+    /// stripe has parity when it is full, or when it `is_closed`; until then the drive itself has that. None where there is no
+    /// parity.
+    pub(crate) fn others(&self, page: u32, units: u32, is_closed: bool) -> Vec<Member> {
+        let Some(stripes) = &self.stripes else { return Vec::new() };
+        let base = page >> self.shift << self.shift;
+        let (of_data, within) = self.operations_of(page - base);
+        let (stripe, own) = stripes.stripe_of(of_data);
+        let first = stripe * stripes.of_data();
+        let (written, _) = self.operations_of(units);
+        let page_of = |place: u32| base + (first + place) * self.operation_units + within;
+        let is_written = |place: u32| first + place < written;
+        let data = (0..stripes.of_data()).filter(|&place| place != own && is_written(place));
+        let mut others: Vec<Member> = data
+            .map(|place| Member {
+                page: page_of(place),
+                is_parity: false,
+                operation: stripes.operation_of(first + place),
+                within,
+            })
+            .collect();
+        if is_closed || is_written(stripes.of_data() - 1) {
+            let operation = stripes.parity_of(stripe);
+            others.push(Member { page: page_of(0), is_parity: true, operation, within });
+        }
+        others
+    }
+}

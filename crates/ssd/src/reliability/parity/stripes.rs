@@ -1,0 +1,110 @@
+//! Stripes: operations that follow each other in a superblock, on a die each, one of which programs parity over the others.
+//!
+//! With every row of dies the parity of a stripe moves on to the die before, so that all dies hold as much of it, and
+//! read as much data. Data operations are counted by themselves: their number says nothing of parity.
+
+use crate::flash::divisor::Divisor;
+use nacre_kernel::state::Value;
+
+/// How operations of a superblock are stripes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stripes {
+    /// Operations of a stripe, that of its parity included.
+    pub(crate) size: u32,
+    by_size: Divisor,
+    by_data: Divisor,
+    by_dies: Divisor,
+}
+
+/// Units of parity that were programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(crate) struct ParityUnits {
+    pub(crate) since_first_day: u64,
+    before_measuring: u64,
+}
+
+impl Stripes {
+    /// Of `size` operations, which divides the `dies`.
+    pub(crate) fn new(size: u32, dies: u32) -> Stripes {
+        Stripes {
+            size,
+            by_size: Divisor::new(size),
+            by_data: Divisor::new(size - 1),
+            by_dies: Divisor::new(dies),
+        }
+    }
+
+    /// Operations of a stripe that program data.
+    pub(crate) fn of_data(&self) -> u32 {
+        self.size - 1
+    }
+
+    /// The stripe of a data operation by its number among these, and its place there.
+    pub(crate) fn stripe_of(&self, of_data: u32) -> (u32, u32) {
+        self.by_data.divide(of_data)
+    }
+
+    /// The operation that programs the parity of `stripe`.
+    pub(crate) fn parity_of(&self, stripe: u32) -> u32 {
+        let first = stripe * self.size;
+        let (row, _) = self.by_dies.divide(first);
+        first + self.of_data() - self.by_size.divide(row).1
+    }
+
+    /// The operation that a data operation is, by its number among these.
+    #[inline(never)]
+    pub(crate) fn operation_of(&self, of_data: u32) -> u32 {
+        let (stripe, place) = self.stripe_of(of_data);
+        let operation = stripe * self.size + place;
+        operation + u32::from(operation >= self.parity_of(stripe))
+    }
+}
+
+impl ParityUnits {
+    pub(crate) fn add(&mut self, units: u32) {
+        self.since_first_day += u64::from(units);
+    }
+
+    /// Since measuring began.
+    pub(crate) fn measured(&self) -> u64 {
+        self.since_first_day - self.before_measuring
+    }
+
+    pub(crate) fn restart_ledger(&mut self) {
+        self.before_measuring = self.since_first_day;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stripes;
+
+    #[test]
+    fn every_operation_is_data_or_parity_once_and_all_dies_hold_as_much_of_it() {
+        for (size, dies) in [(2, 2), (4, 4), (4, 8), (8, 8), (3, 12), (16, 64)] {
+            let stripes = Stripes::new(size, dies);
+            let rows = 3 * size;
+            let (mut data, mut parity) = (vec![0; (rows * dies) as usize], vec![0; dies as usize]);
+            let all = rows * dies / size;
+            (0..all * (size - 1)).for_each(|number| data[stripes.operation_of(number) as usize] += 1);
+            for stripe in 0..all {
+                let operation = stripes.parity_of(stripe);
+                assert_eq!(operation / size, stripe, "parity lies in its stripe");
+                data[operation as usize] += 1;
+                parity[(operation % dies) as usize] += 1;
+            }
+            assert!(data.iter().all(|&count| count == 1), "{size} of {dies}");
+            assert!(parity.iter().all(|&count| count == rows / size), "{size} of {dies}: {parity:?}");
+            // What is programmed first, on the first die, is data.
+            assert_eq!(stripes.operation_of(0), 0);
+        }
+    }
+
+    #[test]
+    fn operations_of_a_stripe_are_programmed_in_their_order() {
+        let stripes = Stripes::new(4, 8);
+        let order: Vec<u32> = (0..18).map(|number| stripes.operation_of(number)).collect();
+        // The last of each four in the first row, the one before it in the second.
+        assert_eq!(order, [0, 1, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22, 23]);
+    }
+}

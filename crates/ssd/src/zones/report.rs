@@ -1,0 +1,51 @@
+//! What zones did, as counters and columns.
+
+use super::layer::Tally;
+use crate::drive::book::Book;
+use crate::flash::backend::Backend;
+use crate::zones::refusal::Refusal;
+use crate::zones::table::ZoneTable;
+use nacre_kernel::Column;
+use nacre_media::store::Store;
+
+/// What was done since measuring began.
+pub(super) fn counters<S: Store>(
+    table: &ZoneTable<S>,
+    tally: &Tally,
+    book: &Book,
+    flash: &Backend,
+) -> Vec<(&'static str, u64)> {
+    let (now, before) = (&table.programs, &book.programs_before);
+    let mut counters = book.host.counters();
+    counters.extend([
+        ("units_host", now.host - before.host),
+        ("units_padding", now.padding - before.padding),
+        ("zone_resets", tally.resets),
+        ("zone_finishes", tally.finishes),
+        ("trims_of_parts", tally.trims_of_parts),
+    ]);
+    counters.extend(flash.flash_counters());
+    counters.extend([
+        ("buffer_hits", book.buffer_hits),
+        ("unwritten_reads", book.unwritten_reads),
+        ("units_trimmed", book.trimmed),
+        ("refused_writes", book.refused_writes),
+    ]);
+    counters.extend(Refusal::COUNTERS.into_iter().zip(tally.refused));
+    counters.extend(book.recovery_counters());
+    counters
+}
+
+/// The zones by what they are.
+pub(super) fn columns<S: Store>(table: &ZoneTable<S>) -> Vec<Column> {
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let [empty, open, closed, full] = table.by_phase().map(f64::from);
+    vec![
+        column("zones.bytes", table.zone_bytes() as f64),
+        column("zones.empty", empty),
+        column("zones.open", open),
+        column("zones.closed", closed),
+        column("zones.full", full),
+        column("space.live_units", table.live_units() as f64),
+    ]
+}
