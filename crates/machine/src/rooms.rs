@@ -72,7 +72,8 @@ pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
 
 /// How the device called `kind` is built in the event contract, if it has been converted.
 pub(crate) fn event_device(kind: &str) -> Option<&'static EventRoom> {
-    nacre_hierarchy::EVENTS.iter().chain(nacre_controller::EVENTS).find(|room| room.kind == kind)
+    let rooms = nacre_hierarchy::EVENTS.iter().chain(nacre_controller::EVENTS).chain(nacre_ssd::EVENTS);
+    rooms.into_iter().find(|room| room.kind == kind)
 }
 
 /// All rooms, for reading and checking documents.

@@ -29,8 +29,8 @@ const DRIVES: &[&str] = &[
     "blocks = 64\nallocation = \"dynamic\"\nplanes = 2\nmapping_cache = \"8 KiB\"\npower_protected = false",
     "blocks = 64\nallocation = \"static\"\nplanes = 2\ncopyback = true\nerrors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0.004, cycles = 9, error_exponent = 0, refresh_reads = 40 }",
     "blocks = 32\nover_provisioning = \"140 %\"\nparity = {}\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, bit_error_rate = 0.0006, cycles = 9, error_exponent = 0, refresh_reads = 400 }",
-    "blocks = 32\nidle_cleaning = 9",
-    "blocks = 32\nplacement_handles = 3\nisolation = \"persistent\"\nbuffer_places = \"pool\"",
+    "blocks = 32\nidle_cleaning = 6\nover_provisioning = \"80 %\"",
+    "blocks = 64\nover_provisioning = \"50 %\"\nplacement_handles = 3\nisolation = \"persistent\"\nbuffer_places = \"pool\"",
     "blocks = 32\nzones = { active = 2 }",
     "blocks = 36\nzones = { superblocks = 2, active = 3, open = 1 }\nbuffer_places = \"pool\"\nerases_at_once = 1",
 ];
