@@ -13,6 +13,7 @@
 //! | [`Link`] | transfers over a link, one after the other |
 //! | [`Servers`] | equal servers behind one first-come, first-served queue |
 //! | [`Slab`] | requests in progress, by number |
+//! | [`Timers`] | one pending event for each of many resources |
 //! | [`Adapted`] | a device of the older contract behind this one, until every device is converted |
 
 pub mod adapted;
@@ -26,6 +27,7 @@ mod outstanding;
 mod payload;
 mod servers;
 mod slab;
+mod timers;
 
 pub use adapted::Adapted;
 pub use agenda::Agenda;
@@ -38,3 +40,4 @@ pub use outstanding::{Cancelled, RequestId};
 pub use payload::Payload;
 pub use servers::Servers;
 pub use slab::Slab;
+pub use timers::Timers;

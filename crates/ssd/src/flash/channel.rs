@@ -94,22 +94,17 @@ impl Channel {
     /// What crosses next, by the rule `how`.
     #[inline]
     pub(crate) fn choose(&mut self, how: Arbitration) -> Option<Waiting> {
-        let first = |queue: &VecDeque<Waiting>| queue.front().map(Waiting::key);
-        let [commands, pages, others] = [&self.commands, &self.pages, &self.others].map(first);
-        let oldest = |classes: [(Class, Option<(Time, u64)>); 3]| {
-            let waiting = classes.into_iter().filter_map(|(class, key)| Some((key?, class)));
-            waiting.min_by_key(|(key, _)| *key).map(|(_, class)| class)
+        let Channel { commands, pages, others, .. } = self;
+        let queue = match how {
+            Arbitration::CommandsFirst if !commands.is_empty() => commands,
+            Arbitration::PagesFirst if !pages.is_empty() => pages,
+            Arbitration::CommandsFirst => older(pages, others),
+            Arbitration::PagesFirst => older(commands, others),
+            Arbitration::ReadsFirst if !(commands.is_empty() && pages.is_empty()) => older(commands, pages),
+            Arbitration::ReadsFirst => others,
+            Arbitration::FirstCome => older(older(commands, pages), others),
         };
-        let all = [(Class::Command, commands), (Class::Page, pages), (Class::Other, others)];
-        let class = match how {
-            Arbitration::CommandsFirst if commands.is_some() => Class::Command,
-            Arbitration::PagesFirst if pages.is_some() => Class::Page,
-            Arbitration::ReadsFirst if commands.is_some() || pages.is_some() => {
-                oldest([all[0], all[1], (Class::Other, None)])?
-            }
-            _ => oldest(all)?,
-        };
-        self.queue(class).pop_front()
+        queue.pop_front()
     }
 
     /// Nothing crosses or waits any more.
@@ -120,5 +115,15 @@ impl Channel {
     /// Whether nothing crosses and nothing waits.
     pub(crate) fn is_idle(&self) -> bool {
         self.crossing.is_none() && self.commands.is_empty() && self.pages.is_empty() && self.others.is_empty()
+    }
+}
+
+/// The queue whose first entry has waited longer.
+#[inline]
+fn older<'a>(one: &'a mut VecDeque<Waiting>, other: &'a mut VecDeque<Waiting>) -> &'a mut VecDeque<Waiting> {
+    match (one.front(), other.front()) {
+        (Some(first), Some(second)) if second.key() < first.key() => other,
+        (None, Some(_)) => other,
+        _ => one,
     }
 }

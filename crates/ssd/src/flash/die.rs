@@ -54,6 +54,8 @@ pub(crate) struct Die {
     pub(crate) line: VecDeque<u32>,
     /// Lanes that sense, or to which a command crosses.
     pub(crate) sensing: u64,
+    /// By lane: the read that is sensed there.
+    pub(crate) sensed: Vec<u32>,
     /// Lanes whose next read waits for the channel.
     pub(crate) offered: u64,
     /// By lane: pages that are sensed or wait to cross. Kept if registers are limited.
@@ -66,8 +68,6 @@ pub(crate) struct Die {
     pub(crate) until: Time,
     /// How often it was suspended.
     pub(crate) suspensions: u32,
-    /// Counts what was scheduled for the array: only the event scheduled last has a meaning.
-    pub(crate) epoch: u32,
     /// The command of the line that waits for the channel.
     pub(crate) wanted: u32,
     /// The program whose data crosses, while the array may do something else.
@@ -91,6 +91,7 @@ impl Die {
             loading: NONE,
             loaded: NONE,
             held: vec![0; lanes as usize],
+            sensed: vec![NONE; lanes as usize],
             programs: Bits::new(programs),
             ..Die::default()
         }

@@ -9,21 +9,12 @@ mod workers;
 pub(crate) use queues::tenants_places;
 
 use crate::config::{Config, Translator};
-use nacre_kernel::event::{Agenda, Link};
+use nacre_kernel::event::Link;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Resource, Time};
 use queues::Queues;
 use std::collections::VecDeque;
 use workers::Workers;
-
-/// What happens on the way.
-#[derive(Clone, Copy, Debug, Value)]
-enum Event {
-    /// The data of a write is across the link.
-    Arrived(u32),
-    /// What was read is across the link.
-    Answered(u32),
-}
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -73,7 +64,12 @@ pub(crate) struct Host {
     from_host: Link,
     to_host: Link,
     processors: Workers,
-    agenda: Agenda<Event>,
+    /// Writes whose data crosses the link, and when it is across; first come, first served.
+    #[state(varies)]
+    arriving: VecDeque<(Time, u32)>,
+    /// Reads whose data does.
+    #[state(varies)]
+    answering: VecDeque<(Time, u32)>,
     /// By number of the request.
     #[state(varies)]
     ways: Vec<Way>,
@@ -97,7 +93,8 @@ impl Host {
             from_host: Link::new(config.link),
             to_host: Link::new(config.link),
             processors: Workers::new(config.processors),
-            agenda: Agenda::new(),
+            arriving: VecDeque::new(),
+            answering: VecDeque::new(),
             ways: Vec::new(),
             reached: VecDeque::new(),
         }
@@ -144,7 +141,7 @@ impl Host {
         let time = self.from_host.time_for(way.bytes);
         way.link += time;
         let there = self.from_host.cross(now, time);
-        self.agenda.schedule(there, Event::Arrived(number));
+        self.arriving.push_back((there, number));
     }
 
     /// A processor of the drive works on it.
@@ -165,7 +162,7 @@ impl Host {
         let time = self.to_host.time_for(bytes);
         self.ways[number as usize].link += time;
         let there = self.to_host.cross(now, time);
-        self.agenda.schedule(there, Event::Answered(number));
+        self.answering.push_back((there, number));
     }
 
     /// Request `number` is over: whoever waits for its place takes it. Returns what its way took.
@@ -181,7 +178,8 @@ impl Host {
     /// When something happens next; [`Time::MAX`] if nothing will.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
-        self.agenda.next().min(self.cpus.next()).min(self.processors.next())
+        let first = |queue: &VecDeque<(Time, u32)>| queue.front().map_or(Time::MAX, |(at, _)| *at);
+        first(&self.answering).min(first(&self.arriving)).min(self.cpus.next()).min(self.processors.next())
     }
 
     /// Lets the next event happen, which is due at `at`.
@@ -194,10 +192,11 @@ impl Host {
             let number = self.processors.end(at);
             return self.reached.push_back(Reached::Drive(number));
         }
-        match self.agenda.pop_before(at + Time::from_ps(1)) {
-            Some((_, Event::Arrived(number))) => self.process(at, number),
-            Some((_, Event::Answered(number))) => self.reached.push_back(Reached::Host(number)),
-            None => {}
+        if let Some((_, number)) = self.arriving.pop_front_if(|(there, _)| *there == at) {
+            return self.process(at, number);
+        }
+        if let Some((_, number)) = self.answering.pop_front_if(|(there, _)| *there == at) {
+            self.reached.push_back(Reached::Host(number));
         }
     }
 
@@ -220,7 +219,8 @@ impl Host {
         self.from_host.power_fail(at);
         self.to_host.power_fail(at);
         self.queues.clear();
-        self.agenda.clear();
+        self.arriving.clear();
+        self.answering.clear();
         self.reached.clear();
     }
 

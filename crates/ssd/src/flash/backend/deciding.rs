@@ -5,7 +5,7 @@
 //! waits in the line. The line is served in order, but what waits for something else lets others go first; commands of one
 //! superblock keep their order.
 
-use super::{Backend, Event};
+use super::Backend;
 use crate::flash::channel::{Class, Crossing, Waiting};
 use crate::flash::command::{Kind, NONE, Owner};
 use crate::flash::die::Phase;
@@ -233,7 +233,7 @@ impl Backend {
         let until = self.now + time;
         let state = &mut self.channels[channel as usize];
         (state.crossing, state.until) = (Some(waiting), until);
-        self.agenda.schedule(until, Event::Crossed(channel));
+        self.timers.set(channel as usize, until);
     }
 
     /// The command of a read crosses to its die.
@@ -363,9 +363,10 @@ impl Backend {
         }
         let die = &mut self.dies[number as usize];
         (die.phase, die.job, die.suspensions) = (Phase::Running, command, 0);
-        die.until = self.now + entry.array;
-        die.epoch = die.epoch.wrapping_add(1);
-        self.agenda.schedule(die.until, Event::Array { die: number, epoch: die.epoch });
+        let until = self.now + entry.array;
+        die.until = until;
+        let timer = self.array_timer(number);
+        self.timers.set(timer, until);
     }
 
     /// What the array of a die does is suspended for a read.
@@ -375,11 +376,11 @@ impl Backend {
         die.phase = Phase::Suspending;
         die.until = die.until - self.now;
         die.suspensions += 1;
-        die.epoch = die.epoch.wrapping_add(1);
-        self.agenda.schedule(self.now + suspend, Event::Array { die: number, epoch: die.epoch });
         if let Some(&first) = die.reads.front() {
             self.commands[first].suspending = suspend;
         }
+        let timer = self.array_timer(number);
+        self.timers.set(timer, self.now + suspend);
         self.counts.suspensions += 1;
         self.die_charges.charge(Activity::Suspend, suspend + resume);
     }
@@ -392,9 +393,10 @@ impl Backend {
             return;
         }
         die.phase = Phase::Running;
-        die.until = self.now + self.timing.resume + die.until;
-        die.epoch = die.epoch.wrapping_add(1);
-        self.agenda.schedule(die.until, Event::Array { die: number, epoch: die.epoch });
+        let until = self.now + self.timing.resume + die.until;
+        die.until = until;
+        let timer = self.array_timer(number);
+        self.timers.set(timer, until);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What happens by itself: something is across a channel, sensed, programmed, erased, suspended or decoded.
 
-use super::{Backend, Done, Event, ReadTimes};
+use super::{Backend, Done, ReadTimes};
 use crate::flash::channel::{Crossing, Waiting};
 use crate::flash::command::{Command, Kind, NONE, Owner};
 use crate::flash::die::Phase;
@@ -10,17 +10,22 @@ impl Backend {
     /// Lets the next event happen, which is due at `at`.
     #[inline]
     pub(crate) fn happen(&mut self, at: Time) {
-        let (_, event) = self.agenda.pop_before(at + Time::from_ps(1)).expect("something is due");
         self.now = at;
-        match event {
-            Event::Crossed(channel) => self.end_crossing(channel),
-            Event::Sensed(command) => self.end_sensing(command),
-            Event::Array { die, epoch } => {
-                if self.dies[die as usize].epoch == epoch {
-                    self.end_array(die);
-                }
-            }
-            Event::Decoded(command) => self.end_copy(command),
+        if self.timers.next() != at {
+            let decoded = self.decoding.pop_before(at + Time::from_ps(1));
+            return self.end_copy(decoded.expect("something is due").1);
+        }
+        let timer = self.timers.take_next() as u32;
+        let Some(timer) = timer.checked_sub(self.geometry.channels) else {
+            return self.end_crossing(timer);
+        };
+        if self.timing.lanes > 1 {
+            let (die, lane) = (timer / (self.timing.lanes + 1), timer % (self.timing.lanes + 1));
+            if lane == self.timing.lanes { self.end_array(die) } else { self.end_sensing(die, lane) }
+        } else if self.dies[timer as usize].sensing != 0 {
+            self.end_sensing(timer, 0);
+        } else {
+            self.end_array(timer);
         }
     }
 
@@ -35,7 +40,10 @@ impl Backend {
                 if self.dies[number as usize].job == command {
                     self.run_array(number, command);
                 } else {
-                    self.agenda.schedule(self.now + array, Event::Sensed(command));
+                    let lane = lanes.trailing_zeros();
+                    self.dies[number as usize].sensed[lane as usize] = command;
+                    let timer = self.lane_timer(number, lane);
+                    self.timers.set(timer, self.now + array);
                 }
             }
             Crossing::Page => {
@@ -58,10 +66,11 @@ impl Backend {
         }
     }
 
-    /// A read that goes first is sensed.
-    fn end_sensing(&mut self, command: u32) {
-        let Command { die, lanes, .. } = self.commands[command];
-        self.dies[die as usize].sensing &= !lanes;
+    /// The read that goes first on a lane is sensed.
+    #[inline]
+    fn end_sensing(&mut self, die: u32, lane: u32) {
+        let command = self.dies[die as usize].sensed[lane as usize];
+        self.dies[die as usize].sensing &= !self.commands[command].lanes;
         self.look_at(die);
         self.send_page(command);
     }
@@ -90,7 +99,7 @@ impl Backend {
             }
             Owner::Nobody => self.commands.give_back(command),
             Owner::Copy if entry.decoding.is_zero() => self.end_copy(command),
-            Owner::Copy => self.agenda.schedule(self.now + entry.decoding, Event::Decoded(command)),
+            Owner::Copy => self.decoding.schedule(self.now + entry.decoding, command),
         }
     }
 

@@ -23,30 +23,12 @@ use crate::flash::prerequisites::Prerequisites;
 use crate::flash::timing::Timing;
 use crate::optional_part::OptionalPart;
 use crate::reliability::errors::Errors;
-use nacre_kernel::event::{Agenda, Slab};
+use nacre_kernel::event::{Agenda, Slab, Timers};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time};
 use nacre_media::charge::Charges;
 use nacre_media::flash::Operation;
 use turns::{EraseTurns, ProgramTurns};
-
-/// What happens by itself.
-#[derive(Clone, Copy, Debug, Value)]
-enum Event {
-    /// What crosses this channel is across.
-    Crossed(u32),
-    /// The page of a read that goes first is in its register.
-    Sensed(u32),
-    /// The array of a die ends what it does; of no meaning unless it is the latest event of that die.
-    Array {
-        /// The die.
-        die: u32,
-        /// Which of its events.
-        epoch: u32,
-    },
-    /// What was read for a copy is decoded.
-    Decoded(u32),
-}
 
 /// What the drive is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -111,7 +93,10 @@ pub(crate) struct Backend {
     issued: u64,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    agenda: Agenda<Event>,
+    /// Of each channel, of the lanes of each die, and of its array.
+    timers: Timers,
+    /// Copies that are being decoded.
+    decoding: Agenda<u32>,
     /// Dies and channels for which something is to be decided now.
     #[state(varies)]
     due_dies: Vec<u32>,
@@ -143,6 +128,7 @@ impl Backend {
     pub(crate) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Backend {
         let timing = Timing::of(config, &geometry);
         let places = config.buffer.0 / config.operation_bytes() - config.operations_filled();
+        let dies = geometry.dies as usize;
         let scopes = if geometry.is_by_plane() { geometry.dies as usize } else { 1 };
         Backend {
             arbitration: config.arbitration,
@@ -151,7 +137,8 @@ impl Backend {
             issued: 0,
             dies: (0..geometry.dies).map(|_| Die::new(geometry.operations_per_die(), timing.lanes)).collect(),
             channels: vec![Channel::default(); geometry.channels as usize],
-            agenda: Agenda::new(),
+            timers: Timers::new(geometry.channels as usize + dies * timers_of_die(&timing)),
+            decoding: Agenda::new(),
             due_dies: Vec::new(),
             due_channels: Vec::new(),
             copies: vec![Prerequisites::default(); scopes],
@@ -174,7 +161,7 @@ impl Backend {
     /// When something happens next; [`Time::MAX`] if nothing will.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
-        self.agenda.next()
+        self.timers.next().min(self.decoding.next())
     }
 
     /// Whether something is to be decided at the moment that is being worked on.
@@ -203,6 +190,19 @@ impl Backend {
     /// A flush, `who`, waits for all programs of what the host wrote. Returns whether there are any.
     pub(crate) fn wait_for_programs(&mut self, who: u32) -> bool {
         self.programs.wait(who)
+    }
+
+    /// The timer of lane `lane` of `die`.
+    #[inline]
+    fn lane_timer(&self, die: u32, lane: u32) -> usize {
+        (self.geometry.channels + die * timers_of_die(&self.timing) as u32 + lane) as usize
+    }
+
+    /// The timer of the array of `die`. With a single lane they share one: no read is sensed while the array runs.
+    #[inline]
+    fn array_timer(&self, die: u32) -> usize {
+        let last = if self.timing.lanes > 1 { self.timing.lanes } else { 0 };
+        self.lane_timer(die, last)
     }
 
     /// Where programs and erases of `die` find the copies that they wait for.
@@ -264,4 +264,9 @@ impl Backend {
             assert_eq!(self.programs.open(), 0, "a program is open");
         }
     }
+}
+
+/// How many timers a die has.
+fn timers_of_die(timing: &Timing) -> usize {
+    if timing.lanes > 1 { timing.lanes as usize + 1 } else { 1 }
 }

@@ -167,7 +167,8 @@ impl Backend {
         self.commands.clear();
         self.dies.iter_mut().for_each(|die| *die = Die::new(programs, lanes));
         self.channels.iter_mut().for_each(Channel::clear);
-        self.agenda.clear();
+        self.timers.clear_all();
+        self.decoding.clear();
         self.due_dies.clear();
         self.due_channels.clear();
         self.copies.iter_mut().for_each(|copies| copies.clear());
