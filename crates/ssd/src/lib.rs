@@ -7,18 +7,24 @@
 //! knows *mapping units* of the host's data (`unit`, for short); a page of flash holds some. A write is done when it is
 //! in the DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
 //! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
-//! programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is still in the
-//! buffer from there. A read goes before everything that waits for the die, and may suspend a program or an erase, so
-//! many times; otherwise it waits for the end of what the die has begun.
+//! programmed, and a write that finds none waits for one. A read is a command that crosses the channel, a sense, and a
+//! page that crosses the channel; what is still in the buffer is read from there. A read goes before everything that
+//! waits for the die, and may suspend a program or an erase, so many times; otherwise it waits for the end of what the
+//! die has begun. It is suspended when the read comes, and resumed when no read waits any more. Everything else waits
+//! at its die in the order in which it was issued; what waits for something else lets others go first, but commands of
+//! one superblock keep their order. Nothing is decided before it has to be: what a die does next when its array is
+//! free, what crosses a channel next when the channel is free.
 //!
 //! *Planes* of a die read one after the other, or, with `independent_plane_reads`, each by itself: a plane senses while
 //! others do. Programs, erases and copies have the whole die; what suspends one suspends it for all planes, and it is
 //! resumed when none of them reads any more.
 //!
-//! *Channels* take what fits first, and a read's command waits for nothing; or, with `arbitration`, they choose among
-//! commands of reads, pages that were read, and data to be programmed or copied: what waited longest, or commands,
-//! pages or all of reads first. What crosses is not interrupted. A die holds as many pages as it has `registers`: with
-//! one it begins nothing before its page is across, with two it senses the next page meanwhile.
+//! *Channels* choose among commands of reads, pages that were read, and data to be programmed or copied
+//! (`arbitration`): what waited longest, or commands, pages or all of reads first. What crosses is not interrupted. Of
+//! what is ready at the same moment the older request goes first. A die holds as many pages as it has `registers`, from
+//! the beginning of their commands to the end of their transfers: with one it begins nothing before its page is across,
+//! with two it senses the next page meanwhile. It takes the data of its next program in while its array works, unless
+//! it has no cached commands (`cached`).
 //!
 //! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others
 //! go on programming. The superblock erased last is filled last; a die whose turn has not come when it is to be filled
@@ -27,8 +33,7 @@
 //!
 //! *Programs* are under way on no more than `programs_at_once` dies, as a budget of power has it (the power states of
 //! NVMe; the two modes of Intel's 910): data crosses to its die, and waits there until one of the others has ended.
-//! Programs take their turns in the order in which they are issued, whoever they are for, and a later one goes before
-//! where its die is free and there is time enough. Pages of several planes of a die are one of them. Reads and erases
+//! Programs whose data is on their dies take their turns in the order in which they were issued, whoever they are for. Pages of several planes of a die are one of them. Reads and erases
 //! are not counted.
 //!
 //! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so because a
@@ -44,8 +49,8 @@
 //! wear levelling of its own, and what is said of superblocks holds for its blocks. With "static" the address of a page
 //! says its plane, in the order of `allocation_order`, as in MQSim: requests that meet on one die wait there while
 //! others have nothing to do. With "dynamic" a page goes to the die that is free first, to its planes in turn. A page
-//! is programmed when its units are there; with `multi_plane` it joins a page of the same number of another plane that
-//! waits for the die, if nothing that waits behind that has to be done for it before. With `copyback` pages that move
+//! is programmed when its units are there; with `multi_plane` pages of the same number of other
+//! planes that wait for the die are programmed with it, if nothing has to be done before them. With `copyback` pages that move
 //! stay in their die: their commands alone cross the channel, and nothing corrects them.
 //!
 //! *Shares* of a drive (`capacity`): a share of a pool of drives is a drive with fewer blocks of each plane, so that it is
@@ -138,13 +143,12 @@
 //! handle with every write. Superblocks that always have one bit to a cell, and folding while the host is idle: a cache
 //! that was filled stays so until cleaning needs its space, and comes back only where more than the reserve is erased.
 //! Programs of worn cells that take another time. Programs of all pages of a word line take their own times, in the
-//! order of the pages. A program's transfer keeps the time it was given when reads delay its die later, and so does a
-//! write that waits for its place in the buffer. Where a channel chooses, a read keeps the time it was given though a
-//! later one goes first, while the channel itself is as late as that makes it: rates are kept, and reads in a closed
-//! loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase, or to
-//! program, is told when the others are expected to end; where reads delay these, more than `programs_at_once` may
-//! program for as long. The processors take requests in the order of their submission where a composite
-//! device submits a later one first.
+//! order of the pages. Erase commands take no time on the channel. A write of a part of a unit completes, and may be
+//! programmed, before the rest of the unit is read. A superblock may be erased while a read of a page that it held
+//! still waits for its die. A program, or an erase, that follows copies waits for all copies issued before it (on its
+//! die, where planes are cleaned by themselves), not only for those it needs. With a mapping table in flash a read
+//! begins when all mappings of its request are known. Page registers are not shared between the data of a program that
+//! waits in its die and reads.
 //!
 //! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells
 //! with one bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes
@@ -166,7 +170,7 @@
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
 //! loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for it.
 //! A page whose program was cut counts as programmed, and copies under way count as done. Reads of a recovery are in
-//! nobody's time and energy. A flush keeps the time it was given when reads suspend a program it waits for. Without
+//! nobody's time and energy. Without
 //! bytes, how much an unprotected drive loses is not known. A damaged page that cleaning copied is lost, also where the
 //! page it was copied from is not erased yet; damaged pages of the mapping table are found again from spare areas at no
 //! cost. Energy of the capacitors; time until they are charged again.
