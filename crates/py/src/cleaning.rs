@@ -47,8 +47,9 @@ impl WithFunctions {
 
     /// The function that `module:function` names.
     fn imported(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
-        let found =
-            py.import("nacre.scenario.source").and_then(|scenario| scenario.call_method1("imported", (name,)));
+        let found = py
+            .import("nacre.scenario.source")
+            .and_then(|scenario| scenario.call_method1("imported", (name,)));
         found.map(Bound::unbind).map_err(|error| self.failure.remember(error)).ok()
     }
 

@@ -1,10 +1,10 @@
 //! What a configuration has to keep so that it can be a drive.
 
 use crate::config::check_sizes::{check_buffer, check_cache, check_cache_size, check_slc_size};
-use crate::config::{Allocation, Config, Isolation, LETTERS, Streams};
-use crate::host::tenants_places;
-use crate::ftl::gc::idle::OPEN;
 use crate::config::percent;
+use crate::config::{Allocation, Config, Isolation, LETTERS, Streams};
+use crate::ftl::gc::idle::OPEN;
+use crate::host::tenants_places;
 use crate::zones;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;

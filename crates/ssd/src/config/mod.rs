@@ -13,9 +13,9 @@ pub(crate) use shares::percent;
 pub use zones::ZonesConfig;
 
 use crate::reliability::ageing::ErrorsConfig;
+use nacre_config::{Choice, Configuration, Slot};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::host_interface::HostInterfaceFamily;
-use nacre_config::{Choice, Configuration, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Price, Ratio, Time};
 use nacre_media::flash::Nand;
 

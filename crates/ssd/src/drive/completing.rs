@@ -34,8 +34,8 @@ impl<T: Translation> Ssd<T> {
     ) -> &'a mut Completed {
         let way = self.host.leave(self.now, number);
         let active = &mut self.active[number];
-        let known = way.software + way.link + own.1
-            + times.suspend + times.sense + times.transfer + times.correct;
+        let known =
+            way.software + way.link + own.1 + times.suspend + times.sense + times.transfer + times.correct;
         let queue = self.now - active.arrived - known;
         let spans = [
             (Activity::Software, way.software),

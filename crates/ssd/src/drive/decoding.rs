@@ -40,7 +40,8 @@ impl<T: Translation> Ssd<T> {
         let has_parity = self.ftl.geometry().stripes.is_some();
         let erases = self.ftl.erases_of(found.superblock);
         let Some(errors) = &mut self.flash.errors.0 else { return };
-        let (mut all, mut beyond, mut is_lost) = (Sensing::default(), Vec::new(), errors.is_lost((first, units)));
+        let (mut all, mut beyond, mut is_lost) =
+            (Sensing::default(), Vec::new(), errors.is_lost((first, units)));
         let pages = std::mem::take(&mut self.parts[part].pages);
         for (unit, &page) in (first..).zip(&pages) {
             let sensing = errors.decode(page, erases, found.spot.cells, self.now);
@@ -111,8 +112,7 @@ impl<T: Translation> Ssd<T> {
             let found = Found { superblock, operation, spot, is_held: false };
             let (number, entry) = self.parts.take();
             let other = Other { unit, page, is_parity, operation, within };
-            *entry =
-                Part { target: Target::Other(part), unit, units: 1, found, other, ..Part::default() };
+            *entry = Part { target: Target::Other(part), unit, units: 1, found, other, ..Part::default() };
             self.parts[part].others += 1;
             self.read_page(number);
         }

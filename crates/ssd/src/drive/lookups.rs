@@ -47,8 +47,7 @@ impl<T: Translation> Ssd<T> {
         *entry = Part { target: Target::Mapping(page), found, ..Part::default() };
         let unit = self.ftl.geometry().logical_units + page;
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
-        let read =
-            HostRead { part, spot: found.spot, planes, units: 1, activity: Activity::Translate };
+        let read = HostRead { part, spot: found.spot, planes, units: 1, activity: Activity::Translate };
         self.flash.read(&read);
     }
 

@@ -1,12 +1,12 @@
 //! What the drive did, as its report.
 
+use crate::config::Config;
+use crate::drive::book::Book;
+use crate::flash::backend::Backend;
+use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::array::{Array, Programs};
 use crate::ftl::blocks::Blocks;
-use crate::drive::book::Book;
-use crate::config::Config;
-use crate::ftl::allocation::frontier::NOBODY;
-use crate::flash::geometry::Geometry;
-use crate::flash::backend::Backend;
 use crate::ftl::translation::Translation;
 use crate::host::Host;
 use nacre_kernel::{

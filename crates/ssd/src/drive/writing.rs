@@ -194,6 +194,5 @@ impl<T: Translation> Ssd<T> {
 #[inline]
 fn is_whole(request: &Request, unit: u32, unit_bytes: u32) -> bool {
     let begin = u64::from(unit) * u64::from(unit_bytes);
-    request.address <= begin
-        && begin + u64::from(unit_bytes) <= request.address + u64::from(request.bytes)
+    request.address <= begin && begin + u64::from(unit_bytes) <= request.address + u64::from(request.bytes)
 }

@@ -43,15 +43,25 @@ pub(crate) enum Phase {
     Suspended,
 }
 
+/// Commands of one superblock that cannot begin yet, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Value)]
+pub(crate) struct Parked {
+    pub(crate) superblock: u32,
+    pub(crate) commands: VecDeque<u32>,
+}
+
 /// One die.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Die {
     /// Reads that go before all else, oldest first, until their command crosses.
     #[state(varies)]
     pub(crate) reads: VecDeque<u32>,
-    /// Everything else, oldest first, until it begins.
+    /// Everything else that can begin, oldest first, until it begins.
     #[state(varies)]
     pub(crate) line: VecDeque<u32>,
+    /// What cannot begin yet: it waits for copies, or behind something of its superblock that does.
+    #[state(varies)]
+    pub(crate) parked: Vec<Parked>,
     /// Lanes that sense, or to which a command crosses.
     pub(crate) sensing: u64,
     /// By lane: the read that is sensed there.
@@ -124,6 +134,7 @@ impl Die {
     pub(crate) fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.line.is_empty()
+            && self.parked.is_empty()
             && self.sensing == 0
             && self.phase == Phase::Idle
             && self.loading == NONE

@@ -5,16 +5,16 @@
 //! Four bytes say where each logical unit is, four bytes and a bit whose each physical unit is; all arrays
 //! are flat and zero until touched, so that memory follows what was written.
 
-use crate::ftl::blocks::Blocks;
-use crate::ftl::flash_ops::{Cause, FlashOps};
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
+use crate::buffer::slc_cache::SlcCache;
 use crate::flash::geometry::{Cells, Geometry, Spot};
+use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use crate::ftl::allocation::handles::Handles;
-use crate::ftl::mapping::cache::MappingCache;
-use crate::optional_part::OptionalPart;
 use crate::ftl::allocation::plane_allocation::PlaneAllocation;
 use crate::ftl::allocation::regions::{Region, partitions_by_region, partitions_of};
-use crate::buffer::slc_cache::SlcCache;
+use crate::ftl::blocks::Blocks;
+use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::ftl::mapping::cache::MappingCache;
+use crate::optional_part::OptionalPart;
 use crate::recovery::spare_area::SpareArea;
 use crate::reliability::parity::stripes::ParityUnits;
 use nacre_controller::cleaning::{Cleaner, Partition, Place};

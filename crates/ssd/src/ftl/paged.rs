@@ -73,7 +73,12 @@ impl<S: Store> Paged<S> {
         self.read_unit_bytes(unit, 0, &mut page);
         let before = (self.array.table[unit as usize] != 0).then(|| page.clone());
         if let Some(new) = written.data.bytes() {
-            overlay(&mut page, u64::from(unit) << self.array.geometry.unit_shift, new, written.request.address);
+            overlay(
+                &mut page,
+                u64::from(unit) << self.array.geometry.unit_shift,
+                new,
+                written.request.address,
+            );
         }
         let is_written = self.array.write(unit, &page, flash);
         self.page = page;
@@ -384,8 +389,8 @@ impl<S: Store> Paged<S> {
         let damage = self.damage(flash);
         let gone = self.versions.fail();
         lost.programs_lost = gone.operations.len() as u64;
-        lost.bytes_lost = gone.acknowledged.union(&damage.units).count() as u64
-            * u64::from(self.array.geometry.unit_bytes);
+        lost.bytes_lost =
+            gone.acknowledged.union(&damage.units).count() as u64 * u64::from(self.array.geometry.unit_bytes);
         lost.pages_damaged = damage.pages;
         lost.blocks_forgotten = self.array.mapping.as_mut().map_or(0, |mapping| mapping.forget());
         self.array.empty_buffer();
@@ -442,6 +447,4 @@ impl<S: Store> Paged<S> {
         let pages = u64::from(geometry.pages_of(geometry.operation_units));
         scan::reading(&self.config, self.array.unprotected_operations() * pages, self.config.page.0)
     }
-
 }
-

@@ -1,7 +1,7 @@
 //! Pages that share a word line: an interrupted program of one damages those that were programmed before it.
 
-use crate::flash::geometry::Cells;
 use crate::flash::backend::Backend;
+use crate::flash::geometry::Cells;
 use crate::ftl::paged::Paged;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, BTreeSet};

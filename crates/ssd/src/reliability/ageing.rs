@@ -1,7 +1,7 @@
 //! What makes bits go wrong: settings, and the law of their share.
 
-use nacre_controller::ecc::EccFamily;
 use nacre_config::{Configuration, Slot};
+use nacre_controller::ecc::EccFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
 
 /// Seconds of a day.

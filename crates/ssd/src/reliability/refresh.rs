@@ -1,8 +1,8 @@
 //! Data moves to fresh cells before reads of its block have disturbed it too much.
 
+use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::{Cause, FlashOps};
-use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::gc::relocation::LAST;
 use nacre_media::store::Store;
 

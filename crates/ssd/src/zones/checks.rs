@@ -1,7 +1,7 @@
 //! What a configuration with zones has to keep.
 
-use crate::config::{Allocation, Config, Streams};
 use crate::config::percent;
+use crate::config::{Allocation, Config, Streams};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 

@@ -1,7 +1,7 @@
 //! What becomes of the table when the power fails, and what a restored one checks.
 
-use crate::ftl::flash_ops::Untimed;
 use crate::ftl::allocation::frontier::NOBODY;
+use crate::ftl::flash_ops::Untimed;
 use crate::zones::table::{Entry, Phase, ZoneTable};
 use nacre_media::store::Store;
 

@@ -2,8 +2,7 @@
 //!
 //! A read of the host goes before everything that waits for its die, and has what the die does suspended if that is
 //! possible. Its command is ready when the array is free and there is a register for its page. Without `read_priority` it
-//! waits in the line. The line is served in order, but what waits for something else lets others go first; commands of one
-//! superblock keep their order.
+//! waits in the line, which is served in order.
 
 use super::Backend;
 use crate::flash::channel::{Class, Crossing, Waiting};
@@ -65,9 +64,7 @@ impl Backend {
             Phase::Idle | Phase::Suspended => {
                 // What was offered of the line needs the array, too.
                 let wanted = die.wanted;
-                if wanted != NONE
-                    && (self.commands[wanted].kind == Kind::Read || !self.timing.is_cached)
-                {
+                if wanted != NONE && (self.commands[wanted].kind == Kind::Read || !self.timing.is_cached) {
                     self.dies[number as usize].wanted = NONE;
                     let class = self.class_of(wanted, Crossing::Command);
                     let channel = self.channel_of(number) as usize;
@@ -106,8 +103,7 @@ impl Backend {
                 if self.timing.lanes == 1 { break } else { continue }
             }
             die.offered |= entry.lanes;
-            let waiting =
-                Waiting { since: self.now, order: entry.order, command, what: Crossing::Command };
+            let waiting = Waiting { since: self.now, order: entry.order, command, what: Crossing::Command };
             self.channels[channel as usize].offer(Class::Command, waiting);
             self.due_channels.push(channel);
             if self.timing.lanes == 1 {
@@ -116,31 +112,10 @@ impl Backend {
         }
     }
 
-    /// The first command of the line of `die` that can begin: it waits for nothing, and nothing of its superblock waits
-    /// before it.
+    /// The first command of the line of `die`.
     #[inline]
     fn first_of_line(&self, die: u32) -> Option<u32> {
-        let line = &self.dies[die as usize].line;
-        let &first = line.front()?;
-        if self.commands[first].is_ready {
-            return Some(first);
-        }
-        self.first_of_line_that_is_ready(die)
-    }
-
-    #[inline(never)]
-    fn first_of_line_that_is_ready(&self, die: u32) -> Option<u32> {
-        let mut passed: Vec<u32> = Vec::new();
-        for &command in &self.dies[die as usize].line {
-            let entry = &self.commands[command];
-            if entry.is_ready && !passed.contains(&entry.superblock) {
-                return Some(command);
-            }
-            if entry.superblock != NONE && !passed.contains(&entry.superblock) {
-                passed.push(entry.superblock);
-            }
-        }
-        None
+        self.dies[die as usize].line.front().copied()
     }
 
     /// The array of `die` is idle, and no read goes first: what comes next?
@@ -285,7 +260,7 @@ impl Backend {
         for command in line {
             let entry = &self.commands[command];
             let superblock = entry.superblock;
-            if entry.kind == Kind::Program && entry.is_ready && !passed.contains(&superblock) {
+            if entry.kind == Kind::Program && !passed.contains(&superblock) {
                 let (other, plane) = self.geometry.page_and_plane(entry.program);
                 if other == page && planes >> plane & 1 == 0 {
                     planes |= 1 << plane;

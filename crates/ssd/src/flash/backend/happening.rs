@@ -121,9 +121,13 @@ impl Backend {
         while command != NONE {
             let entry = &mut self.commands[command];
             entry.is_ready = true;
-            let die = entry.die;
+            let (die, superblock) = (entry.die, entry.superblock);
+            let is_at_die = !(has_turn && entry.has_place);
             command = entry.next;
-            self.look_at(die);
+            // An erase that waits for its turn is at no die yet.
+            if is_at_die {
+                self.unpark(die, superblock);
+            }
         }
         if has_turn {
             self.give_erase_turns();

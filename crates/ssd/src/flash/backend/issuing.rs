@@ -2,11 +2,13 @@
 
 use super::Backend;
 use crate::flash::command::{Command, Kind, NONE, Owner};
+use crate::flash::die::Parked;
 use crate::flash::geometry::{Cells, Spot};
 use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
 use crate::reliability::errors::Sensing;
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::{Block, Operation};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A read of the host: units of one operation.
@@ -135,8 +137,7 @@ impl Backend {
         let die = &mut self.dies[spot.die as usize];
         die.programs.set(program, true);
         die.queued += command.array;
-        die.line.push_back(number);
-        self.look_at(spot.die);
+        self.line_up(spot.die, number);
         number
     }
 
@@ -176,9 +177,8 @@ impl Backend {
             ..Command::default()
         };
         let number = self.issue(command);
-        let die = &mut self.dies[spot.die as usize];
-        die.queued += command.array;
-        die.line.push_back(number);
+        self.dies[spot.die as usize].queued += command.array;
+        self.line_up(spot.die, number);
         match cause {
             Cause::Mapping => self.die_charges.count(Operation::Read as usize, Activity::Translate, 1),
             // Planes are read together, and each takes its energy.
@@ -187,7 +187,40 @@ impl Backend {
                 self.die_charges.count(Operation::Read as usize, Activity::Clean, u64::from(pages));
             }
         }
-        self.look_at(spot.die);
+    }
+
+    /// `command` waits at `die`: in its line, or parked if it cannot begin yet.
+    fn line_up(&mut self, die: u32, command: u32) {
+        let Command { superblock, is_ready, .. } = self.commands[command];
+        let state = &mut self.dies[die as usize];
+        let parked = state.parked.iter_mut().find(|parked| parked.superblock == superblock);
+        match parked {
+            Some(parked) => parked.commands.push_back(command),
+            None if is_ready => {
+                state.line.push_back(command);
+                self.look_at(die);
+            }
+            None => state.parked.push(Parked { superblock, commands: VecDeque::from([command]) }),
+        }
+    }
+
+    /// A parked command of `superblock` has become ready: it joins the line of `die`, and so does what it held back, unless
+    /// something of its superblock still waits before it.
+    pub(super) fn unpark(&mut self, die: u32, superblock: u32) {
+        let commands = &self.commands;
+        let state = &mut self.dies[die as usize];
+        let place = state.parked.iter().position(|parked| parked.superblock == superblock);
+        let Some(place) = place else { return };
+        let parked = &mut state.parked[place].commands;
+        while let Some(command) = parked.pop_front_if(|command| commands[*command].is_ready) {
+            let order = commands[command].order;
+            let place = state.line.partition_point(|&other| commands[other].order < order);
+            state.line.insert(place, command);
+        }
+        if parked.is_empty() {
+            state.parked.swap_remove(place);
+        }
+        self.look_at(die);
     }
 
     /// A unit that is copied is beyond the code: where there is parity, the others of its stripe are read beside it.
@@ -217,22 +250,19 @@ impl Backend {
         let is_it = |number: u32| (commands[number].superblock, commands[number].die) == (superblock, die);
         if let Some(number) = self.erase_turns.take(is_it) {
             self.commands[number].has_place = false;
-            self.dies[die as usize].line.push_back(number);
-            self.look_at(die);
+            self.line_up(die, number);
         }
     }
 
     /// Erases whose turn has come wait at their dies.
     pub(super) fn give_erase_turns(&mut self) {
-        let commands = &self.commands;
+        let (commands, mut turns) = (&self.commands, Vec::new());
         while let Some(number) = self.erase_turns.next(|number| commands[number].is_ready) {
+            turns.push(number);
+        }
+        for number in turns {
             let die = self.commands[number].die;
-            self.dies[die as usize].line.push_back(number);
-            let state = &mut self.dies[die as usize];
-            if !state.is_due {
-                state.is_due = true;
-                self.due_dies.push(die);
-            }
+            self.line_up(die, number);
         }
     }
 }
@@ -240,8 +270,7 @@ impl Backend {
 impl FlashOps for Backend {
     fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool) {
         let is_mixed = is_mixed || cause == Cause::Host;
-        let number =
-            self.issue_program((superblock, operation), cells, (activity(cause), cause), is_mixed);
+        let number = self.issue_program((superblock, operation), cells, (activity(cause), cause), is_mixed);
         if cause == Cause::Host {
             self.commands[number].has_place = true;
             self.places.take(self.commands[number].order);
@@ -305,8 +334,7 @@ impl FlashOps for Backend {
             if has_turn {
                 self.erase_turns.add(number);
             } else {
-                self.dies[die as usize].line.push_back(number);
-                self.look_at(die);
+                self.line_up(die, number);
             }
             self.dies[die as usize].queued += self.timing.erase;
             number = self.commands[number].next;

@@ -71,8 +71,7 @@ impl Backend {
         self.cut_arrays(at, finishing.is_some());
         self.cut_waiting_programs(finishing);
         let pages_of_operation = u64::from(self.geometry.operation_units / self.geometry.units_per_page);
-        for (activity, operations) in
-            [(Activity::Drain, held.operations), (Activity::Correct, held.parities)]
+        for (activity, operations) in [(Activity::Drain, held.operations), (Activity::Correct, held.parities)]
         {
             let pages = operations * pages_of_operation;
             if let Some(each) = finishing {

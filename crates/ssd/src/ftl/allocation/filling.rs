@@ -1,9 +1,9 @@
 //! What fills the frontiers.
 
+use crate::flash::geometry::Cells;
+use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::{Cause, FlashOps, Untimed};
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
-use crate::flash::geometry::Cells;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

@@ -1,9 +1,9 @@
 //! What belongs to which region, and which plane takes a page where each is filled by itself.
 
-use crate::ftl::array::Array;
-use crate::ftl::gc::emptying::Relocation;
-use crate::ftl::flash_ops::FlashOps;
 use crate::flash::geometry::Geometry;
+use crate::ftl::array::Array;
+use crate::ftl::flash_ops::FlashOps;
+use crate::ftl::gc::emptying::Relocation;
 use crate::ftl::gc::idle::OPEN;
 use nacre_media::store::Store;
 use std::ops::Range;

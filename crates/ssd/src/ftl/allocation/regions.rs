@@ -4,9 +4,9 @@
 //! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own. With streams of their own
 //! its places are a partition.
 
-use crate::ftl::gc::emptying::Relocation;
-use crate::ftl::allocation::frontier::NOBODY;
 use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::frontier::NOBODY;
+use crate::ftl::gc::emptying::Relocation;
 use nacre_controller::cleaning::Partition;
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;

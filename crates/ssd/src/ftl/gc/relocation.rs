@@ -6,11 +6,11 @@
 //! the victim is emptied at once and the superblock with its live data takes its place, as in
 //! [`nacre_controller::cleaning`].
 
-use crate::ftl::array::Array;
-use crate::ftl::gc::emptying::{Reading, Relocation};
-use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
 use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::allocation::regions::Region;
+use crate::ftl::array::Array;
+use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
+use crate::ftl::gc::emptying::{Reading, Relocation};
 use nacre_controller::cleaning::{self, Decision, Place, View};
 use nacre_media::store::Store;
 use prefetch_index::prefetch_index;

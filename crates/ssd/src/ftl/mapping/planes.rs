@@ -2,8 +2,8 @@
 
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::FlashOps;
-use crate::ftl::mapping::cache::MappingCache;
 use crate::ftl::gc::relocation::LAST;
+use crate::ftl::mapping::cache::MappingCache;
 use nacre_media::store::Store;
 
 /// The placement handle beside whose data pages of the table lie.

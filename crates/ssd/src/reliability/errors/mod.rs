@@ -11,11 +11,11 @@ mod setup;
 
 pub(crate) use setup::build;
 
-use crate::reliability::ageing::Law;
 use crate::flash::geometry::{Cells, Geometry};
 use crate::optional_part::OptionalPart;
-use nacre_controller::ecc::{Ecc, Verdict};
+use crate::reliability::ageing::Law;
 use carried::Carried;
+use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
 use rebuilding::Rebuilds;

@@ -1,8 +1,8 @@
 //! Wrong bits of the others of a stripe, from which a unit is rebuilt.
 
+use super::{Errors, Sensing};
 use crate::flash::geometry::Cells;
 use crate::reliability::parity::members::Member;
-use super::{Errors, Sensing};
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 
@@ -17,13 +17,7 @@ pub(crate) struct Rebuilds {
 
 impl Errors {
     /// What reading `other` comes to at `at`, which belongs to a stripe of a superblock that was erased so often.
-    pub(crate) fn decode_other(
-        &mut self,
-        other: &Member,
-        erases: u32,
-        cells: Cells,
-        at: Time,
-    ) -> Sensing {
+    pub(crate) fn decode_other(&mut self, other: &Member, erases: u32, cells: Cells, at: Time) -> Sensing {
         // Parity has codewords behind those of a unit of its stripe.
         let first = if other.is_parity { self.code.layout().codewords } else { 0 };
         self.decode_in((self.block_of_other(other), other.page, first), erases, cells, at)

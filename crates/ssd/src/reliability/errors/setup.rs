@@ -1,12 +1,12 @@
 //! The wrong bits of a drive as its configuration has them.
 
-use crate::reliability::ageing::Law;
+use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
 use crate::flash::geometry::Geometry;
 use crate::optional_part::OptionalPart;
-use super::{Carried, Counts, Errors, Row, Sensing};
-use nacre_controller::ecc::{self, Page, Verdict};
+use crate::reliability::ageing::Law;
 use nacre_config::{ErrorCode, Problem, Problems};
+use nacre_controller::ecc::{self, Page, Verdict};
 use nacre_device::Builder;
 use nacre_kernel::Ledger;
 use std::collections::BTreeSet;

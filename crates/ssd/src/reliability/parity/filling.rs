@@ -3,21 +3,16 @@
 //! Until then the drive keeps it beside the write buffer, one operation for each superblock that is being filled. A
 //! superblock that is closed before it is full ends with a shorter stripe.
 
+use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::{Cause, FlashOps};
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
     /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the flash, with the
     /// parity of its stripe behind the last of that.
     #[inline(never)]
-    pub(crate) fn complete_in_stripe<W: FlashOps>(
-        &mut self,
-        frontier: usize,
-        cause: Cause,
-        work: &mut W,
-    ) {
+    pub(crate) fn complete_in_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         self.frontiers[frontier].operation_end += self.geometry.operation_units;
         self.issue_stripes(frontier, self.held_units(frontier), cause, work);
     }
