@@ -4,6 +4,7 @@ use super::{Event, Ssd};
 use crate::drive::active::Active;
 use crate::drive::report;
 use crate::flash::backend::Done;
+use crate::flash::command::Owner;
 use crate::ftl::translation::Translation;
 use crate::host::Reached;
 use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId, Zones};
@@ -60,7 +61,9 @@ impl<T: Translation> Ssd<T> {
         self.flash.take_done(&mut done);
         for done in done.drain(..) {
             match done {
-                Done::Read { part, times } => self.end_page(part, &times),
+                Done::Read { owner: Owner::Request(number), times } => self.end_page_of(number, &times),
+                Done::Read { owner: Owner::Part(part), times } => self.end_page(part, &times),
+                Done::Read { .. } => unreachable!("nobody waits for it"),
                 Done::Programmed { superblock, operation } => self.ftl.programmed(superblock, operation),
                 Done::Flushed(number) => self.end_flush(number, completions),
             }

@@ -3,6 +3,7 @@
 use super::Ssd;
 use crate::drive::active::{Found, Part, Target};
 use crate::flash::backend::HostRead;
+use crate::flash::command::Owner;
 use crate::ftl::translation::{Mapping, Translation};
 use nacre_kernel::event::Completions;
 use nacre_kernel::{Activity, Op};
@@ -47,7 +48,13 @@ impl<T: Translation> Ssd<T> {
         *entry = Part { target: Target::Mapping(page), found, ..Part::default() };
         let unit = self.ftl.geometry().logical_units + page;
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
-        let read = HostRead { part, spot: found.spot, planes, units: 1, activity: Activity::Translate };
+        let read = HostRead {
+            owner: Owner::Part(part),
+            spot: found.spot,
+            planes,
+            units: 1,
+            activity: Activity::Translate,
+        };
         self.flash.read(&read);
     }
 

@@ -4,6 +4,7 @@ use super::Ssd;
 use crate::config::Unwritten;
 use crate::drive::active::{Found, Part, PartTimes, Target};
 use crate::flash::backend::{HostRead, ReadTimes};
+use crate::flash::command::Owner;
 use crate::ftl::translation::Translation;
 use nacre_kernel::Activity;
 
@@ -52,13 +53,26 @@ impl<T: Translation> Ssd<T> {
             }
             return;
         }
+        self.active[number].parts += 1;
+        if self.flash.errors.0.is_none() {
+            let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, units) } else { 0..1 };
+            let (owner, spot) = (Owner::Request(number), found.spot);
+            return self.flash.read(&HostRead { owner, spot, planes, units, activity: Activity::Read });
+        }
         let (part, entry) = self.parts.take();
         *entry = Part { active: number, target: Target::Units, unit, units, found, ..Part::default() };
-        self.active[number].parts += 1;
-        if is_written && self.flash.errors.0.is_some() {
+        if is_written {
             self.note_pages(part);
         }
         self.read_page(part);
+    }
+
+    /// A page that a request needs is across its channel, of a drive whose bits do not go wrong.
+    #[inline]
+    pub(super) fn end_page_of(&mut self, number: u32, times: &ReadTimes) {
+        let mut own = PartTimes::default();
+        own.add(times);
+        self.end_part_of(number, &own, false);
     }
 
     /// Notes the pages of the units of `part`: they may move before they are read.
@@ -82,7 +96,8 @@ impl<T: Translation> Ssd<T> {
             }
             _ => self.ftl.planes_of(unit, units),
         };
-        self.flash.read(&HostRead { part, spot, planes, units, activity: Activity::Read });
+        let owner = Owner::Part(part);
+        self.flash.read(&HostRead { owner, spot, planes, units, activity: Activity::Read });
     }
 
     /// The page of `part` is across its channel.

@@ -3,6 +3,7 @@
 use super::Ssd;
 use crate::drive::active::{Active, Part, PartTimes, Target};
 use crate::flash::backend::HostRead;
+use crate::flash::command::Owner;
 use crate::ftl::translation::{Outcome, Translation, Written};
 use nacre_kernel::event::Completions;
 use nacre_kernel::{Activity, Op, Request, Status, Time};
@@ -124,8 +125,8 @@ impl<T: Translation> Ssd<T> {
         if !is_buffered && self.flash.errors.0.is_none() {
             let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
             let spot = found.spot;
-            let read = HostRead { part: 0, spot, planes, units: 1, activity: Activity::Read };
-            self.flash.read_aside(&read);
+            let owner = Owner::Nobody;
+            self.flash.read(&HostRead { owner, spot, planes, units: 1, activity: Activity::Read });
         } else if !is_buffered {
             let (part, entry) = self.parts.take();
             *entry = Part { target: Target::Rest, unit, units: 1, found, ..Part::default() };

@@ -24,8 +24,10 @@ pub(crate) enum Owner {
     /// Nobody.
     #[default]
     Nobody,
-    /// A read of the host, by the number of the part of a request.
-    Host(u32),
+    /// A read of the host, by the number of its request.
+    Request(u32),
+    /// A part of a request, or something else of which more is to be known, by its number.
+    Part(u32),
     /// A copy: what is programmed or erased behind it.
     Copy,
 }

@@ -66,7 +66,9 @@ impl Backend {
                 let wanted = die.wanted;
                 if wanted != NONE && (self.commands[wanted].kind == Kind::Read || !self.timing.is_cached) {
                     self.dies[number as usize].wanted = NONE;
-                    let class = self.class_of(wanted, Crossing::Command);
+                    let is_program = self.commands[wanted].kind == Kind::Program;
+                    let what = if is_program { Crossing::Data } else { Crossing::Command };
+                    let class = self.class_of(wanted, what);
                     let channel = self.channel_of(number) as usize;
                     self.channels[channel].withdraw(class, wanted);
                 }
@@ -172,10 +174,11 @@ impl Backend {
     #[inline]
     pub(super) fn class_of(&self, command: u32, what: Crossing) -> Class {
         let entry = &self.commands[command];
-        match (entry.kind, entry.owner, what) {
-            (Kind::Read, Owner::Host(_) | Owner::Nobody, Crossing::Command) => Class::Command,
-            (Kind::Read, Owner::Host(_) | Owner::Nobody, Crossing::Page) => Class::Page,
-            _ => Class::Other,
+        match what {
+            _ if entry.owner == Owner::Copy => Class::Other,
+            Crossing::Command => Class::Command,
+            Crossing::Page => Class::Page,
+            Crossing::Data => Class::Other,
         }
     }
 

@@ -92,9 +92,9 @@ impl Backend {
     fn end_read(&mut self, command: u32) {
         let entry = &self.commands[command];
         match entry.owner {
-            Owner::Host(part) => {
-                let times = times(entry, self.now);
-                self.done.push(Done::Read { part, times });
+            Owner::Request(_) | Owner::Part(_) => {
+                let (owner, times) = (entry.owner, times(entry, self.now));
+                self.done.push(Done::Read { owner, times });
                 self.commands.give_back(command);
             }
             Owner::Nobody => self.commands.give_back(command),

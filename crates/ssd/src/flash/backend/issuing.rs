@@ -14,8 +14,8 @@ use std::ops::Range;
 /// A read of the host: units of one operation.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRead {
-    /// Which part of which request waits for it.
-    pub(crate) part: u32,
+    /// Who waits for it.
+    pub(crate) owner: Owner,
     pub(crate) spot: Spot,
     /// The planes that it reads; of meaning where planes read independently.
     pub(crate) planes: Range<u32>,
@@ -38,16 +38,6 @@ impl Backend {
     /// Issues a read of the host.
     #[inline]
     pub(crate) fn read(&mut self, read: &HostRead) {
-        self.issue_read(read, Owner::Host(read.part));
-    }
-
-    /// Issues a read that nobody waits for.
-    pub(crate) fn read_aside(&mut self, read: &HostRead) {
-        self.issue_read(read, Owner::Nobody);
-    }
-
-    #[inline]
-    fn issue_read(&mut self, read: &HostRead, owner: Owner) {
         let pages = if read.units == 1 { 1 } else { self.geometry.pages_of(read.units) };
         let lanes = match self.timing.lanes {
             1 => 1,
@@ -55,7 +45,7 @@ impl Backend {
         };
         let command = Command {
             kind: Kind::Read,
-            owner,
+            owner: read.owner,
             activity: read.activity,
             die: read.spot.die,
             lanes,

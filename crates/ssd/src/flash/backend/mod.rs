@@ -16,7 +16,7 @@ pub(crate) use power::Unfinished;
 use crate::buffer::places::Places;
 use crate::config::{Arbitration, Config};
 use crate::flash::channel::Channel;
-use crate::flash::command::Command;
+use crate::flash::command::{Command, Owner};
 use crate::flash::die::Die;
 use crate::flash::geometry::Geometry;
 use crate::flash::prerequisites::Prerequisites;
@@ -33,10 +33,10 @@ use turns::{EraseTurns, ProgramTurns};
 /// What the drive is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Done {
-    /// The page of a part of a read of the host is across its channel.
+    /// A page that a request or a part of one waits for is across its channel.
     Read {
-        /// The part.
-        part: u32,
+        /// Who waits for it.
+        owner: Owner,
         /// Where its time went.
         times: ReadTimes,
     },
