@@ -1,15 +1,19 @@
 //! The stages of one request, for somebody who looks closely.
 
+use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Breakdown, ComponentId, Stage, Time};
 
 /// A stage that is over: what is before its own time is waiting for it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lap {
-    pub(crate) stage: Stage,
-    pub(crate) activity: Activity,
-    pub(crate) end: Time,
-    /// What it takes where nothing is in the way.
-    pub(crate) alone: Time,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub struct Lap {
+    /// What it is.
+    pub stage: Stage,
+    /// What was done.
+    pub activity: Activity,
+    /// When it is over.
+    pub end: Time,
+    /// How long it takes if nothing is in the way.
+    pub alone: Time,
 }
 
 /// How far a part of a request has come: its last stage, and by it those before; none at its beginning.

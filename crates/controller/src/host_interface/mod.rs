@@ -7,6 +7,7 @@
 
 pub mod cxl_mem;
 pub mod direct;
+pub mod events;
 mod express;
 mod laps;
 mod lines;
@@ -18,8 +19,7 @@ mod processors;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use laps::Lap;
-pub use laps::{Laps, Mark};
+pub use laps::{Lap, Laps, Mark};
 pub(crate) use places::Places;
 pub(crate) use plain::Plain;
 pub(crate) use processors::Processors;

@@ -17,13 +17,21 @@ pub struct Link {
     asked: (u64, Time),
     /// When the last transfer so far ends.
     free_at: Time,
+    /// Since when it has carried transfers without a pause until then.
+    busy_since: Time,
     ledger: Ledger,
 }
 
 impl Link {
     /// A link that has carried nothing.
     pub fn new(bandwidth: Bandwidth) -> Link {
-        Link { bandwidth, asked: (0, Time::ZERO), free_at: Time::ZERO, ledger: Ledger::default() }
+        Link {
+            bandwidth,
+            asked: (0, Time::ZERO),
+            free_at: Time::ZERO,
+            busy_since: Time::ZERO,
+            ledger: Ledger::default(),
+        }
     }
 
     /// How long `bytes` take.
@@ -35,18 +43,23 @@ impl Link {
         self.asked.1
     }
 
-    /// A transfer that takes `time` is ready at `now`; returns when its last byte is across. Calls come in time order.
+    /// A transfer that takes `time` is ready at `ready`; returns when its last byte is across. Calls come in the order in
+    /// which transfers cross. A transfer that will be ready later may be announced, if nothing can come between.
     #[inline]
-    pub fn cross(&mut self, now: Time, time: Time) -> Time {
+    pub fn cross(&mut self, ready: Time, time: Time) -> Time {
         self.ledger.charge(Activity::Link, time);
-        self.free_at = self.free_at.max(now) + time;
+        if ready > self.free_at {
+            (self.free_at, self.busy_since) = (ready, ready);
+        }
+        self.free_at += time;
         self.free_at
     }
 
     /// Power is lost at `at`: what has not crossed does not cross, and takes no time.
     pub fn power_fail(&mut self, at: Time) {
-        self.ledger.give_back(Activity::Link, self.free_at.saturating_sub(at));
+        self.ledger.give_back(Activity::Link, self.free_at.saturating_sub(at.max(self.busy_since)));
         self.free_at = self.free_at.min(at);
+        self.busy_since = self.busy_since.min(at);
     }
 
     /// The link as a resource called `name`, with its busy time since it was built or the ledger restarted.

@@ -64,24 +64,30 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
     ),
     build: |slot, host| {
         let config: Config = slot.config(host.families);
-        let express = ExpressConfig {
-            generation: config.generation,
-            lanes: config.lanes,
-            payload: 256,
-            read_request: 512,
-            flight: config.flight,
-            credits: None,
-        };
-        Ok(Box::new(Lines::new(&express, config.cpus, rules(&config))))
+        Ok(Box::new(Lines::new(&config.express(), config.cpus, rules(&config))))
     },
 };
+
+impl Config {
+    /// The link that it uses.
+    pub(super) fn express(&self) -> ExpressConfig {
+        ExpressConfig {
+            generation: self.generation,
+            lanes: self.lanes,
+            payload: 256,
+            read_request: 512,
+            flight: self.flight,
+            credits: None,
+        }
+    }
+}
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
 /// Bytes that cross for a slot: a quarter of a flit of 68 B.
 const SLOT: u64 = 17;
 
-fn rules(config: &Config) -> Rules {
+pub(super) fn rules(config: &Config) -> Rules {
     let (alone, with_data) = (SLOT, 5 * SLOT);
     Rules {
         line: LINE,

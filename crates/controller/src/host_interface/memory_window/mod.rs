@@ -72,7 +72,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
     },
 };
 
-fn rules(config: &Config) -> Rules {
+pub(super) fn rules(config: &Config) -> Rules {
     let pcie = config.express.pcie();
     let line = if config.write_combining { 64 } else { 8 };
     Rules {

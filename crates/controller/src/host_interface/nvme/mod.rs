@@ -105,11 +105,11 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
 };
 
 /// Bytes of a doorbell, and of the message of an interrupt.
-const REGISTER: u64 = 4;
+pub(super) const REGISTER: u64 = 4;
 /// Bytes of a command.
-const COMMAND: u64 = 64;
+pub(super) const COMMAND: u64 = 64;
 /// Bytes of a completion.
-const COMPLETION: u64 = 16;
+pub(super) const COMPLETION: u64 = 16;
 
 #[derive(State)]
 struct Nvme {

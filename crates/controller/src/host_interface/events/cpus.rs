@@ -1,0 +1,75 @@
+//! CPUs.
+
+use nacre_kernel::event::Servers;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Ledger, Resource, Time};
+
+/// CPUs that work on jobs in order of arrival, and their busy time. `J` names a job.
+#[derive(Clone, Debug, State)]
+#[state(bound = "J: Value")]
+pub struct Cpus<J> {
+    servers: Servers<Job<J>>,
+    busy: Ledger,
+}
+
+#[derive(Clone, Debug, Value)]
+#[state(bound = "J: Value")]
+struct Job<J> {
+    name: J,
+    time: Time,
+}
+
+impl<J> Cpus<J> {
+    /// `count` idle ones; at least one.
+    pub fn new(count: u32) -> Cpus<J> {
+        Cpus { servers: Servers::new(count), busy: Ledger::default() }
+    }
+
+    /// Job `name` arrives at `now` and takes `time`.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, name: J, time: Time) {
+        let busy = &mut self.busy;
+        self.servers.arrive(now, Job { name, time }, |job, _| begin(busy, job));
+    }
+
+    /// When the next job ends; [`Time::MAX`] if none is worked on.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.servers.next()
+    }
+
+    /// Takes the job that ends next, and the time it took, if it ends before `until`.
+    #[inline]
+    pub fn end_before(&mut self, until: Time) -> Option<(Time, J, Time)> {
+        let busy = &mut self.busy;
+        let (at, job) = self.servers.end_before(until, |job, _| begin(busy, job))?;
+        Some((at, job.name, job.time))
+    }
+
+    /// Power is lost at `at`: no job is worked on any more.
+    pub fn power_fail(&mut self, at: Time) {
+        let left: u64 = self.servers.serving().map(|(end, _)| end.saturating_sub(at).as_ps()).sum();
+        self.busy.give_back(Activity::Software, Time::from_ps(left));
+        self.servers.clear();
+    }
+
+    /// Forgets their busy time.
+    pub fn restart_ledger(&mut self) {
+        self.busy = Ledger::default();
+    }
+
+    /// The CPUs as a resource called `name`.
+    pub fn resource(&self, name: &'static str) -> Resource {
+        Resource { name, servers: self.servers.count(), ledger: self.busy.clone() }
+    }
+
+    /// Panics if a job waits while a CPU is idle.
+    pub fn check_invariants(&self) {
+        self.servers.check_invariants();
+    }
+}
+
+fn begin<J>(busy: &mut Ledger, job: &mut Job<J>) -> Time {
+    busy.charge(Activity::Software, job.time);
+    job.time
+}

@@ -1,0 +1,134 @@
+//! A PCI Express link with its two directions.
+
+use super::super::express::ExpressConfig;
+use nacre_kernel::event::Link;
+use nacre_kernel::state::State;
+use nacre_kernel::{Pcie, Resource, Time};
+use std::collections::VecDeque;
+
+/// A PCI Express link.
+///
+/// Transfers cross in the order in which they are ready. A packet without data goes between those of a transfer that is
+/// under way; the time of such packets is taken from the link behind the next transfer. Packets of transfers wait for
+/// credits if these are limited. Since transfers keep their order, when a packet crosses is known when its transfer is ready.
+#[derive(State)]
+pub(super) struct Express {
+    #[state(skip = "from the configuration")]
+    pub(super) pcie: Pcie,
+    #[state(skip = "from the configuration")]
+    pub(super) flight: Time,
+    links: [Link; 2],
+    /// What packets without data took, and is not yet taken from the link, each way.
+    owed: [Time; 2],
+    /// Credits for transfers, each way, if they are limited.
+    credits: Option<[Credits; 2]>,
+}
+
+/// Room at the far end of one direction.
+#[derive(Clone, Debug, State)]
+struct Credits {
+    /// In bytes of packets.
+    #[state(same)]
+    all: u64,
+    free: u64,
+    /// When more comes back, and how much.
+    #[state(varies)]
+    returning: VecDeque<(Time, u64)>,
+}
+
+impl Credits {
+    fn new(all: u64) -> Credits {
+        Credits { all, free: all, returning: VecDeque::new() }
+    }
+
+    /// When there is room for `bytes`, from `at` on; they take it.
+    fn take(&mut self, at: Time, bytes: u64) -> Time {
+        let mut since = at;
+        while self.free < bytes {
+            let (back, room) = self.returning.pop_front().expect("all of it is free or comes back");
+            (self.free, since) = (self.free + room, since.max(back));
+        }
+        self.free -= bytes;
+        since
+    }
+}
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    ToDevice,
+    ToHost,
+}
+
+impl Express {
+    pub(super) fn new(config: &ExpressConfig) -> Express {
+        let pcie = config.pcie();
+        let link = || Link::new(pcie.raw());
+        let credits = config.credits.map(|all| [Credits::new(all.0), Credits::new(all.0)]);
+        Express { pcie, flight: config.flight, links: [link(), link()], owed: [Time::ZERO; 2], credits }
+    }
+
+    /// A transfer of `bytes` of packets is ready at `at`, behind all earlier ones: when the last of them has left, and how
+    /// long they take on an idle link. They are at the other end a flight later.
+    #[inline]
+    pub(super) fn send(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
+        if self.credits.is_some() {
+            return self.send_with_credits(direction, at, bytes);
+        }
+        let owed = std::mem::take(&mut self.owed[direction as usize]);
+        let link = &mut self.links[direction as usize];
+        let time = link.time_for(bytes);
+        (link.cross(at, time + owed) - owed, time)
+    }
+
+    /// The same, packet by packet.
+    fn send_with_credits(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
+        let packet = self.pcie.write_bytes(u64::from(self.pcie.payload));
+        let link = &mut self.links[direction as usize];
+        let credits = &mut self.credits.as_mut().expect("they are limited")[direction as usize];
+        let (mut left, mut gone, mut alone) = (bytes, at, Time::ZERO);
+        while left > 0 {
+            let size = left.min(packet);
+            let begin = credits.take(gone, size);
+            let owed = std::mem::take(&mut self.owed[direction as usize]);
+            let time = link.time_for(size);
+            gone = link.cross(begin, time + owed) - owed;
+            // Room is free as the packet arrives, and the sender knows of it a flight later.
+            credits.returning.push_back((gone + self.flight * 2, size));
+            (left, alone) = (left - size, alone + time);
+        }
+        (gone, alone)
+    }
+
+    /// A packet of `bytes` leaves: how long it takes. It is at the other end a flight later.
+    #[inline]
+    pub(super) fn post(&mut self, direction: Direction, bytes: u64) -> Time {
+        let time = self.links[direction as usize].time_for(bytes);
+        self.post_for(direction, time);
+        time
+    }
+
+    /// A packet leaves that takes `time`.
+    #[inline]
+    pub(super) fn post_for(&mut self, direction: Direction, time: Time) {
+        self.owed[direction as usize] += time;
+    }
+
+    pub(super) fn power_fail(&mut self, at: Time) {
+        self.links.iter_mut().for_each(|link| link.power_fail(at));
+        self.owed = [Time::ZERO; 2];
+        if let Some(credits) = &mut self.credits {
+            credits.iter_mut().for_each(|direction| *direction = Credits::new(direction.all));
+        }
+    }
+
+    /// Forgets busy times. What is owed to the link is still owed.
+    pub(super) fn restart_ledger(&mut self) {
+        self.links.iter_mut().for_each(Link::restart_ledger);
+    }
+
+    pub(super) fn resources(&self) -> [Resource; 2] {
+        let [to_device, to_host] = &self.links;
+        [to_device.resource("to_device"), to_host.resource("to_host")]
+    }
+}

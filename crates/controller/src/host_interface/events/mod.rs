@@ -1,0 +1,189 @@
+//! How a host reaches a device, in discrete events: the device owns a [`HostPort`] and processes its events among its own.
+//!
+//! A request goes through four legs. It begins: the host's software works on it, and the device learns of it. Each part of
+//! it is brought: the data of a write comes; a read is asked for. Each part is answered: what was read goes back. It ends:
+//! the program that issued it continues. Between the last two of a part the device serves it.
+//!
+//! The device starts a leg at the moment it is due. If the leg takes no time, the call returns it. Otherwise it comes out of
+//! [`HostPort::pop_before`]. Only what can be contended is an event; the rest is summed up.
+
+mod cpus;
+mod express;
+mod lines;
+mod nvme;
+mod plain;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use cpus::Cpus;
+pub use plain::Plain;
+
+use super::laps::Lap;
+use super::{HostInterfaceFamily, cxl_mem, direct, memory_window};
+use nacre_config::{Families, Slot};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, ComponentId, Op, Request, Resource, Span, Stage, Time};
+
+/// Builds the port of an interface in its slot.
+type Build = fn(&Slot<HostInterfaceFamily>, &dyn Families) -> Box<dyn HostPort>;
+
+/// The interfaces of [`super::ROOMS`], by kind.
+static PORTS: &[(&str, Build)] = &[
+    ("direct", |slot, families| Box::new(Plain::direct(&slot.config::<direct::Config>(families)))),
+    ("nvme", |slot, families| Box::new(nvme::Nvme::new(slot.config(families)))),
+    ("memory_window", |slot, families| {
+        let config: memory_window::Config = slot.config(families);
+        Box::new(lines::Lines::new(&config.express, config.cpus, memory_window::rules(&config)))
+    }),
+    ("cxl_mem", |slot, families| {
+        let config: cxl_mem::Config = slot.config(families);
+        Box::new(lines::Lines::new(&config.express(), config.cpus, cxl_mem::rules(&config)))
+    }),
+];
+
+/// The port of the interface in `slot`.
+pub fn build(slot: &Slot<HostInterfaceFamily>, families: &dyn Families) -> Box<dyn HostPort> {
+    let found = PORTS.iter().find(|(kind, _)| *kind == slot.kind());
+    let (_, build) = found.unwrap_or_else(|| panic!("there is no port of the kind {:?}", slot.kind()));
+    build(slot, families)
+}
+
+/// Names a part of a request, as the device does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub struct Part {
+    /// The request: its entry in the device's [`Slab`](nacre_kernel::event::Slab), since a port keeps what it knows of it
+    /// by this number.
+    pub request: u32,
+    /// The part: no two parts of a request that are under way have the same number.
+    pub piece: u32,
+}
+
+impl Part {
+    /// All of a request, or the first part of it.
+    pub fn whole(request: u32) -> Part {
+        Part { request, piece: 0 }
+    }
+}
+
+/// A leg of a request between host and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub enum Leg {
+    /// The device knows of the request.
+    Begun,
+    /// The device can serve the part, and has its data if it is a write.
+    Brought,
+    /// The data of the part has left for the host if it is a read; for loads and stores it is back.
+    Answered,
+    /// The program that issued the request continues.
+    Ended,
+}
+
+/// A leg that is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// When.
+    pub at: Time,
+    /// Of which part; of the request as a whole if it has begun or ended.
+    pub part: Part,
+    /// Which leg.
+    pub leg: Leg,
+    /// Where the time since it was started went.
+    pub spent: Spent,
+}
+
+/// Where time went. The rest of a leg was waiting.
+#[derive(Clone, Debug, Default, PartialEq, Value)]
+pub struct Spent {
+    /// The host's software worked.
+    pub software: Time,
+    /// Something was on the link.
+    pub link: Time,
+    /// The device served earlier parts of the request that this one waited for.
+    pub device: Time,
+    /// The stages, if they are asked for ([`HostPort::detail`]).
+    pub laps: Vec<Lap>,
+}
+
+impl Spent {
+    /// Nothing.
+    pub fn nothing() -> Spent {
+        Spent::default()
+    }
+
+    /// This, and then `next`.
+    pub fn add(&mut self, next: &Spent) {
+        self.software += next.software;
+        self.link += next.link;
+        self.device += next.device;
+        self.laps.extend_from_slice(&next.laps);
+    }
+}
+
+/// The spans of a request whose stages are `laps`, from `now` until `done`: they sum to the time between.
+pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut push = |activity, stage, time: Time| {
+        if !time.is_zero() {
+            spans.push(Span { component: id, activity, stage, time });
+        }
+    };
+    let mut before = now;
+    for lap in laps {
+        let end = lap.end.min(done);
+        let taken = end.saturating_sub(before);
+        let alone = lap.alone.min(taken);
+        push(Activity::Queue, lap.stage, taken - alone);
+        push(lap.activity, lap.stage, alone);
+        before = before.max(end);
+    }
+    push(Activity::Queue, Stage::Untold, done - before);
+    spans
+}
+
+/// How a host reaches a device. Calls come in time order. Each leg is started once; it is returned if it is over at once, and
+/// comes out of [`HostPort::pop_before`] otherwise.
+pub trait HostPort: State + Send {
+    /// The most bytes that the host sends, or asks for, at one time. A part may be larger: the port cuts it up. A device that
+    /// serves small parts while others are still coming makes parts of this size.
+    fn piece(&self) -> u64;
+
+    /// Whether the device gets commands, on which its processors work. Loads and stores need none.
+    fn has_commands(&self) -> bool;
+
+    /// The host issues `request`, called `number`, at `now`. `work` is CPU time of the host in addition to the driver's.
+    fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
+
+    /// The device wants `part` of `bytes` from `now` on. Its time, and that of its laps, is counted since the request began.
+    fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
+
+    /// The device has served `part`, which was brought.
+    fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
+
+    /// All parts of `request` are answered.
+    fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
+
+    /// The device's own stages of `part`, before it answers; needed only if they are asked for.
+    fn note(&mut self, _part: Part, _laps: &[Lap]) {}
+
+    /// Whether [`Spent::laps`] are asked for; they are not at first.
+    fn detail(&mut self, is_detailed: bool);
+
+    /// When its next event is due; [`Time::MAX`] if none is.
+    fn next(&self) -> Time;
+
+    /// Processes events before `until`, in time order, up to the first that completes a leg; `None` if none of them does.
+    /// The device lets it not run past its own next event.
+    fn pop_before(&mut self, until: Time) -> Option<Arrival>;
+
+    /// Power is lost at `at`: nothing is under way, and what was not done by then takes no time.
+    fn power_fail(&mut self, at: Time);
+
+    /// Forgets busy times.
+    fn restart_ledger(&mut self);
+
+    /// What it works with.
+    fn resources(&self) -> Vec<Resource>;
+
+    /// Panics if its accounting does not balance.
+    fn check_invariants(&self);
+}

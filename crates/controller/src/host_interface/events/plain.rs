@@ -1,0 +1,157 @@
+//! A driver, its CPUs, and a link for each direction that carries data and nothing else.
+
+use super::super::direct;
+use super::super::laps::Lap;
+use super::{Arrival, Cpus, HostPort, Leg, Part, Spent};
+use nacre_kernel::event::{Agenda, Link};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Bandwidth, Op, Request, Resource, Stage, Time};
+
+/// A driver, its CPUs, and links that carry data and nothing else. Ends take no time. A request costs at most two events: the
+/// end of the driver's work, and that of its transfer.
+#[derive(State)]
+pub struct Plain {
+    #[state(skip = "from the configuration")]
+    driver: Time,
+    cpus: Cpus<u32>,
+    from_host: Link,
+    to_host: Link,
+    #[state(skip = "from the configuration")]
+    piece: u64,
+    /// Names of the links, from the host and to it.
+    #[state(skip = "names")]
+    links: [&'static str; 2],
+    transfers: Agenda<Transfer>,
+    #[state(skip = "set by whoever asks")]
+    is_detailed: bool,
+}
+
+/// Data that crosses a link.
+#[derive(Clone, Copy, Debug, Value)]
+struct Transfer {
+    part: Part,
+    is_answer: bool,
+    /// On the link.
+    time: Time,
+}
+
+impl Plain {
+    /// A driver that takes `driver` for a request on one of `cpus`, and a link of `link` each way. A part crosses as a whole.
+    pub fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
+        Plain {
+            driver,
+            cpus: Cpus::new(cpus),
+            from_host: Link::new(link),
+            to_host: Link::new(link),
+            piece: u64::MAX,
+            links,
+            transfers: Agenda::new(),
+            is_detailed: false,
+        }
+    }
+
+    pub(super) fn direct(config: &direct::Config) -> Plain {
+        let plain = Plain::new(config.driver, config.cpus, config.link, ["to_device", "to_host"]);
+        Plain { piece: 4096, ..plain }
+    }
+
+    fn laps(&self, stage: Stage, activity: Activity, end: Time, alone: Time) -> Vec<Lap> {
+        if self.is_detailed { vec![Lap { stage, activity, end, alone }] } else { Vec::new() }
+    }
+}
+
+impl HostPort for Plain {
+    fn piece(&self) -> u64 {
+        self.piece
+    }
+
+    fn has_commands(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn submit(&mut self, now: Time, number: u32, _request: &Request, work: Time) -> Option<Spent> {
+        let time = self.driver + work;
+        if time.is_zero() {
+            return Some(Spent::nothing());
+        }
+        self.cpus.arrive(now, number, time);
+        None
+    }
+
+    #[inline]
+    fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent> {
+        if op != Op::Write || bytes == 0 {
+            return Some(Spent::nothing());
+        }
+        let time = self.from_host.time_for(bytes);
+        let there = self.from_host.cross(now, time);
+        self.transfers.schedule(there, Transfer { part, is_answer: false, time });
+        None
+    }
+
+    #[inline]
+    fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent> {
+        if op != Op::Read || bytes == 0 {
+            return Some(Spent::nothing());
+        }
+        let time = self.to_host.time_for(bytes);
+        let there = self.to_host.cross(now, time);
+        self.transfers.schedule(there, Transfer { part, is_answer: true, time });
+        None
+    }
+
+    #[inline]
+    fn end(&mut self, _now: Time, _request: u32, _op: Op) -> Option<Spent> {
+        Some(Spent::nothing())
+    }
+
+    fn detail(&mut self, is_detailed: bool) {
+        self.is_detailed = is_detailed;
+    }
+
+    #[inline]
+    fn next(&self) -> Time {
+        self.cpus.next().min(self.transfers.next())
+    }
+
+    #[inline]
+    fn pop_before(&mut self, until: Time) -> Option<Arrival> {
+        if self.cpus.next() <= self.transfers.next() {
+            let (at, number, software) = self.cpus.end_before(until)?;
+            let laps = self.laps(Stage::Driver, Activity::Software, at, software);
+            let spent = Spent { software, laps, ..Spent::default() };
+            return Some(Arrival { at, part: Part::whole(number), leg: Leg::Begun, spent });
+        }
+        let (at, Transfer { part, is_answer, time: link }) = self.transfers.pop_before(until)?;
+        let (leg, stage) =
+            if is_answer { (Leg::Answered, Stage::LinkUp) } else { (Leg::Brought, Stage::LinkDown) };
+        let laps = self.laps(stage, Activity::Link, at, link);
+        Some(Arrival { at, part, leg, spent: Spent { link, laps, ..Spent::default() } })
+    }
+
+    fn power_fail(&mut self, at: Time) {
+        self.cpus.power_fail(at);
+        self.from_host.power_fail(at);
+        self.to_host.power_fail(at);
+        self.transfers.clear();
+    }
+
+    fn restart_ledger(&mut self) {
+        self.cpus.restart_ledger();
+        self.from_host.restart_ledger();
+        self.to_host.restart_ledger();
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        vec![
+            self.cpus.resource("cpus"),
+            self.from_host.resource(self.links[0]),
+            self.to_host.resource(self.links[1]),
+        ]
+    }
+
+    fn check_invariants(&self) {
+        self.cpus.check_invariants();
+    }
+}
