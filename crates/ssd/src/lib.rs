@@ -335,7 +335,7 @@ fn build<S: Store + 'static>(
     let geometry = Geometry::of(&config);
     let errors = errors::build(&config, &geometry, slot.path(), builder)?;
     let path = slot.path().to_string();
-    let host = Host::new(&config);
+    let host = Host::new(&config, builder.families());
     match config.zones.clone() {
         Some(zones) => {
             let layer = build_zones(slot, builder, store, &config, &zones)?;

@@ -4,7 +4,7 @@ use crate::flash::backend::ReadTimes;
 use crate::flash::geometry::{Cells, Spot};
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
-use nacre_kernel::{Request, Time};
+use nacre_kernel::{Request, Status, Time};
 
 /// A request in progress.
 #[derive(Clone, Debug, Default, Value)]
@@ -26,8 +26,10 @@ pub(crate) struct Active {
     pub(crate) next_unit: u32,
     /// Whether a unit of a read is lost.
     pub(crate) is_lost: bool,
-    /// Whether a unit of a write was refused.
-    pub(crate) is_refused: bool,
+    /// How a write, a trim or a flush ended.
+    pub(crate) status: Status,
+    /// How long a flush waited for programs.
+    pub(crate) drained: Time,
     /// Where the time of the part went that ended last.
     pub(crate) times: PartTimes,
 }

@@ -41,7 +41,7 @@ impl<T: Translation> Ssd<T> {
         self.move_to(at);
         if self.flash.next_event() == at {
             self.flash.happen(at);
-            self.react(completions);
+            self.react();
         } else if self.host.next_event() == at {
             self.host.happen(at);
         } else {
@@ -56,7 +56,7 @@ impl<T: Translation> Ssd<T> {
 
     /// Reacts to what the flash did.
     #[inline]
-    fn react(&mut self, completions: &mut Completions) {
+    fn react(&mut self) {
         let mut done = std::mem::take(&mut self.done);
         self.flash.take_done(&mut done);
         for done in done.drain(..) {
@@ -65,15 +65,15 @@ impl<T: Translation> Ssd<T> {
                 Done::Read { owner: Owner::Part(part), times } => self.end_page(part, &times),
                 Done::Read { .. } => unreachable!("nobody waits for it"),
                 Done::Programmed { superblock, operation } => self.ftl.programmed(superblock, operation),
-                Done::Flushed(number) => self.end_flush(number, completions),
+                Done::Flushed(number) => self.end_flush(number),
             }
         }
         self.done = done;
         while let Some(number) = self.known.pop() {
-            self.end_lookups(number, completions);
+            self.end_lookups(number);
         }
         if !self.writers.is_empty() {
-            self.write_waiting(completions);
+            self.write_waiting();
         }
     }
 
@@ -82,22 +82,22 @@ impl<T: Translation> Ssd<T> {
     fn go_on(&mut self, completions: &mut Completions) {
         while let Some(reached) = self.host.take_reached() {
             match reached {
-                Reached::Drive(number) => self.begin(number, completions),
-                Reached::Host(number) => self.end_answer(number, completions),
+                Reached::Drive(number) => self.begin(number),
+                Reached::Host(number) => self.complete(number, completions),
             }
         }
     }
 
     /// The drive begins with a request.
     #[inline]
-    fn begin(&mut self, number: u32, completions: &mut Completions) {
+    fn begin(&mut self, number: u32) {
         let active = &mut self.active[number];
         (active.began, active.known) = (self.now, self.now);
         match active.request.op {
             Op::Read => self.begin_read(number),
-            Op::Write => self.begin_write(number, completions),
-            Op::Trim => self.begin_trim(number, completions),
-            Op::Flush => self.begin_flush(number, completions),
+            Op::Write => self.begin_write(number),
+            Op::Trim => self.begin_trim(number),
+            Op::Flush => self.begin_flush(number),
         }
     }
 

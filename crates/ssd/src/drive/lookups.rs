@@ -5,7 +5,6 @@ use crate::drive::active::{Found, Part, Target};
 use crate::flash::backend::HostRead;
 use crate::flash::command::Owner;
 use crate::ftl::translation::{Mapping, Translation};
-use nacre_kernel::event::Completions;
 use nacre_kernel::{Activity, Op};
 
 impl<T: Translation> Ssd<T> {
@@ -59,12 +58,12 @@ impl<T: Translation> Ssd<T> {
     }
 
     /// All mappings of a request are known.
-    pub(super) fn end_lookups(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn end_lookups(&mut self, number: u32) {
         let request = self.active[number].request;
         match request.op {
             Op::Read => self.read_units(number, self.ftl.geometry().units_of(&request)),
-            Op::Write => self.take_turn(number, completions),
-            Op::Trim => self.trim(number, completions),
+            Op::Write => self.take_turn(number),
+            Op::Trim => self.trim(number),
             Op::Flush => unreachable!("a flush needs no mapping"),
         }
     }

@@ -135,8 +135,8 @@ impl<T: Translation> Ssd<T> {
         active.times = *times;
         active.is_lost |= is_lost;
         if active.parts == 0 {
-            let bytes = u64::from(active.request.bytes);
-            self.host.answer(self.now, number, bytes);
+            self.host.answer(self.now, number);
+            self.refresh_due();
         }
     }
 }

@@ -5,35 +5,34 @@ use crate::drive::active::{Active, Part, PartTimes, Target};
 use crate::flash::backend::HostRead;
 use crate::flash::command::Owner;
 use crate::ftl::translation::{Outcome, Translation, Written};
-use nacre_kernel::event::Completions;
 use nacre_kernel::{Activity, Op, Request, Status, Time};
 
 impl<T: Translation> Ssd<T> {
     /// The drive begins with a write.
     #[inline]
-    pub(super) fn begin_write(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn begin_write(&mut self, number: u32) {
         let units = self.ftl.geometry().units_of(&self.active[number].request);
         self.active[number].next_unit = units.0;
         if self.look_up(number, units, true) {
-            self.take_turn(number, completions);
+            self.take_turn(number);
         }
     }
 
     /// A write, or a trim that takes its turn, waits for those before it and for room in the buffer.
     #[inline]
-    pub(super) fn take_turn(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn take_turn(&mut self, number: u32) {
         self.writers.push_back(number);
         if self.writers.len() == 1 {
-            self.write_waiting(completions);
+            self.write_waiting();
         }
     }
 
     /// Writes go into the buffer as far as there is room.
-    pub(super) fn write_waiting(&mut self, completions: &mut Completions) {
+    pub(super) fn write_waiting(&mut self) {
         while let Some(&number) = self.writers.front() {
             let is_over = match self.active[number].request.op {
-                Op::Trim => self.trim_in_turn(number, completions),
-                _ => self.write_units(number, completions),
+                Op::Trim => self.trim_in_turn(number),
+                _ => self.write_units(number),
             };
             if !is_over {
                 return;
@@ -43,13 +42,13 @@ impl<T: Translation> Ssd<T> {
     }
 
     /// Writes what is left of a write, as far as there is room. Returns whether it is over.
-    fn write_units(&mut self, number: u32, completions: &mut Completions) -> bool {
+    fn write_units(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let (first, last) = self.ftl.geometry().units_of(&request);
         if self.active[number].next_unit == first {
             let outcome = self.ftl.admit(&request, &mut self.book);
             if outcome.is_refused {
-                self.end_refused(number, outcome, completions);
+                self.end_refused(number, outcome);
                 return true;
             }
         }
@@ -72,31 +71,20 @@ impl<T: Translation> Ssd<T> {
         let active = &mut self.active[number];
         (active.data, active.next_unit) = (data, unit);
         if outcome.is_refused {
-            self.end_refused(number, outcome, completions);
+            self.end_refused(number, outcome);
             return true;
         }
         if unit > last {
             self.ftl.end_write(self.now);
-            self.end_without_data(number, Status::Done, Activity::Translate, completions);
+            self.host.answer(self.now, number);
         }
         unit > last
     }
 
-    fn end_refused(&mut self, number: u32, outcome: Outcome, completions: &mut Completions) {
+    fn end_refused(&mut self, number: u32, outcome: Outcome) {
         self.refuse(self.now, outcome);
-        self.end_without_data(number, Status::WriteRefused, Activity::Translate, completions);
-    }
-
-    /// A write or a trim is over; what of its time was until its mappings were known counts as `activity`.
-    fn end_without_data(
-        &mut self,
-        number: u32,
-        status: Status,
-        activity: Activity,
-        completions: &mut Completions,
-    ) {
-        let Active { began, known, .. } = self.active[number];
-        self.complete(number, status, (activity, known - began), &PartTimes::default(), completions);
+        self.active[number].status = Status::WriteRefused;
+        self.host.answer(self.now, number);
     }
 
     /// A write was refused at `at`.
@@ -139,44 +127,44 @@ impl<T: Translation> Ssd<T> {
     }
 
     /// The drive begins with a trim.
-    pub(super) fn begin_trim(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn begin_trim(&mut self, number: u32) {
         if T::TRIMS_IN_TURN {
-            return self.take_turn(number, completions);
+            return self.take_turn(number);
         }
         let units = self.ftl.geometry().units_of(&self.active[number].request);
         if self.look_up(number, units, true) {
-            self.trim(number, completions);
+            self.trim(number);
         }
     }
 
     /// The mappings of a trim are known.
-    pub(super) fn trim(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn trim(&mut self, number: u32) {
         let request = self.active[number].request;
         self.ftl.trim(&request, &mut self.flash, &mut self.book);
-        self.end_without_data(number, Status::Done, Activity::Translate, completions);
+        self.host.answer(self.now, number);
     }
 
     /// A trim has its turn. Returns whether it is over.
-    fn trim_in_turn(&mut self, number: u32, completions: &mut Completions) -> bool {
+    fn trim_in_turn(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.book);
         if is_over {
-            self.end_without_data(number, Status::Done, Activity::Translate, completions);
+            self.host.answer(self.now, number);
         }
         is_over
     }
 
     /// The drive begins with a flush: everything in the buffer is programmed, if it would not survive a power loss.
-    pub(super) fn begin_flush(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn begin_flush(&mut self, number: u32) {
         let waits = self.ftl.flush(&mut self.flash) && self.flash.wait_for_programs(number);
         if !waits {
-            self.end_flush(number, completions);
+            self.end_flush(number);
         }
     }
 
     /// What a flush waited for is on the flash. A drive that is worn out programs no more: what it still holds makes the
     /// flush fail.
-    pub(super) fn end_flush(&mut self, number: u32, completions: &mut Completions) {
+    pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
         if !self.config.power_protected {
             if self.ftl.flushed().is_refused {
@@ -186,8 +174,9 @@ impl<T: Translation> Ssd<T> {
                 status = Status::MediaError;
             }
         }
-        let drained = self.now - self.active[number].began;
-        self.complete(number, status, (Activity::Drain, drained), &PartTimes::default(), completions);
+        let active = &mut self.active[number];
+        (active.status, active.drained) = (status, self.now - active.began);
+        self.host.answer(self.now, number);
     }
 }
 

@@ -1,27 +1,26 @@
-//! The way between host and drive: driver, queues, link, processors of the drive.
+//! The way between host and drive: the host's interface, queues, processors of the drive.
 //!
-//! A request passes, in this order: a CPU of the host, a place in its queue, the link if it brings data, and a
-//! processor of the drive. What was read goes back over the link.
+//! A request passes, in this order: the host's software and what tells the drive of it, a place in its queue, the transfer
+//! of its data if it is a write, and a processor of the drive. What was read goes back.
 
 mod queues;
-mod workers;
 
 pub(crate) use queues::tenants_places;
 
 use crate::config::{Config, Translator};
-use nacre_kernel::event::Link;
+use nacre_config::Families;
+use nacre_controller::host_interface::events::{self, Cpus, HostPort, Leg, Part, Plain, Spent};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Resource, Time};
 use queues::Queues;
 use std::collections::VecDeque;
-use workers::Workers;
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Reached {
     /// The drive can begin with it.
     Drive(u32),
-    /// What it read is at the host.
+    /// The host continues.
     Host(u32),
 }
 
@@ -34,7 +33,7 @@ pub(crate) struct Way {
     volume: u32,
     /// Work of processors.
     pub(crate) software: Time,
-    /// Transfers over the link.
+    /// On the link.
     pub(crate) link: Time,
 }
 
@@ -52,6 +51,45 @@ impl Costs {
     }
 }
 
+/// How the host reaches the drive.
+enum Port {
+    /// A driver and a link of its own.
+    Plain(Plain),
+    /// One of the family of host interfaces.
+    Other(Box<dyn HostPort>),
+}
+
+impl Port {
+    #[inline]
+    fn get(&self) -> &dyn HostPort {
+        match self {
+            Port::Plain(plain) => plain,
+            Port::Other(port) => &**port,
+        }
+    }
+
+    #[inline]
+    fn get_mut(&mut self) -> &mut dyn HostPort {
+        match self {
+            Port::Plain(plain) => plain,
+            Port::Other(port) => &mut **port,
+        }
+    }
+}
+
+impl State for Port {
+    fn save(&self, state: &mut nacre_kernel::state::StateWriter) {
+        self.get().save(state);
+    }
+
+    fn restore(
+        &mut self,
+        state: &mut nacre_kernel::state::StateReader<'_>,
+    ) -> Result<(), nacre_kernel::state::StateError> {
+        self.get_mut().restore(state)
+    }
+}
+
 /// The way between host and drive.
 #[derive(State)]
 pub(crate) struct Host {
@@ -59,17 +97,9 @@ pub(crate) struct Host {
     at_host: Costs,
     #[state(skip = "from the configuration")]
     at_device: Costs,
-    cpus: Workers,
+    port: Port,
     queues: Queues,
-    from_host: Link,
-    to_host: Link,
-    processors: Workers,
-    /// Writes whose data crosses the link, and when it is across; first come, first served.
-    #[state(varies)]
-    arriving: VecDeque<(Time, u32)>,
-    /// Reads whose data does.
-    #[state(varies)]
-    answering: VecDeque<(Time, u32)>,
+    processors: Cpus<u32>,
     /// By number of the request.
     #[state(varies)]
     ways: Vec<Way>,
@@ -78,7 +108,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(config: &Config) -> Host {
+    pub(crate) fn new(config: &Config, families: &dyn Families) -> Host {
         let translation = Costs { request: config.translation, unit: config.translation_unit };
         let none = Costs { request: Time::ZERO, unit: Time::ZERO };
         let (at_host, at_device) = match config.translator {
@@ -86,15 +116,16 @@ impl Host {
             Translator::Device => (none, translation),
         };
         Host {
-            at_host: Costs { request: config.driver + at_host.request, ..at_host },
+            at_host,
             at_device: Costs { request: config.firmware + at_device.request, ..at_device },
-            cpus: Workers::new(config.cpus),
+            port: match &config.host {
+                Some(slot) => Port::Other(events::build(slot, families)),
+                None => {
+                    Port::Plain(Plain::new(config.driver, config.cpus, config.link, ["link_in", "link_out"]))
+                }
+            },
             queues: Queues::new(config),
-            from_host: Link::new(config.link),
-            to_host: Link::new(config.link),
-            processors: Workers::new(config.processors),
-            arriving: VecDeque::new(),
-            answering: VecDeque::new(),
+            processors: Cpus::new(config.processors),
             ways: Vec::new(),
             reached: VecDeque::new(),
         }
@@ -108,95 +139,134 @@ impl Host {
         }
         self.ways[number as usize] = Way {
             units,
-            bytes: if request.op == Op::Write { u64::from(request.bytes) } else { 0 },
+            bytes: u64::from(request.bytes),
             op: request.op,
             volume: request.volume,
             software: Time::ZERO,
             link: Time::ZERO,
         };
-        let time = self.at_host.of(units);
-        if time.is_zero() {
-            return self.enqueue(now, number);
+        let work = self.at_host.of(units);
+        let begun = match &mut self.port {
+            Port::Plain(plain) => plain.submit(now, number, request, work),
+            Port::Other(port) => port.submit(now, number, request, work),
+        };
+        if let Some(spent) = begun {
+            self.end_leg(now, number, Leg::Begun, &spent);
         }
-        self.ways[number as usize].software += time;
-        self.cpus.arrive(now, number, time);
     }
 
-    /// It takes a place in its queue, or waits for one.
+    /// A leg of request `number` is over, and took this.
     #[inline]
-    fn enqueue(&mut self, now: Time, number: u32) {
-        let volume = self.ways[number as usize].volume;
-        if self.queues.enter(volume, number) {
-            self.bring(now, number);
+    fn end_leg(&mut self, now: Time, number: u32, leg: Leg, spent: &Spent) {
+        let way = &mut self.ways[number as usize];
+        way.software += spent.software;
+        way.link += spent.link;
+        match leg {
+            Leg::Begun => {
+                let volume = way.volume;
+                if self.queues.enter(volume, number) {
+                    self.bring(now, number);
+                }
+            }
+            Leg::Brought => self.process(now, number),
+            Leg::Answered => self.end(now, number),
+            Leg::Ended => self.reached.push_back(Reached::Host(number)),
         }
     }
 
-    /// Its data crosses the link.
+    /// Its data comes, or is asked for.
     #[inline]
     fn bring(&mut self, now: Time, number: u32) {
-        let way = &mut self.ways[number as usize];
-        if way.bytes == 0 {
+        let Way { op, bytes, .. } = self.ways[number as usize];
+        if !matches!(op, Op::Read | Op::Write) || bytes == 0 {
             return self.process(now, number);
         }
-        let time = self.from_host.time_for(way.bytes);
-        way.link += time;
-        let there = self.from_host.cross(now, time);
-        self.arriving.push_back((there, number));
+        let part = Part::whole(number);
+        let brought = match &mut self.port {
+            Port::Plain(plain) => plain.bring(now, part, op, bytes),
+            Port::Other(port) => port.bring(now, part, op, bytes),
+        };
+        if let Some(spent) = brought {
+            self.end_leg(now, number, Leg::Brought, &spent);
+        }
     }
 
     /// A processor of the drive works on it.
     #[inline]
     fn process(&mut self, now: Time, number: u32) {
-        let way = &mut self.ways[number as usize];
-        let time = self.at_device.of(way.units);
+        let time = self.at_device.of(self.ways[number as usize].units);
         if time.is_zero() {
             return self.reached.push_back(Reached::Drive(number));
         }
-        way.software += time;
         self.processors.arrive(now, number, time);
     }
 
-    /// So many bytes go to the host for request `number`.
+    /// The drive is done with request `number`: whoever waits for its place takes it, and its answer goes to the host.
     #[inline]
-    pub(crate) fn answer(&mut self, now: Time, number: u32, bytes: u64) {
-        let time = self.to_host.time_for(bytes);
-        self.ways[number as usize].link += time;
-        let there = self.to_host.cross(now, time);
-        self.answering.push_back((there, number));
-    }
-
-    /// Request `number` is over: whoever waits for its place takes it. Returns what its way took.
-    #[inline]
-    pub(crate) fn leave(&mut self, now: Time, number: u32) -> Way {
-        let way = self.ways[number as usize];
-        if let Some(next) = self.queues.leave(way.volume) {
+    pub(crate) fn answer(&mut self, now: Time, number: u32) {
+        let Way { op, bytes, volume, .. } = self.ways[number as usize];
+        if let Some(next) = self.queues.leave(volume) {
             self.bring(now, next);
         }
-        way
+        if !matches!(op, Op::Read | Op::Write) || bytes == 0 {
+            return self.end(now, number);
+        }
+        let part = Part::whole(number);
+        let answered = match &mut self.port {
+            Port::Plain(plain) => plain.answer(now, part, op, bytes),
+            Port::Other(port) => port.answer(now, part, op, bytes),
+        };
+        if let Some(spent) = answered {
+            self.end_leg(now, number, Leg::Answered, &spent);
+        }
+    }
+
+    /// All of it is answered.
+    #[inline]
+    fn end(&mut self, now: Time, number: u32) {
+        let op = self.ways[number as usize].op;
+        let ended = match &mut self.port {
+            Port::Plain(_) => Some(Spent::nothing()),
+            Port::Other(port) => port.end(now, number, op),
+        };
+        if let Some(spent) = ended {
+            self.end_leg(now, number, Leg::Ended, &spent);
+        }
+    }
+
+    /// What the way of request `number` took.
+    #[inline]
+    pub(crate) fn way(&self, number: u32) -> &Way {
+        &self.ways[number as usize]
     }
 
     /// When something happens next; [`Time::MAX`] if nothing will.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
-        let first = |queue: &VecDeque<(Time, u32)>| queue.front().map_or(Time::MAX, |(at, _)| *at);
-        first(&self.answering).min(first(&self.arriving)).min(self.cpus.next()).min(self.processors.next())
+        let port = match &self.port {
+            Port::Plain(plain) => plain.next(),
+            Port::Other(port) => port.next(),
+        };
+        port.min(self.processors.next())
     }
 
     /// Lets the next event happen, which is due at `at`.
+    #[inline]
     pub(crate) fn happen(&mut self, at: Time) {
-        if self.cpus.next() <= at {
-            let number = self.cpus.end(at);
-            return self.enqueue(at, number);
+        let until = at + Time::from_ps(1);
+        if self.processors.next() == at {
+            if let Some((_, number, time)) = self.processors.end_before(until) {
+                self.ways[number as usize].software += time;
+                self.reached.push_back(Reached::Drive(number));
+            }
+            return;
         }
-        if self.processors.next() <= at {
-            let number = self.processors.end(at);
-            return self.reached.push_back(Reached::Drive(number));
-        }
-        if let Some((_, number)) = self.arriving.pop_front_if(|(there, _)| *there == at) {
-            return self.process(at, number);
-        }
-        if let Some((_, number)) = self.answering.pop_front_if(|(there, _)| *there == at) {
-            self.reached.push_back(Reached::Host(number));
+        let arrival = match &mut self.port {
+            Port::Plain(plain) => plain.pop_before(until),
+            Port::Other(port) => port.pop_before(until),
+        };
+        if let Some(arrival) = arrival {
+            self.end_leg(at, arrival.part.request, arrival.leg, &arrival.spent);
         }
     }
 
@@ -214,33 +284,25 @@ impl Host {
 
     /// Power is lost at `at`: nothing is under way any more.
     pub(crate) fn power_fail(&mut self, at: Time) {
-        self.cpus.power_fail(at);
+        self.port.get_mut().power_fail(at);
         self.processors.power_fail(at);
-        self.from_host.power_fail(at);
-        self.to_host.power_fail(at);
         self.queues.clear();
-        self.arriving.clear();
-        self.answering.clear();
         self.reached.clear();
     }
 
     pub(crate) fn restart_ledger(&mut self) {
-        self.cpus.restart_ledger();
+        self.port.get_mut().restart_ledger();
         self.processors.restart_ledger();
-        self.from_host.restart_ledger();
-        self.to_host.restart_ledger();
     }
 
     pub(crate) fn resources(&self) -> Vec<Resource> {
-        vec![
-            self.cpus.resource("cpus"),
-            self.from_host.resource("link_in"),
-            self.to_host.resource("link_out"),
-            self.processors.resource("processors"),
-        ]
+        let mut resources = self.port.get().resources();
+        resources.push(self.processors.resource("processors"));
+        resources
     }
 
     pub(crate) fn check_invariants(&self) {
+        self.port.get().check_invariants();
         self.queues.check_invariants();
     }
 }
