@@ -1,7 +1,7 @@
 //! Writes, trims and flushes of the host.
 
 use super::Ssd;
-use crate::drive::active::{Active, Part, PartTimes, Target};
+use crate::drive::active::{Part, Target};
 use crate::flash::backend::HostRead;
 use crate::flash::command::Owner;
 use crate::ftl::translation::{Outcome, Translation, Written};

@@ -3,9 +3,10 @@
 use super::super::direct;
 use super::super::laps::Lap;
 use super::{Arrival, Cpus, HostPort, Leg, Part, Spent};
-use nacre_kernel::event::{Agenda, Link};
+use nacre_kernel::event::Link;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Op, Request, Resource, Stage, Time};
+use std::collections::VecDeque;
 
 /// A driver, its CPUs, and links that carry data and nothing else. Ends take no time. A request costs at most two events: the
 /// end of the driver's work, and that of its transfer.
@@ -21,7 +22,9 @@ pub struct Plain {
     /// Names of the links, from the host and to it.
     #[state(skip = "names")]
     links: [&'static str; 2],
-    transfers: Agenda<Transfer>,
+    /// Transfers from the host, and to it. They end in the order in which they began.
+    #[state(varies)]
+    transfers: [VecDeque<Transfer>; 2],
     #[state(skip = "set by whoever asks")]
     is_detailed: bool,
 }
@@ -29,8 +32,9 @@ pub struct Plain {
 /// Data that crosses a link.
 #[derive(Clone, Copy, Debug, Value)]
 struct Transfer {
+    /// When the last byte is across.
+    at: Time,
     part: Part,
-    is_answer: bool,
     /// On the link.
     time: Time,
 }
@@ -45,7 +49,7 @@ impl Plain {
             to_host: Link::new(link),
             piece: u64::MAX,
             links,
-            transfers: Agenda::new(),
+            transfers: [VecDeque::new(), VecDeque::new()],
             is_detailed: false,
         }
     }
@@ -53,6 +57,12 @@ impl Plain {
     pub(super) fn direct(config: &direct::Config) -> Plain {
         let plain = Plain::new(config.driver, config.cpus, config.link, ["to_device", "to_host"]);
         Plain { piece: 4096, ..plain }
+    }
+
+    /// When the first transfer in one direction is across.
+    #[inline]
+    fn next_across(&self, direction: usize) -> Time {
+        self.transfers[direction].front().map_or(Time::MAX, |transfer| transfer.at)
     }
 
     fn laps(&self, stage: Stage, activity: Activity, end: Time, alone: Time) -> Vec<Lap> {
@@ -85,8 +95,8 @@ impl HostPort for Plain {
             return Some(Spent::nothing());
         }
         let time = self.from_host.time_for(bytes);
-        let there = self.from_host.cross(now, time);
-        self.transfers.schedule(there, Transfer { part, is_answer: false, time });
+        let at = self.from_host.cross(now, time);
+        self.transfers[0].push_back(Transfer { at, part, time });
         None
     }
 
@@ -96,8 +106,8 @@ impl HostPort for Plain {
             return Some(Spent::nothing());
         }
         let time = self.to_host.time_for(bytes);
-        let there = self.to_host.cross(now, time);
-        self.transfers.schedule(there, Transfer { part, is_answer: true, time });
+        let at = self.to_host.cross(now, time);
+        self.transfers[1].push_back(Transfer { at, part, time });
         None
     }
 
@@ -112,18 +122,21 @@ impl HostPort for Plain {
 
     #[inline]
     fn next(&self) -> Time {
-        self.cpus.next().min(self.transfers.next())
+        self.cpus.next().min(self.next_across(0)).min(self.next_across(1))
     }
 
     #[inline]
     fn pop_before(&mut self, until: Time) -> Option<Arrival> {
-        if self.cpus.next() <= self.transfers.next() {
+        let across = [self.next_across(0), self.next_across(1)];
+        if self.cpus.next() <= across[0].min(across[1]) {
             let (at, number, software) = self.cpus.end_before(until)?;
             let laps = self.laps(Stage::Driver, Activity::Software, at, software);
             let spent = Spent { software, laps, ..Spent::default() };
             return Some(Arrival { at, part: Part::whole(number), leg: Leg::Begun, spent });
         }
-        let (at, Transfer { part, is_answer, time: link }) = self.transfers.pop_before(until)?;
+        let is_answer = across[1] < across[0];
+        let transfers = &mut self.transfers[usize::from(is_answer)];
+        let Transfer { at, part, time: link } = transfers.pop_front_if(|transfer| transfer.at < until)?;
         let (leg, stage) =
             if is_answer { (Leg::Answered, Stage::LinkUp) } else { (Leg::Brought, Stage::LinkDown) };
         let laps = self.laps(stage, Activity::Link, at, link);
@@ -134,7 +147,7 @@ impl HostPort for Plain {
         self.cpus.power_fail(at);
         self.from_host.power_fail(at);
         self.to_host.power_fail(at);
-        self.transfers.clear();
+        self.transfers.iter_mut().for_each(VecDeque::clear);
     }
 
     fn restart_ledger(&mut self) {
