@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nacre.devices import images as image
     from nacre.devices.control import Control
     from nacre.devices.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
-    from nacre.devices.serving import Service, serve
+    from nacre.devices.serving import serve
     from nacre.errors import (
         ConfigError,
         Error,
@@ -40,24 +40,21 @@ if TYPE_CHECKING:
         TransactionTooLarge,
     )
     from nacre.kinds.reports import report
-    from nacre.kinds.summaries import Summary, summarise
     from nacre.papers import Reproduction, published, reproduce
-    from nacre.results.cache_curves import CacheCurves
+    from nacre.results.checked import CheckedScenario
     from nacre.results.comparison import Comparison, compare
-    from nacre.results.miss_ratio import MissRatioCurve
+    from nacre.results.crash import Crash
+    from nacre.results.curves import CacheCurves, MissRatioCurve
+    from nacre.results.mixes import Mixes
     from nacre.results.record import Record
-    from nacre.results.shown import CheckedScenario, TraceInfo
+    from nacre.results.served import Service
+    from nacre.results.traces import TraceInfo
     from nacre.scenario.catalog import catalog
     from nacre.scenario.schemas import schema, templates
     from nacre.scenario.source import scenarios
-    from nacre.simulate.mixing import Mixes, mixes
+    from nacre.simulate.mixing import mixes
     from nacre.simulate.planning import Plan, plan
-    from nacre.simulate.power_loss import (
-        Crash,
-        crash,
-        crash_drawn,
-        faults,
-    )
+    from nacre.simulate.power_loss import crash, crash_drawn, faults
     from nacre.simulate.running import check, run
     from nacre.simulate.stepping import step
     from nacre.studies import (
@@ -68,6 +65,7 @@ if TYPE_CHECKING:
         run_split,
         study,
     )
+    from nacre.words.summary import Summary
 
 __all__ = [
     "CacheCurves",
@@ -119,33 +117,32 @@ __all__ = [
     "serve",
     "step",
     "study",
-    "summarise",
     "templates",
     "trace",
 ]
 
 _HOMES = {
-    "CacheCurves": "nacre.results.cache_curves",
-    "CheckedScenario": "nacre.results.shown",
+    "CacheCurves": "nacre.results.curves",
+    "CheckedScenario": "nacre.results.checked",
     "CheckedStudy": "nacre.studies",
     "CleaningView": "nacre._core",
     "Comparison": "nacre.results.comparison",
     "ConfigError": "nacre.errors",
     "Control": "nacre.devices.control",
-    "Crash": "nacre.simulate.power_loss",
+    "Crash": "nacre.results.crash",
     "Error": "nacre.errors",
     "LiveStudy": "nacre.studies",
     "Memory": "nacre.devices.memory",
-    "MissRatioCurve": "nacre.results.miss_ratio",
-    "Mixes": "nacre.simulate.mixing",
+    "MissRatioCurve": "nacre.results.curves",
+    "Mixes": "nacre.results.mixes",
     "Plan": "nacre.simulate.planning",
     "Record": "nacre.results.record",
     "Reproduction": "nacre.papers",
-    "Service": "nacre.devices.serving",
+    "Service": "nacre.results.served",
     "StudyResult": "nacre.studies",
-    "Summary": "nacre.kinds.summaries",
+    "Summary": "nacre.words.summary",
     "TraceError": "nacre.errors",
-    "TraceInfo": "nacre.results.shown",
+    "TraceInfo": "nacre.results.traces",
     "TransactionError": "nacre.errors",
     "TransactionTooLarge": "nacre.errors",
     "__version__": "nacre._core",
@@ -169,7 +166,6 @@ _HOMES = {
     "serve": "nacre.devices.serving",
     "step": "nacre.simulate.stepping",
     "study": "nacre.studies",
-    "summarise": "nacre.kinds.summaries",
     "templates": "nacre.scenario.schemas",
 }
 """Where each name comes from: its module is loaded when the name is first asked for."""

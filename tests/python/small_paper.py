@@ -7,8 +7,9 @@ from pathlib import Path
 import typer
 from nacre.cli import reproduce as command
 from nacre.papers import work
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
 from nacre.papers.running.runs import Runs
+from nacre.papers.running.target import Target
 from nacre.studies.engines.local import Local
 from nacre.studies.engines.task import Base, Outcome, Task
 from nacre.studies.keep.store import Memory

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from nacre import traces
 from nacre.errors import ConfigError, TraceError
-from nacre.results.cache_curves import CacheCurves
+from nacre.results.curves import CacheCurves
 from nacre.scenario.models import family
 
 KiB, MiB = 1 << 10, 1 << 20
@@ -25,13 +25,14 @@ def test_the_lru_among_them_is_the_curve_of_its_stack(curves: CacheCurves) -> No
         for kind in curves.kinds():
             found = curves.miss_ratio("lru", size, kind)
             assert found == pytest.approx(stack.miss_ratio(size, kind), abs=1e-12)
-            assert curves.within("lru", size, kind) == 0
+            assert curves.ci95("lru", size, kind) == 0
     with pytest.raises(TraceError, match="no arc of 5 bytes was simulated"):
         curves.miss_ratio("arc", 5)
 
 
 def test_policies_differ_and_a_frame_has_a_row_for_each(curves: CacheCurves) -> None:
-    frame = curves.frame()
+    assert "byte_all" in curves.to_polars().columns
+    frame = curves.to_polars("block")
     assert frame.columns == ["policy", "bytes", "all", "reads", "writes"]
     assert frame.height == 8
     assert frame.filter(pl.col("bytes") == 16 * MiB)["all"].n_unique() > 2
@@ -67,7 +68,7 @@ def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
     off = 0.0
     for policy in POLICIES:
         whole, found = curves.miss_ratio(policy, 128 * MiB), tenth.miss_ratio(policy, 128 * MiB)
-        within = tenth.within(policy, 128 * MiB)
+        within = tenth.ci95(policy, 128 * MiB)
         assert whole is not None
         assert found is not None
         assert within is not None

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import nacre
 import pytest
+from drawing import makers
 from nacre.errors import ConfigError
-from nacre.figures import makers
-from nacre.kinds.side_by_side import others_side_by_side
+from nacre.kinds.reports import _others_side_by_side
 from serving import NACRE, scenario
 
 CACHED = """
@@ -89,12 +89,12 @@ def test_silent_corruption_comes_first_and_is_no_success(disk: str, tmp_path: Pa
         " without an error, through misdirected program"
     )
     assert "no promise was broken: the device has no means to detect those faults" in rest
-    headline = nacre.summarise(found).headline
+    headline = found.summary().headline
     assert headline[0] == f"{first}."
     page = (tmp_path / "out" / "crash.html").read_text()
     for text in (done.stdout, page, *headline):
         assert "every promise was kept" not in text
-    lines = others_side_by_side({"a": found, "b": found})
+    lines = _others_side_by_side({"a": found, "b": found})
     assert "silent corruption" in lines
     assert "<td>kept" not in lines
 

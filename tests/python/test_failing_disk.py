@@ -6,7 +6,7 @@ from pathlib import Path
 import nacre
 import pytest
 from failing_disk import OPERATIONS, failing
-from nacre.files.saving import write_file
+from nacre.files.atomic import write_file
 from nacre.results.record import Record
 from nacre.studies.engines.task import Outcome
 from nacre.studies.keep.store import Store

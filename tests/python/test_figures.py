@@ -8,14 +8,15 @@ import altair as alt
 import nacre
 import numpy as np
 import pytest
+from drawing import charts, drawings
 from hypothesis import given
 from hypothesis import strategies as st
-from nacre.devices.control import Sample
-from nacre.figures import drawings, export, mean_latency, record_figures, served, title
+from nacre.figures import export, mean_latency, served, title
 from nacre.figures.axes import deviate
 from nacre.figures.latency import curve
-from nacre.files.saving import FIGURE_FILES
+from nacre.files.records import FIGURE_FILES
 from nacre.results.record import Record
+from nacre.results.served import Sample
 
 SCENARIO = {
     "schema": 1,
@@ -85,16 +86,16 @@ def test_a_thinned_curve_is_within_a_line_of_the_distribution(bars: list[tuple[i
 
 
 def test_the_latency_figure_draws_both_kinds_to_the_slowest(record: Record) -> None:
-    drawn = values(record.plot_latency())
+    drawn = values(record.plot.latency())
     for op in ("read", "write"):
         slowest = max(point["latency_ns"] for point in drawn if point["series"] == op)
         assert slowest == record["latency"][op]["max_ns"]
-    only = values(record.plot_latency("write"))
+    only = values(record.plot.latency("write"))
     assert {point["series"] for point in only} == {"write"}
 
 
 def test_the_throughput_figure_draws_every_request(record: Record) -> None:
-    spec = record.plot_throughput().to_dict()
+    spec = record.plot.throughput().to_dict()
     rates = rows(spec, spec["vconcat"][0])
     widths = np.diff([*record.columns["time.start_s"], record.simulated_s])
     for kind, count in (("read", record.requests.reads), ("write", record.requests.writes)):
@@ -130,7 +131,7 @@ def over_time(reads: list[int], simulated_s: float) -> Record:
 def test_the_last_interval_is_as_wide_as_the_run_was_in_it(
     reads: list[int], simulated_s: float, ends: list[float]
 ) -> None:
-    spec = over_time(reads, simulated_s).plot_throughput().to_dict()
+    spec = over_time(reads, simulated_s).plot.throughput().to_dict()
     drawn = rows(spec, spec["vconcat"][0])
     unit = ends[-1] / drawn[-1]["end"]  # the axis may be in milliseconds
     assert [row["end"] * unit for row in drawn] == pytest.approx(ends)
@@ -139,18 +140,18 @@ def test_the_last_interval_is_as_wide_as_the_run_was_in_it(
 
 def test_a_run_without_time_has_no_throughput_to_draw() -> None:
     with pytest.raises(nacre.Error, match="no throughput to draw"):
-        over_time([1], 0.0).plot_throughput()
+        over_time([1], 0.0).plot.throughput()
 
 
 def test_a_run_that_is_done_in_the_last_moment_is_drawn() -> None:
-    chart = over_time([0, 0, 1], 2.02).plot_throughput()
+    chart = over_time([0, 0, 1], 2.02).plot.throughput()
     spec = chart.to_dict()
     drawn = rows(spec, spec["vconcat"][0])
     assert [row["rate"] for row in drawn] == pytest.approx([0, 0, 50])
     assert export.image(chart, "png").startswith(b"\x89PNG")
     for reads, simulated_s in (([0, 0], 2.0), ([], 1.0)):
         with pytest.raises(nacre.Error, match="no throughput to draw"):
-            over_time(reads, simulated_s).plot_throughput()
+            over_time(reads, simulated_s).plot.throughput()
 
 
 def test_both_files_of_a_figure_are_one_drawing(
@@ -166,7 +167,7 @@ def test_both_files_of_a_figure_are_one_drawing(
     monkeypatch.setattr(export, "svg", counted)
     files = {name: draw() for name, draw in drawings(record)}
     assert len(drawn) == len(files) / 2
-    chart = record.plot_latency()
+    chart = record.plot.latency()
     of_its_own = io.BytesIO()
     chart.save(of_its_own, format="png", scale_factor=2)
     assert files["latency.png"] == of_its_own.getvalue()
@@ -179,17 +180,17 @@ def test_the_shortest_runs_are_drawn(requests: int) -> None:
     for name, draw in drawings(record):
         assert draw(), name
     settings["workload.read_share"] = 0
-    assert list(record_figures(nacre.run("onyx", settings)))[:2] == ["latency", "throughput"]
+    assert list(charts(nacre.run("onyx", settings)))[:2] == ["latency", "throughput"]
 
 
 def test_the_headline_of_latencies_is_true_when_many_requests_take_as_long(record: Record) -> None:
-    heading = record.plot_latency().to_dict()["title"]["text"]
+    heading = record.plot.latency().to_dict()["title"]["text"]
     assert "99 in 100 at most" in heading
     assert "more than" not in heading
 
 
 def test_the_bars_of_time_spent_are_as_long_as_the_mean_latencies(record: Record) -> None:
-    drawn = values(record.plot_time_spent())
+    drawn = values(record.plot.time_spent())
     for op in ("read", "write"):
         end = max(row["end_ns"] for row in drawn if row["op"] == op)
         assert end == pytest.approx(record["latency"][op]["mean_ns"], rel=1e-3)
@@ -200,14 +201,14 @@ def test_the_bars_of_time_spent_are_as_long_as_the_mean_latencies(record: Record
 def test_several_records_are_overlaid_under_their_names(record: Record) -> None:
     faster = nacre.run(SCENARIO, {"stack.preset": "pcm_ssd"})
     comparison = nacre.compare({"flash": record, "PCM": faster})
-    assert {point["series"] for point in values(comparison.plot_latency())} == {"flash", "PCM"}
-    heading = comparison.plot_latency().to_dict()["title"]["text"]
+    assert {point["series"] for point in values(comparison.plot.latency())} == {"flash", "PCM"}
+    heading = comparison.plot.latency().to_dict()["title"]["text"]
     assert heading.startswith("PCM has the fastest reads")
     twice = nacre.compare({"one": record, "other": record})
-    heading = twice.plot_latency().to_dict()["title"]["text"]
+    heading = twice.plot.latency().to_dict()["title"]["text"]
     assert heading.startswith("Reads take ")
     assert heading.endswith(" on average everywhere")
-    assert {row["bar"] for row in values(comparison.plot_time_spent())} == {"flash", "PCM"}
+    assert {row["bar"] for row in values(comparison.plot.time_spent())} == {"flash", "PCM"}
 
 
 def test_a_name_no_drawing_can_hold_is_drawn_as_escapes(record: Record) -> None:
@@ -216,8 +217,8 @@ def test_a_name_no_drawing_can_hold_is_drawn_as_escapes(record: Record) -> None:
     means = mean_latency({"g\x1b": quoted}, lambda *_: "all", {"all": "#000000"}, title("t"))
     assert "\x1b" not in export.svg(means)
     compared = nacre.compare([named, record])
-    charts = [*record_figures(named).values(), compared.plot_latency(), compared.plot_time_spent()]
-    for chart in charts:
+    shown = [*charts(named).values(), compared.plot.latency(), compared.plot.time_spent()]
+    for chart in shown:
         drawn = export.svg(chart)
         assert r"a\x1bb" in drawn
         assert "\x1b" not in drawn
@@ -232,7 +233,7 @@ def test_the_files_of_the_figures_are_those_that_make_room_for_new_ones(record: 
 
 
 def test_every_figure_becomes_svg_and_png(record: Record) -> None:
-    figures = record_figures(record)
+    figures = charts(record)
     assert list(figures) == ["latency", "throughput", "time_spent", "time_split"]
     for chart in figures.values():
         files = export.images(chart)
@@ -242,9 +243,9 @@ def test_every_figure_becomes_svg_and_png(record: Record) -> None:
 
 def test_a_record_without_requests_of_a_kind_says_so() -> None:
     reads = nacre.run(SCENARIO, {"workload.read_share": "100 %", "workload.requests": 500})
-    assert list(record_figures(reads)) == ["latency", "throughput", "time_spent", "time_split"]
+    assert list(charts(reads)) == ["latency", "throughput", "time_spent", "time_split"]
     with pytest.raises(nacre.Error, match="no write latency to draw"):
-        reads.plot_latency("write")
+        reads.plot.latency("write")
 
 
 def test_what_a_served_device_does_is_drawn_from_samples() -> None:

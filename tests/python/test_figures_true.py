@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import altair as alt
 import nacre
 import pytest
+from drawing import makers
 from nacre.base.text import with_unit
-from nacre.figures import export, makers
+from nacre.figures import export
 from nacre.kinds.reports import report
 from nacre.results.record import Record
 
@@ -52,22 +53,22 @@ def test_parts_too_small_to_be_drawn_count_in_the_title_of_the_time_spent() -> N
     many = [("stack.b", f"step {n}", 0.008) for n in range(50)]
     folded = spending([("stack.a", "read", 0.35), ("stack.c", "read", 0.25), *many])
     assert (
-        headline(folded.plot_time_spent())
+        headline(folded.plot.time_spent())
         == "40.0 % of read time is in stack.b; 0.8 % is its step 0"
     )
 
 
 def test_the_title_of_a_stack_of_one_component_names_what_it_does() -> None:
     one = spending([("stack", "queue", 0.6), ("stack", "read", 0.376), ("stack", "link", 0.024)])
-    assert headline(one.plot_time_spent()) == "60.0 % of read time is queue"
+    assert headline(one.plot.time_spent()) == "60.0 % of read time is queue"
     two = spending([("stack", "queue", 0.3), ("stack", "read", 0.3), ("stack.b", "read", 0.4)])
-    assert headline(two.plot_time_spent()) == "60.0 % of read time is in stack; 30.0 % is its queue"
+    assert headline(two.plot.time_spent()) == "60.0 % of read time is in stack; 30.0 % is its queue"
 
 
 def test_the_time_of_several_systems_is_not_added_up() -> None:
     slow = spending([("stack.a", "read", 9.0), ("stack.b", "read", 1.0)])
     fast = spending([("stack.a", "read", 0.1), ("stack.b", "read", 0.9)])
-    chart = nacre.compare({"slow": slow, "fast": fast}).plot_time_spent()
+    chart = nacre.compare({"slow": slow, "fast": fast}).plot.time_spent()
     assert headline(chart) == "fast has the fastest reads: 100 us on average"
     assert "%" not in str(chart.to_dict()["title"])
 
@@ -80,7 +81,7 @@ def test_the_axis_of_the_time_spent_counts_in_a_unit_that_suits_it(
     latency: str, ticks: set[str]
 ) -> None:
     record = nacre.run(SMALL, {"stack.read": latency, "workload.read_share": "100 %"})
-    drawn = words(record.plot_time_spent())
+    drawn = words(record.plot.time_spent())
     assert ticks <= drawn
     assert not {text for text in drawn if text.endswith("000,000")}
 
@@ -152,6 +153,6 @@ def test_what_cleaning_of_a_drive_cost_is_drawn_over_time() -> None:
     assert 0 < table["end_s"][-1] <= record.simulated_s
     cost = table["cleaned"].sum() / table["host"].sum()
     assert cost == pytest.approx(record.cleaning_cost)
-    chart = record.plot_cleaning()
+    chart = record.plot.cleaning()
     assert headline(chart) == f"Cleaning programs {cost:.2f} pages per page of host data"
     assert "cleaner programs per page of host data" in words(chart)

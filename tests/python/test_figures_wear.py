@@ -8,14 +8,15 @@ from typing import Any
 import nacre
 import numpy as np
 import pytest
+from drawing import charts, drawings
 from hypothesis import given
 from hypothesis import strategies as st
-from nacre.figures import drawings, export, record_figures
+from nacre.figures import export
 from nacre.figures.axes import whole_ticks
 from nacre.figures.by_block import MOST, by_component, columns, joined
 from nacre.figures.time_split import COLOURS
 from nacre.figures.wear import histogram
-from nacre.files.saving import FIGURE_FILES
+from nacre.files.records import FIGURE_FILES
 from nacre.kinds.reports import report
 from nacre.results.record import IDLE, Record
 
@@ -38,7 +39,7 @@ def test_a_record_with_wear_has_every_figure_in_files_and_report(worn: Worn) -> 
     of_tiers = {"tiers.svg", "tiers.png"}
     assert [name for name, _ in drawings(record)] == [f for f in FIGURE_FILES if f not in of_tiers]
     page = report({"worn": record})
-    for chart in record_figures(record).values():
+    for chart in charts(record).values():
         assert heading(chart).split(";")[0].split("\n")[0] in re.sub("&amp;", "&", page)
 
 
@@ -85,7 +86,7 @@ def test_ticks_are_whole_and_few(low: int, span: int, about: int) -> None:
 def test_the_wear_figure_is_drawn_for_one_block_and_for_many(
     worn: Worn, erases: Sequence[int], said: str
 ) -> None:
-    chart = worn(erases=erases, live_share=[0.5] * len(erases), endurance=10**6).plot_wear()
+    chart = worn(erases=erases, live_share=[0.5] * len(erases), endurance=10**6).plot.wear()
     assert heading(chart).startswith(said)
     assert sum(row["blocks"] for row in drawn(chart, "blocks")) == len(erases)
     assert ("a column is 323 blocks" in heading(chart)) == (len(erases) == 100_000)
@@ -93,17 +94,17 @@ def test_the_wear_figure_is_drawn_for_one_block_and_for_many(
 
 
 def test_the_endurance_is_drawn_where_it_is_near(worn: Worn) -> None:
-    assert drawn(worn(endurance=20).plot_wear(), "said")
-    far = worn(endurance=10_000).plot_wear()
+    assert drawn(worn(endurance=20).plot.wear(), "said")
+    far = worn(endurance=10_000).plot.wear()
     assert not drawn(far, "said")
     assert "has had 8 of the 10,000 rated erase cycles" in heading(far)
-    assert "rated" not in heading(worn(endurance=None).plot_wear())
+    assert "rated" not in heading(worn(endurance=None).plot.wear())
 
 
 def test_cleaning_is_drawn_as_steps_with_gaps(worn: Worn) -> None:
     record = worn(cost=(np.nan, 2.0, 1.5, np.nan, 3.0))
     ends = record.cleaning()["end_s"].to_list()
-    points = drawn(record.plot_cleaning(), "cost")
+    points = drawn(record.plot.cleaning(), "cost")
     runs: dict[str, list[tuple[float, float]]] = {}
     for point in points:
         runs.setdefault(point["run"], []).append((point["time"] / 1000, point["cost"]))
@@ -120,7 +121,7 @@ def test_figures_of_one_drive_copy_none_of_its_millions_of_blocks(worn: Worn) ->
 
 
 def test_blocks_are_drawn_with_their_live_share(worn: Worn) -> None:
-    chart = worn(live_share=(0.9, 0.7, np.nan, 0.6)).plot_blocks()
+    chart = worn(live_share=(0.9, 0.7, np.nan, 0.6)).plot.blocks()
     assert [(row["first"], row["high"]) for row in drawn(chart, "high")] == [
         (0, 0.9), (1, 0.7), (3, 0.6),
     ]  # fmt: skip
@@ -129,26 +130,26 @@ def test_blocks_are_drawn_with_their_live_share(worn: Worn) -> None:
 
 def test_components_have_a_panel_each_unless_one_is_asked_for(worn: Worn) -> None:
     record = worn(paths=("stack.level[0].device", "stack.backing"))
-    assert len(record.plot_blocks().to_dict()["vconcat"]) == 2
-    assert len(record.plot_wear().to_dict()["vconcat"]) == 4
-    assert len(record.plot_wear("stack.backing").to_dict()["vconcat"]) == 2
-    both = {point["component"] for point in drawn(record.plot_cleaning(), "cost")}
+    assert len(record.plot.blocks().to_dict()["vconcat"]) == 2
+    assert len(record.plot.wear().to_dict()["vconcat"]) == 4
+    assert len(record.plot.wear("stack.backing").to_dict()["vconcat"]) == 2
+    both = {point["component"] for point in drawn(record.plot.cleaning(), "cost")}
     assert both == {"stack.level[0].device", "stack.backing"}
 
 
 def test_what_was_not_recorded_is_not_drawn(worn: Worn) -> None:
     record = nacre.run("disk-15k", {"run.requests": 200})
-    for plot in (record.plot_wear, record.plot_blocks, record.plot_cleaning):
+    for plot in (record.plot.wear, record.plot.blocks, record.plot.cleaning):
         with pytest.raises(nacre.Error, match="to draw"):
             plot()
-    assert "cleaning" not in record_figures(worn(cost=(np.nan, np.nan)))
+    assert "cleaning" not in charts(worn(cost=(np.nan, np.nan)))
     with pytest.raises(nacre.Error, match="no time to split"):
-        Record(record.to_dict() | {"drained_s": 0.0}).plot_time_split()
+        Record(record.to_dict() | {"drained_s": 0.0}).plot.time_split()
 
 
 def test_the_time_split_draws_all_the_time_of_each_resource() -> None:
     record = nacre.run("disk-15k", {"run.requests": 500})
-    chart = record.plot_time_split()
+    chart = record.plot.time_split()
     bars: dict[str, list[dict[str, Any]]] = {}
     for row in drawn(chart, "activity"):
         bars.setdefault(row["bar"], []).append(row)
@@ -166,7 +167,7 @@ def test_only_the_busiest_of_many_resources_are_split(worn: Worn) -> None:
     data = worn(paths=[f"stack.level[{i}]" for i in range(40)]).to_dict()
     for index, part in enumerate(data["components"]):
         part["resources"][0]["busy"] = {"read": data["drained_s"] * index / 40}
-    chart = Record(data).plot_time_split()
+    chart = Record(data).plot.time_split()
     bars = {row["bar"] for row in drawn(chart, "activity")}
     assert bars == {f"stack.level[{i}]" for i in range(10, 40)}
     assert "of the 30 busiest of 40" in heading(chart)
@@ -185,7 +186,7 @@ def test_blocks_are_drawn_by_place_and_those_without_left_out(worn: Worn) -> Non
     data, columns = whole.to_dict(), dict(whole.columns)
     data["components"][0]["tables"]["blocks"]["columns"].append("place")
     columns["stack.blocks.place"] = np.array([2.0, 0.0, -1.0, 1.0])
-    chart = Record(data, columns).plot_blocks()
+    chart = Record(data, columns).plot.blocks()
     assert [row["high"] for row in drawn(chart, "high")] == [0.7, 0.6, 0.9]
     assert heading(chart).startswith("73.3 % of the space of erase blocks is live")
-    assert len(drawn(Record(data, columns).plot_wear(), "high")) == 4
+    assert len(drawn(Record(data, columns).plot.wear(), "high")) == 4

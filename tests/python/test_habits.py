@@ -81,20 +81,20 @@ def test_what_needs_no_workload_asks_for_none(tmp_path: Path) -> None:
     [("x.pdf", b"%PDF"), ("x.png", b"\x89PNG"), ("x.svg", b"<svg"), ("x.html", b"<!DOCTYPE html")],
 )
 def test_a_figure_is_written_as_its_name_ends(name: str, begins: bytes, tmp_path: Path) -> None:
-    chart = nacre.run(SMALL).plot_latency()
+    chart = nacre.run(SMALL).plot.latency()
     save(chart, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_bytes().startswith(begins)
 
 
 def test_a_figure_without_an_end_is_written_as_two(tmp_path: Path) -> None:
-    save(nacre.run(SMALL).plot_latency(), tmp_path / "of.1.5")
+    save(nacre.run(SMALL).plot.latency(), tmp_path / "of.1.5")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["of.1.5.png", "of.1.5.svg"]
 
 
 def test_a_notebook_shows_a_figure_without_a_network() -> None:
     record = nacre.run(SMALL)
-    for chart in (record.plot_latency(), record.plot_throughput(), record.plot_time_spent()):
+    for chart in (record.plot.latency(), record.plot.throughput(), record.plot.time_spent()):
         # IPython asks the object, and takes what it says before what its class says.
         shown = chart._repr_mimebundle_(include=None, exclude=None)  # type: ignore[attr-defined]
         assert shown["image/svg+xml"].startswith("<svg")

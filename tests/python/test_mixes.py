@@ -75,7 +75,7 @@ def command(tmp_path: Path) -> Runner:
 
 
 def test_every_mix_is_there_once_and_costs_what_its_parts_cost(small: nacre.Mixes) -> None:
-    frame = small.frame()
+    frame = small.to_polars()
     assert (small.names, small.extents, frame.height) == (NAMES, 64, 66)
     assert frame.select(NAMES).unique().height == 66
     assert small.reads + small.writes == 20_000
@@ -96,7 +96,7 @@ def test_one_tier_alone_takes_the_mean_of_its_reads_and_writes(small: nacre.Mixe
 
 
 def test_the_best_mixes_come_first_by_every_score(small: nacre.Mixes) -> None:
-    frame = small.frame()
+    frame = small.to_polars()
     assert small.best(1)["iops_per_cost"][0] == frame["iops_per_cost"].max()
     assert small.best(1, "mean_ns")["mean_ns"][0] == frame["mean_ns"].min()
     assert small.best(1, "cost")["disk_15k_kim"][0] == 1
@@ -110,7 +110,7 @@ def test_the_best_mixes_come_first_by_every_score(small: nacre.Mixes) -> None:
 def test_without_a_tier_the_others_are_left(small: nacre.Mixes) -> None:
     left = small.without("pcm_ssd")
     assert len(left) == 11
-    assert left.frame()["pcm_ssd"].max() == 0
+    assert left.to_polars()["pcm_ssd"].max() == 0
     with pytest.raises(nacre.ConfigError, match="pcm_sd"):
         small.without("pcm_sd")
 
@@ -119,9 +119,9 @@ def test_a_mix_without_a_known_price_is_ordered_by_speed() -> None:
     unpriced = {"stack.tier[2].device": '{ kind = "measured", read = "5 ms", write = "5 ms" }'}
     found = nacre.mixes(SMALL, unpriced, steps=4)
     assert found.names == ["pcm_ssd", "emlc_ssd", "measured"]
-    known = found.frame().filter(pl.col("measured") == 0)["cost"]
+    known = found.to_polars().filter(pl.col("measured") == 0)["cost"]
     assert known.null_count() == 0
-    assert found.frame()["cost"].null_count() == len(found) - known.len()
+    assert found.to_polars()["cost"].null_count() == len(found) - known.len()
     assert found.best(1, "iops").height == 1
     assert "Best IOPS per cost" in found.plot().to_dict()["title"]["text"]
 
@@ -130,12 +130,12 @@ def test_tiers_priced_in_different_things_have_no_cost() -> None:
     dollars = {"stack.tier[2].device.price_basis": "USD 2023"}
     found = nacre.mixes(SMALL, dollars, steps=4)
     assert [tier.price_basis for tier in found.tiers] == ["kim-2014 ratio"] * 2 + ["USD 2023"]
-    assert found.frame()["cost"].null_count() == len(found)
-    assert found.frame()["iops"].null_count() == 0
+    assert found.to_polars()["cost"].null_count() == len(found)
+    assert found.to_polars()["iops"].null_count() == 0
     assert "disk_15k_kim in USD 2023; convert them, as --prices" in found.findings[0]
     with pytest.raises(nacre.Error, match="counted in different things"):
         found.best()
-    assert found.to_dict()["best"][0]["iops"] == found.frame()["iops"].max()
+    assert found.to_dict()["best"][0]["iops"] == found.to_polars()["iops"].max()
 
 
 def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
@@ -223,7 +223,7 @@ def test_people_get_tables_and_files(command: Runner, tmp_path: Path) -> None:
     files |= {"simulated", "simulated.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == files
     table = pl.read_parquet(tmp_path / "out" / "mixes.parquet")
-    assert table.equals(nacre.mixes(tmp_path / "two.toml", steps=4).frame())
+    assert table.equals(nacre.mixes(tmp_path / "two.toml", steps=4).to_polars())
     assert pl.read_csv(tmp_path / "out" / "mixes.csv").height == 5
 
 
@@ -264,7 +264,7 @@ def test_mistakes_end_in_status_two(command: Runner) -> None:
 
 def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
     cheap = nacre.mixes(SMALL, steps=10, budget=5)
-    assert cheap.frame().equals(nacre.mixes(SMALL, steps=10).within(5).frame())
+    assert cheap.to_polars().equals(nacre.mixes(SMALL, steps=10).within(5).to_polars())
     assert cheap.budget == 5
     with pytest.raises(nacre.Error, match="no mix is left: none costs"):
         cheap.within(0.5).best()

@@ -8,7 +8,7 @@ import nacre
 import pytest
 from exploring import MSR
 from nacre.errors import ConfigError
-from nacre.results.cache_curves import CacheCurves
+from nacre.results.curves import CacheCurves
 from nacre.words import headlines
 
 PRICES = {"pcm_ssd": 24.0, "emlc_ssd": 6.0, "disk_15k_kim": 1.0}
@@ -24,9 +24,9 @@ def week(folder: Path) -> nacre.Plan:
 def test_a_plan_is_the_curves_and_the_mixes_of_its_trace(week: nacre.Plan) -> None:
     assert week.info.to_dict() == nacre.trace.info(week.trace).to_dict()
     assert week.caches.to_dict() == nacre.trace.caches(week.trace, ["lru"]).to_dict()
-    assert week.mixes.frame().equals(nacre.mixes(dict(week.scenario), steps=4).frame())
+    assert week.mixes.to_polars().equals(nacre.mixes(dict(week.scenario), steps=4).to_polars())
     assert week.prices == PRICES
-    assert "in USD 2023" in week.headline()[-1]
+    assert "in USD 2023" in week.summary().headline[-1]
 
 
 def curves(missed: dict[str, dict[int, float]]) -> CacheCurves:
@@ -51,7 +51,7 @@ def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
 
 def test_a_plan_is_kept_and_read_again(week: nacre.Plan, tmp_path: Path) -> None:
     again = nacre.Plan.load(week.save(tmp_path / "plan"))
-    assert again.headline(5) == week.headline(5)
+    assert headlines.of_plan(again, 5) == headlines.of_plan(week, 5)
     assert again.scenario == week.scenario
     with pytest.raises(ConfigError, match="it holds no plan"):
         nacre.Plan.load(tmp_path)
@@ -60,8 +60,8 @@ def test_a_plan_is_kept_and_read_again(week: nacre.Plan, tmp_path: Path) -> None
 def test_other_prices_are_those_of_its_scenario_too(week: nacre.Plan) -> None:
     other = week.repriced({"disk_15k_kim": 2})
     assert other.prices == {**PRICES, "disk_15k_kim": 2}
-    found = nacre.mixes(dict(other.scenario), steps=4).frame()["cost"].to_list()
-    assert other.mixes.frame()["cost"].to_list() == pytest.approx(found)
+    found = nacre.mixes(dict(other.scenario), steps=4).to_polars()["cost"].to_list()
+    assert other.mixes.to_polars()["cost"].to_list() == pytest.approx(found)
 
 
 def test_money_buys_whole_blocks_of_each_device(week: nacre.Plan) -> None:

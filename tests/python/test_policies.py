@@ -50,11 +50,11 @@ def test_a_class_of_yours_stands_beside_built_in_caches_of_a_trace() -> None:
     sizes = ["1 MiB", "16 MiB"]
     found = nacre.trace.caches("pgbench", ["lru", Lru], sizes, limit=20_000)
     assert found.policies == ["lru", "Lru"]
-    frame = found.frame().drop("policy")
+    frame = found.to_polars().drop("policy")
     assert frame[:2].equals(frame[2:]), "it is LRU"
     sampled = nacre.trace.caches("pgbench", Lru, "16 MiB", limit=20_000, sample=0.1)
     theirs = nacre.trace.caches("pgbench", "lru", "16 MiB", limit=20_000, sample=0.1)
-    assert sampled.frame().drop("policy").equals(theirs.frame().drop("policy"))
+    assert sampled.to_polars().drop("policy").equals(theirs.to_polars().drop("policy"))
 
 
 def test_two_classes_of_one_name_are_told_apart() -> None:

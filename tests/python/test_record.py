@@ -12,7 +12,7 @@ import nacre
 import numpy as np
 import polars as pl
 import pytest
-from nacre.figures import record_figures
+from drawing import charts
 from nacre.results.record import Record
 from nacre.words.records import facts
 
@@ -139,8 +139,8 @@ def test_a_field_of_a_part_is_told_where_it_is(record: Record) -> None:
         _ = record.read
     with pytest.raises(AttributeError, match=r"did you mean 'throughput\.iops'"):
         _ = record.iops
-    with pytest.raises(AttributeError, match=r"did you mean 'plot_\w+\(\)'"):
-        _ = record.plot
+    with pytest.raises(AttributeError, match="there is no figure 'latencies'; there are: latency"):
+        _ = record.plot.latencies
 
 
 def test_a_record_reads_back_as_it_was_saved(record: Record, tmp_path: Path) -> None:
@@ -152,14 +152,6 @@ def test_a_record_reads_back_as_it_was_saved(record: Record, tmp_path: Path) -> 
         "record.json",
         "time.parquet",
     ]
-
-
-def test_a_record_of_a_version_without_tenants_is_read(tmp_path: Path) -> None:
-    earlier = {name: of for name, of in DATA.items() if name not in ("tenants", "fairness")}
-    file = tmp_path / "record.json"
-    file.write_text(json.dumps(earlier))
-    read = Record.load(file)
-    assert (read.tenants, read.fairness) == ((), None)
 
 
 def test_records_differ_by_their_fields_and_by_their_columns(record: Record) -> None:
@@ -255,11 +247,11 @@ def test_one_line_and_a_page_of_html_tell_the_run(record: Record) -> None:
 
 def test_records_side_by_side_make_one_row_each(record: Record) -> None:
     other = Record(DATA | {"cost": None}, columns())
-    frame = nacre.compare([record, other]).frame()
+    frame = nacre.compare([record, other]).to_polars()
     assert frame["name"].to_list() == ["three reads 1", "three reads 2"]
-    assert frame["read_p99_us"].to_list() == [3.0, 3.0]
+    assert frame["read_p99_ns"].to_list() == [3000.0, 3000.0]
     assert frame["cost"].to_list() == [2.5, None]
-    assert nacre.compare({"a": record, "b": other}).frame()["name"].to_list() == ["a", "b"]
+    assert nacre.compare({"a": record, "b": other}).to_polars()["name"].to_list() == ["a", "b"]
     with pytest.raises(ValueError, match="no records"):
         nacre.compare([])
 
@@ -325,7 +317,7 @@ def test_a_run_that_measured_nothing_says_so() -> None:
     assert facts(unmeasured)[0] == "nothing was measured: no request completed"
     assert not any("requests/s" in line for line in facts(unmeasured))
     assert "nothing was measured" in repr(unmeasured)
-    assert not record_figures(unmeasured)
+    assert not charts(unmeasured)
     timeless = Record(DATA | {"simulated_s": 0.0})
     assert facts(timeless)[0].startswith("nothing was measured: 3 requests took no simulated time")
     assert not any("requests/s" in line for line in facts(timeless))

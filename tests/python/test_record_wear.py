@@ -187,7 +187,7 @@ def test_transactions_are_told_beside_requests(worn: Worn) -> None:
     data["workload"] |= {"unit": "transactions", "units": 100}
     data["throughput"] |= {"units_per_s": 10376.0}
     assert facts(Record(data))[1].endswith("B/s, 10.4 k transactions/s")
-    frame = nacre.compare([Record(data)]).frame()
+    frame = nacre.compare([Record(data)]).to_polars()
     assert frame["units_per_s"].to_list() == [10376.0]
 
 
@@ -200,7 +200,7 @@ def test_the_time_split_is_told_only_of_media_that_wear(worn: Worn) -> None:
 
 def test_wear_is_compared_where_there_is_some(worn: Worn) -> None:
     plain = nacre.run("disk-15k", {"run.requests": 200})
-    assert "write_amplification" not in nacre.compare([plain]).frame().columns
-    frame = nacre.compare({"worn": worn(), "disk": plain}).frame()
+    assert "write_amplification" not in nacre.compare([plain]).to_polars().columns
+    frame = nacre.compare({"worn": worn(), "disk": plain}).to_polars()
     assert frame["write_amplification"].to_list() == [2.75, None]
     assert frame["lifetime_days"].to_list() == [3151.0, None]

@@ -10,7 +10,6 @@ import pytest
 from exploring import MSR
 from nacre.cli.app import app
 from nacre.errors import ConfigError
-from nacre.files.saving import Staging
 from nacre.kinds.reports import load, name_of, report
 from nacre.simulate.power_loss import crash_drawn
 from nacre.words import headlines
@@ -38,8 +37,7 @@ def results(tmp_path: Path) -> Path:
     nacre.run(ONE_SERVER, {"stack.read": "30 us"}).save(tmp_path / "slow")
     nacre.study(STUDY, out=tmp_path / "study")
     nacre.mixes("tiers", {"run.requests": 2000}, steps=4).save(tmp_path / "mixes")
-    with Staging(tmp_path / "crash") as staging:
-        staging.crash(nacre.crash("disk-15k", points=50))
+    nacre.crash("disk-15k", points=50).save(tmp_path / "crash")
     (tmp_path / "week.csv").write_text(MSR)
     return tmp_path
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import nacre
 import pytest
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
+from nacre.papers.running.target import Target
 from nacre.papers.work import conduct, targets
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
+from nacre.papers.running.target import Target
 from nacre.papers.spec.plan import Point
 from nacre.papers.work import targets
 from nacre.results.record import Record

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from nacre.papers.judging.judge import Row
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
+from nacre.papers.running.target import Target
 from nacre.papers.spec.plan import Point
 from nacre.papers.work import targets
 from nacre.results.record import Record

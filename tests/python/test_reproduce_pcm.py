@@ -6,7 +6,8 @@ from typing import Any
 import nacre
 import numpy as np
 import pytest
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
+from nacre.papers.running.target import Target
 from nacre.papers.spec.plan import Job, Point
 from nacre.papers.work import targets
 from nacre.results.record import Record
@@ -84,7 +85,7 @@ def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record 
 def mixes(gain: float) -> nacre.Mixes:
     """Two mixes of two tiers, the one with PCM by so many percent the better."""
     import polars as pl
-    from nacre.simulate.mixing import Mixes, Tier
+    from nacre.results.mixes import Mixes, Tier
 
     tiers = (Tier("pcm", 6700.0, 128_300.0, 24.0), Tier("flash", 108e3, 37.1e3, 6.0))
     score = [100.0, 100.0 + gain]

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import nacre
 import pytest
-from nacre.files.saving import FIGURE_FILES, Staging
+from nacre import kinds
+from nacre.files.records import FIGURE_FILES
+from nacre.files.staging import Staging
+from nacre.kinds import records
 from nacre.results.record import Record
 
 TABLE = {
@@ -82,9 +85,9 @@ def test_drawing_ends_between_two_files_and_keeps_what_is_drawn(
         return len(asked) == 3
 
     with Staging(tmp_path / "d") as staging:
-        staging.record(record)
+        records.write(staging, record)
         assert names(tmp_path / "d") == sorted([staging._stage.name, *RECORD_FILES])
-        assert not staging.figures(record, third_time)
+        assert not kinds.draw(record, staging.put, third_time)
     assert names(tmp_path / "d") == sorted([*RECORD_FILES, "latency.svg"])
     assert Record.load(tmp_path / "d") == record
 

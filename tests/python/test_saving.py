@@ -12,12 +12,8 @@ import nacre
 import pytest
 from nacre.base import toml
 from nacre.cli.app import app
-from nacre.files.saving import (
-    Staging,
-    replacing,
-    unfinished,
-    write_file,
-)
+from nacre.files.atomic import replacing, unfinished, write_file
+from nacre.files.staging import Staging
 from typer.testing import CliRunner
 
 

@@ -8,7 +8,7 @@ import nacre
 import numpy as np
 import polars as pl
 import pytest
-from nacre import figures
+from drawing import makers
 from nacre.errors import ConfigError, Error
 from nacre.studies.analysis import pareto
 from nacre.studies.spec import metrics
@@ -254,7 +254,7 @@ def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> 
     assert table.columns == ["point", "read", "write", "read mean latency", "write mean latency"]
     assert table.rows == [["0", "10 us", "20 us", "10.0 us", "20.0 us"]]
     assert decisive(grid).rows[0] == ["read", "100.0 %", "0.0 %"]
-    drawn = figures.study_figures(grid)
+    drawn = makers(grid)
     assert list(drawn) == ["by_axis", "pareto", "sensitivity"]
     front = drawn["pareto"]().to_dict()
     (dots,) = (layer for layer in front["layer"] if layer["mark"]["type"] == "circle")
@@ -266,10 +266,10 @@ def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> 
     assert [(row["label"], row["y"]) for row in rows][:2] == [("10 us", 10_000.0)] * 2
     assert {row["series"] for row in rows} == {"20 us", "40 us", "80 us"}
     with pytest.raises(nacre.ConfigError, match='no axis called "wirte"; did you mean "write"'):
-        grid.plot_by_axis(axis="wirte")
+        grid.plot.by_axis(axis="wirte")
     assert "<table" in grid._repr_html_()
     with pytest.raises(Error, match="of two objectives"):
-        nacre.study(GRID, workers=1).plot_pareto()
+        nacre.study(GRID, workers=1).plot.pareto()
 
 
 def test_progress_is_told_and_may_end_a_study(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_designs_repeat_until_their_intervals_are_narrow_and_hold_the_closed_for
     runs = loads.designs["runs"].to_list()
     assert runs[0] == 5 < runs[2] < 50, "the fuller the queue, the more seeds it takes"
     for row, load in zip(loads.designs.iter_rows(named=True), (0.3, 0.5, 0.7), strict=True):
-        within = row["read_mean_ns_within"]
+        within = row["read_mean_ns_ci95"]
         assert within <= 0.02 * row["read_mean_ns"]
         # Ends of the run are left out: the first requests find an empty queue.
         assert abs(row["read_mean_ns"] / 1e3 - mean_us(load)) <= 1.5 * within / 1e3, load
@@ -96,7 +96,7 @@ def test_equal_seeds_tell_apart_what_chance_would_hide() -> None:
     }
     result = nacre.study(study, workers=1)
     first, second = result.designs["read_mean_ns"]
-    assert result.designs["read_mean_ns_within"][0] > 5 * (first - second) > 0
+    assert result.designs["read_mean_ns_ci95"][0] > 5 * (first - second) > 0
     assert result.pareto().select("design", "certain").rows() == [(1, True)]
     assert not result.contenders().height
     assert best(result).columns[-2:] == ["runs", "on the front"]
@@ -201,13 +201,13 @@ def test_the_front_is_drawn_with_the_intervals_of_its_means() -> None:
         "objective": [{"of": "read_mean"}, {"of": "iops"}],
     }
     result = nacre.study(study, workers=1)
-    spec = result.plot_pareto().to_dict()
+    spec = result.plot.pareto().to_dict()
     bars = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rule"]
     (upright,) = (layer for layer in bars if "y2" in layer["encoding"])
     rows = spec["datasets"][upright["data"]["name"]]
     drawn = sorted((row["y_low"], row["y_high"]) for row in rows)
-    means, within = (result.designs[name] for name in ("read_mean_ns", "read_mean_ns_within"))
+    means, within = (result.designs[name] for name in ("read_mean_ns", "read_mean_ns_ci95"))
     assert drawn == sorted(zip(means - within, means + within, strict=True))
     assert "bars: 95 % confidence intervals" in spec["title"]["subtitle"][0]
-    once = nacre.study({**study, "seeds": [1]}, workers=1).plot_pareto().to_dict()
+    once = nacre.study({**study, "seeds": [1]}, workers=1).plot.pareto().to_dict()
     assert all(layer["mark"]["type"] != "rule" for layer in once["layer"])

@@ -49,7 +49,7 @@ def test_epochs_add_up_to_what_the_store_counted(record: Record) -> None:
 def test_the_figure_has_a_step_for_every_epoch_and_is_kept_with_the_record(
     record: Record, tmp_path: Path
 ) -> None:
-    spec: dict[str, Any] = record.plot_tiers().to_dict()
+    spec: dict[str, Any] = record.plot.tiers().to_dict()
     epochs = record.epochs()
     shares, moved = sorted(spec["datasets"].values(), key=lambda rows: "moved" in rows[0])
     assert [row["share"] for row in shares[::2]] == epochs["fastest_share"].to_list()
@@ -65,4 +65,4 @@ def test_a_store_that_moves_nothing_has_no_epochs() -> None:
     still = nacre.run(DYNAMIC, {"stack.placement": "fixed", "workload.requests": 1000})
     assert still.epochs().height == 0
     with pytest.raises(nacre.Error, match="no epochs to draw"):
-        still.plot_tiers()
+        still.plot.tiers()

@@ -66,7 +66,7 @@ def test_a_curve_says_what_a_cache_of_every_size_misses(zipf: Path) -> None:
     blocks = (traces.read(zipf, limit=5000)["address"] // 4096).to_list()
     for size in (1, 2, 10, 100, 500, 2000):
         assert curve.miss_ratio(size * 4096) == pytest.approx(lru_misses(blocks, size) / 5000)
-    frame = curve.frame()
+    frame = curve.to_polars()
     assert frame.columns == ["bytes", "all", "reads", "writes"]
     assert frame["all"].is_sorted(descending=True)
     assert curve.steps()["blocks"].is_sorted()
@@ -88,12 +88,12 @@ def test_a_sample_states_how_sure_it_is(zipf: Path) -> None:
         sampled = traces.mrc(zipf, seed=3, sample=sample, blocks=blocks)
         assert sampled.sampled
         assert sampled.about.sample_rate == pytest.approx(0.2, rel=0.15)
-        assert "all_within" in sampled.frame().columns
+        assert "all_ci95" in sampled.to_polars().columns
         for size in (200 * 4096, 1000 * 4096):
             off = abs(sampled.miss_ratio(size) - exact.miss_ratio(size))
-            assert off < 2 * sampled.half_width(size) < 0.3
+            assert off < 2 * sampled.ci95(size) < 0.3
     assert not exact.sampled
-    assert exact.half_width(4096) == 0
+    assert exact.ci95(4096) == 0
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json", "svg", "html"])
@@ -102,7 +102,7 @@ def test_a_curve_is_written_as_its_name_says(small: Path, tmp_path: Path, suffix
     done = nacre_command("trace", "mrc", small, "-o", target)
     assert (done.returncode, done.stdout) == (0, f"{target}: 3 sizes\n"), done.stderr
     if suffix == "csv":
-        assert pl.read_csv(target).equals(traces.mrc(small).frame())
+        assert pl.read_csv(target).equals(traces.mrc(small).to_polars())
     elif suffix == "json":
         assert json.loads(target.read_text()) == traces.mrc(small).to_dict()
     elif suffix in ("svg", "html"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nacre.base.text import (
     count,
@@ -24,6 +25,33 @@ _PATIENCE_S = 0.4
 _LINE_S, _LATER_S = 10.0, 60.0
 """Seconds between two lines in a pipe: in the first minute, and later."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+Progress: TypeAlias = Callable[..., bool | None]
+"""Called about ten times a second with what is done, and what there is in all (or None); returning
+True ends the work there."""
+
+
+def answering(progress: Progress | None) -> Callable[..., bool] | None:
+    """The callback with a plain yes or no, which the model expects."""
+    return None if progress is None else lambda *counters: bool(progress(*counters))
+
+
+@contextmanager
+def reporting(
+    progress: bool | Progress, bar: AbstractContextManager[Progress]
+) -> Iterator[Progress | None]:
+    """What is told of the work in the block: the bar, a function of the user's, or nothing.
+
+    Raises `TypeError` for anything else.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
+    if progress is True:
+        with bar as shown:
+            yield shown
+    else:
+        yield progress or None
 
 
 class Bar:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from nacre.results.record import Record
 
 _SI = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _SMALL_SI = ((1e-3, "m"), (1e-6, "u"), (1e-9, "n"), (1e-12, "p"))
@@ -96,18 +92,3 @@ def size(value: float | None) -> str:
 def percent(share: float | None) -> str:
     """A share as a percentage: `41.3 %`."""
     return NOTHING if share is None or math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def one_line(record: Record) -> str:
-    """What a record says, in one line."""
-    parts = [f"{printable(record.name)}: {numbered(record.requests.completed, 'request')}"]
-    if not record.complete:
-        parts[0] += " (stopped early)"
-    if record.requests.completed and record.simulated_s:
-        parts.append(f"{si(record.throughput.iops).strip()} IOPS")
-    else:
-        parts.append("nothing was measured")
-    for op in ("read", "write"):
-        if summary := record.latency[op]:
-            parts.append(f"{op} mean {duration(summary.mean_ns)}, p99 {duration(summary.p99_ns)}")
-    return f"<nacre.Record {'; '.join(parts)}>"

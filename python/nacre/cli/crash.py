@@ -16,9 +16,12 @@ from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
 from nacre.devices.program import READY_TIMEOUT_S, crash_program
 from nacre.errors import Problem, config_error
-from nacre.files.saving import CRASH_FILES, Staging
+from nacre.files.staging import Staging
+from nacre.kinds import crashes
+from nacre.kinds.crashes import CRASH_FILES
+from nacre.results.crash import Crash
 from nacre.scenario.source import read
-from nacre.simulate.power_loss import CRASH_SEED_MAX, Crash, crash_drawn
+from nacre.simulate.power_loss import CRASH_SEED_MAX, crash_drawn
 from nacre.simulate.power_loss import crash as crash_scenario
 from nacre.words.crashes import (
     branch_table,
@@ -149,7 +152,7 @@ def crash(
                 progress=progress,
             )
         if staging:
-            staging.crash(found)
+            crashes.write(staging, found)
     if as_json:
         write_json(found.to_dict())
     else:

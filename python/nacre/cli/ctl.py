@@ -24,9 +24,10 @@ from nacre.cli.terminal import (
     write_table,
     write_text,
 )
-from nacre.devices.control import Control, Harm, Statistics
+from nacre.devices.control import Control
 from nacre.errors import Code, ConfigError, Error, Problem, config_error
-from nacre.files.saving import look, write_file
+from nacre.files.atomic import look, write_file
+from nacre.results.served import Harm, Statistics
 from nacre.words.served import (
     export_facts,
     harmed,
@@ -118,7 +119,7 @@ def wear(
     if out:
         from nacre.figures.export import image as drawing
 
-        write_file(out, drawing(found.plot_wear(), suffix), replace=force)
+        write_file(out, drawing(found.plot.wear(), suffix), replace=force)
     if as_json:
         parts = {part.path: part.wear.to_dict() for part in found.components if part.wear}
         write_json({"export": found.name, "out": str(out) if out else None, "wear": parts})

@@ -17,7 +17,7 @@ from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import Problem, config_error
-from nacre.files.saving import write_file
+from nacre.files.atomic import write_file
 from nacre.scenario import examples
 from nacre.scenario import models as made_of
 from nacre.scenario.examples import EXAMPLES

@@ -2,62 +2,39 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import os
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from types import TracebackType
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import typer
 
-from nacre.base.limits import denial
+from nacre.base import failures
+from nacre.base.failures import FAILED, MISTAKE, Failure, os_words
 from nacre.base.text import printable
 from nacre.cli.terminal import OutputError, flush, write_json
-from nacre.errors import Code, ConfigError, Error, InternalError, TraceError, code_of
+from nacre.errors import code_of
 
-FAILED = 1
-MISTAKE = 2
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "MISTAKE",
+    "Failure",
+    "complain",
+    "explain",
+    "failure_of",
+    "guarded",
+    "warn",
+]
+
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-
-_MISTAKES = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
-_NO_THREAD_LEFT = "the system has no process or thread for it; see the limits of ulimit -a"
-_REMEDIES = {
-    errno.EAGAIN: _NO_THREAD_LEFT,
-    errno.ENOSPC: "the disk is full: make room, or choose another place",
-    errno.EDQUOT: "the disk quota is used up: make room, or choose another place",
-    errno.EFBIG: "the file would be larger than this system allows",
-    errno.EACCES: "no permission: choose a place you may use",
-    errno.EPERM: "not permitted: choose a place you may use",
-    errno.EROFS: "the file system is read-only: choose another place",
-}
 _PANIC = "PanicException"
 """What PyO3 raises when an assertion fails outside the places that turn it into an `Error`."""
 
 P = ParamSpec("P")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """How a command ends: its exit status, what it says, and the same for programs."""
-
-    status: int
-    lines: Sequence[str] = ()
-    code: Code = "bug"
-    data: Mapping[str, Any] = field(default_factory=dict)
-    problems: Sequence[Any] = ()
-
-    def document(self) -> dict[str, Any]:
-        """It as a JSON document."""
-        text = "\n".join(self.lines)
-        about = {"code": self.code, "data": dict(self.data), "problems": list(self.problems)}
-        return {"error": text} | about
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -98,8 +75,7 @@ def explain(error: BaseException, *, as_json: bool = False) -> int:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What an exception means to the user."""
-    code, data = code_of(error)
+    """What an exception means to the user, those of the command line included."""
     match error:
         case typer.Exit():
             return Failure(error.exit_code)
@@ -109,39 +85,7 @@ def failure_of(error: BaseException) -> Failure:
             code, data = code_of(error.cause)
             words = f"standard output: {os_words(error.cause, named=False)}"
             return Failure(FAILED, [words], code, data)
-        case ConfigError() | TraceError():
-            problems = getattr(error, "problems", ())
-            return Failure(MISTAKE, str(error).split("\n"), code, data, problems)
-        case _ if denied := denial(error):
-            return Failure(FAILED, [denied], "system-limit")
-        case MemoryError():
-            return Failure(FAILED, ["there is not enough memory"], code)
-        case RuntimeError() if _was_refused_a_thread(error):
-            return Failure(FAILED, [_NO_THREAD_LEFT], "out-of-threads")
-        case OSError():
-            status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
-            return Failure(status, [os_words(error)], code, data)
-        case InternalError():
-            return Failure(FAILED, [_bug_words(" ".join(str(error).split()))], code)
-        case Error():
-            return Failure(FAILED, str(error).split("\n"), code, data)
-    from nacre import __version__
-
-    kind, said = type(error).__name__, " ".join(str(error).split())
-    return Failure(
-        FAILED, [_bug_words(f"a bug in Nacre {__version__}: {kind}: {said}{_place(error)}")]
-    )
-
-
-def _was_refused_a_thread(error: RuntimeError) -> bool:
-    """Whether it comes from beginning a thread that the system has no room for.
-
-    Python has no class of its own for that. A thread that is begun twice is known by its number.
-    """
-    trace = _innermost(error)
-    if trace is None or trace.tb_frame.f_code is not threading.Thread.start.__code__:
-        return False
-    return trace.tb_frame.f_locals["self"].ident is None
+    return failures.failure_of(error)
 
 
 def complain(*lines: str) -> None:
@@ -157,32 +101,6 @@ def warn(line: str) -> None:
     with suppress(OSError):
         sys.stderr.write(f"warning: {printable(line)}\n")
         sys.stderr.flush()
-
-
-def os_words(error: OSError, *, named: bool = True) -> str:
-    """What a failure of the system means, with the file it was about if it names one."""
-    what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
-    if not named or error.filename is None:
-        return what
-    name = error.filename
-    return f"{os.fsdecode(name) if isinstance(name, bytes) else name}: {what}"
-
-
-def _bug_words(said: str) -> str:
-    return f"this is {said}; please report it with the command you ran"
-
-
-def _place(error: BaseException) -> str:
-    trace = _innermost(error)
-    return f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
-
-
-def _innermost(error: BaseException) -> TracebackType | None:
-    """Where it was raised."""
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    return trace
 
 
 def _drop_stdout() -> None:

@@ -11,7 +11,7 @@ from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.mqsim import import_mqsim
 from nacre.cli.terminal import write_json, write_line, write_prose, write_text
-from nacre.files.saving import look, look_apart, write_file
+from nacre.files.atomic import look, look_apart, write_file
 from nacre.interop import fio as fio_files
 
 app = typer.Typer(help="Make scenarios of other tools' files.")

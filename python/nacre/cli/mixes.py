@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nacre import kinds
 from nacre.base.progress import Bar
 from nacre.cli.arguments import (
     ConvertedPrices,
@@ -21,9 +22,12 @@ from nacre.cli.arguments import (
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.files.saving import MIXES_FILES, Staging
+from nacre.files.staging import Staging
+from nacre.kinds import mixes as mixes_kind
+from nacre.kinds.mixes import MIXES_FILES
+from nacre.results.mixes import Mixes
 from nacre.scenario.prices import given
-from nacre.simulate.mixing import STEPS_MAX, Mixes
+from nacre.simulate.mixing import STEPS_MAX
 from nacre.simulate.mixing import mixes as score
 from nacre.simulate.running import check
 from nacre.simulate.simulated import Simulated, simulate
@@ -74,18 +78,18 @@ def mixes(
                 scenario, overrides, steps=steps, prices=given(prices), budget=budget, progress=bar
             )
         if staging:
-            staging.mixes(found)
+            mixes_kind.write(staging, found)
             try:
-                staging.figures_of_mixes(found)
+                kinds.draw(found, staging.put)
             except Exception as error:
                 failure = failure_of(error)
         if simulate_best:
             interruption = stack.enter_context(Interruption())
             runs = _simulate(scenario, overrides, found, simulate_best, interruption)
             if staging and runs.records:
-                staging.simulated(runs.named)
+                mixes_kind.write_simulated(staging, runs.named)
     if as_json:
-        simulated = {"simulated": runs.frame().to_dicts()} if runs else {}
+        simulated = {"simulated": runs.to_polars().to_dicts()} if runs else {}
         write_json(found.to_dict() | simulated)
     else:
         _show(found, runs)

@@ -14,7 +14,7 @@ from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded, warn
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import Problem, config_error
-from nacre.files.saving import write_file
+from nacre.files.atomic import write_file
 from nacre.interop import mqsim as rival
 from nacre.interop.mqsim.contradictions import Settings
 from nacre.interop.mqsim.refused import refused

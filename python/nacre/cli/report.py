@@ -10,7 +10,7 @@ import typer
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_line
-from nacre.files.saving import look, look_apart, write_file
+from nacre.files.atomic import look, look_apart, write_file
 
 
 @guarded

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from nacre import kinds
 from nacre.base.doing import Doing
 from nacre.cli import completing
 from nacre.cli.arguments import place
@@ -17,13 +18,15 @@ from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.errors import Problem, config_error
+from nacre.files.staging import Staging
+from nacre.papers import output
 from nacre.papers.judging.evidence import summed
 from nacre.papers.judging.held_out import held_out
 from nacre.papers.judging.sensitivity import sensitivity
-from nacre.papers.output import Output
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
 from nacre.papers.running.progress import RunsBar
 from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.running.target import Target
 from nacre.papers.showing.table import (
     claims,
     moves,
@@ -189,21 +192,21 @@ def carry_out(
     is_asked, drawn = False, True
     with ExitStack() as stack:
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
-        output = stack.enter_context(Output(out, chosen)) if out else None
+        staging = stack.enter_context(Staging(out, output.NAMES)) if out else None
         try:
-            found, is_asked = _run(chosen, kept, keeps=output is not None)
-            if output:
+            found, is_asked = _run(chosen, kept, keeps=staging is not None)
+            if staging:
                 with Doing("writing records"):
-                    output.write(found)
+                    output.write(staging, found)
         except KeyboardInterrupt:
-            if output is None:
+            if staging is None:
                 raise
             complain(f"interrupted: {out} keeps what was finished; --resume goes on with it")
             raise typer.Exit(INTERRUPTED) from None
-        if output:
+        if staging:
             with Interruption() as interruption, Doing("drawing figures"):
                 try:
-                    drawn = output.figures(found, lambda: interruption.asked)
+                    drawn = kinds.draw(found, staging.put, lambda: interruption.asked)
                 except Exception as error:
                     failure = failure_of(error)
             is_asked |= interruption.asked

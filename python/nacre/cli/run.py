@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nacre import kinds
 from nacre.base.progress import Bar
 from nacre.base.view import View
 from nacre.cli.arguments import (
@@ -24,7 +25,10 @@ from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.errors import SEED_MAX, Problem, config_error
-from nacre.files.saving import RECORD_FILES, Staging, look_apart
+from nacre.files.atomic import look_apart
+from nacre.files.records import RECORD_FILES
+from nacre.files.staging import Staging
+from nacre.kinds import records
 from nacre.results.origins import assumed
 from nacre.results.record import Record
 from nacre.scenario.prices import given, priced
@@ -119,9 +123,9 @@ def run(
             record = _simulate_parts(source, split, overrides, seed, running, out, interruption)
         drawn = True
         if staging:
-            staging.record(record)
+            records.write(staging, record)
             try:
-                drawn = staging.figures(record, lambda: interruption.asked)
+                drawn = kinds.draw(record, staging.put, lambda: interruption.asked)
             except Exception as error:
                 failure = failure_of(error)
     if as_json:

@@ -15,10 +15,10 @@ from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
 from nacre.cli.failure import FAILED, complain, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json_line, write_line, write_prose, write_table
-from nacre.devices.control import SUFFIX, ExportStatistics
-from nacre.devices.serving import Service
+from nacre.devices.control import SUFFIX
 from nacre.devices.serving import serve as serve_scenario
 from nacre.errors import Code, Problem, config_error
+from nacre.results.served import ExportStatistics, Service
 from nacre.scenario.source import read
 from nacre.words.served import latency_table, recording, too_late
 

@@ -24,7 +24,6 @@ from nacre.studies.result import StudyResult, summed
 from nacre.studies.work import (
     End,
     conduct,
-    draw,
     engine_called,
     foreign,
     keeping,
@@ -95,7 +94,7 @@ def study(
             save(result, kept)
         try:
             with Doing("drawing figures"):
-                draw(result, directory, lambda: interruption.asked)
+                result.draw(directory, lambda: interruption.asked)
         except Exception as error:
             failure = failure_of(error)
     if as_json:

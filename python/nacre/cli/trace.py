@@ -25,10 +25,10 @@ from nacre.cli.failure import guarded
 from nacre.cli.reading import NONE, reading
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX, TraceError
-from nacre.files.saving import look, look_apart, write_file
-from nacre.results.cache_curves import CacheCurves, Unit
-from nacre.results.fitted import FittedWorkload
-from nacre.results.miss_ratio import Kind, MissRatioCurve, suffix_of
+from nacre.files.atomic import look, look_apart, write_file
+from nacre.kinds.curves import suffix_of
+from nacre.results.curves import CacheCurves, Kind, MissRatioCurve, Unit
+from nacre.results.traces import FittedWorkload
 from nacre.traces import Options
 from nacre.words.traces import request_sizes, trace_facts, trace_shape
 
@@ -83,10 +83,12 @@ def info(
     with _watched("reading") as tick:
         found = traces.info(files, progress=tick, **options)
     if html is not None:
-        from nacre.pages.traces import trace_page
+        from nacre.kinds.traces import KIND
+        from nacre.pages.page import page
 
-        page = trace_page(found, ", ".join(Path(file).name for file in files))
-        write_file(html, page.encode(), replace=force)
+        name = ", ".join(Path(file).name for file in files)
+        assert KIND.section is not None  # noqa: S101 (traces are in reports)
+        write_file(html, page(name, KIND.section(name, found)).encode(), replace=force)
     if as_json:
         write_json(found.to_dict())
     elif html is not None:
@@ -166,7 +168,7 @@ def mrc(
         if as_json:
             write_json(curves.to_dict())
         elif output is not None:
-            write_line(f"{output}: {numbered(curves.frame().height, 'cache')}")
+            write_line(f"{output}: {numbered(curves.to_polars().height, 'cache')}")
         else:
             _show_caches(curves, by.value)
         return
@@ -185,7 +187,7 @@ def mrc(
     if as_json:
         write_json(curve.to_dict())
     elif output is not None:
-        write_line(f"{output}: {count(curve.frame().height)} sizes")
+        write_line(f"{output}: {count(curve.to_polars().height)} sizes")
     else:
         _show_curve(curve)
 
@@ -376,7 +378,7 @@ def _show_caches(curves: CacheCurves, by: Unit) -> None:
         cells = []
         for policy in curves.policies:
             shown = percent(curves.miss_ratio(policy, at, kind, by))
-            within = percent(curves.within(policy, at, kind, by))
+            within = percent(curves.ci95(policy, at, kind, by))
             cells.append(f"{shown} +- {within}" if curves.sampled else shown)
         rows.append([size(at), *cells])
     of = "bytes" if by == "byte" else "blocks"
@@ -405,4 +407,4 @@ def _powers(curve: MissRatioCurve) -> list[int]:
 
 def _miss(curve: MissRatioCurve, at: int, kind: Kind) -> str:
     shown = percent(curve.miss_ratio(at, kind))
-    return f"{shown} +- {percent(curve.half_width(at, kind))}" if curve.sampled else shown
+    return f"{shown} +- {percent(curve.ci95(at, kind))}" if curve.sampled else shown

@@ -18,8 +18,9 @@ from typing import IO, Any, cast
 
 from nacre.base.processes import started
 from nacre.base.view import View
-from nacre.devices.control import Control, Outage
+from nacre.devices.control import Control
 from nacre.errors import Error, Problem, config_error
+from nacre.results.served import Outage
 
 PATIENCE_S = 10.0
 """Seconds that a program has to end by itself when its device is gone."""

@@ -7,13 +7,12 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from nacre import _core
-from nacre.base.view import View
-from nacre.devices.control import ExportStatistics
 from nacre.errors import Code, Problem, config_error
 from nacre.results.record import Record
+from nacre.results.served import Service
 from nacre.scenario.source import (
     Scenario,
     Source,
@@ -24,26 +23,6 @@ from nacre.scenario.source import (
 from nacre.simulate.running import state_of
 
 Timing: TypeAlias = Literal["emulated", "compensated", "none"]
-
-
-class Service(View):
-    """What a server saw: clients, and what became of each device.
-
-    `unsynced` says which image could not be brought to the disk at the end, and why.
-    """
-
-    parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
-
-    clients: int
-    dropped: int
-    last_drop: str | None
-    unsynced: str | None
-    exports: tuple[ExportStatistics, ...]
-
-    @property
-    def export(self) -> ExportStatistics:
-        """The first device that was served: `answered`, `late`, `modelled`, `wall` and more."""
-        return self.exports[0]
 
 
 def serve(

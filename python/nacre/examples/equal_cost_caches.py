@@ -255,7 +255,7 @@ def write(out: Path, results: Sequence[Result]) -> None:
         name = f"{workload}-{size:g}".replace(" ", "-")
         for cache, record in records.items():
             record.save(out / "records" / name / cache.replace(" + ", "+").replace(" ", "-"))
-        figures.save(nacre.compare(records).plot_latency("read"), out / f"latency-{name}")
+        figures.save(nacre.compare(records).plot.latency("read"), out / f"latency-{name}")
         panel = f"all-flash cache of {100 * size:g} % of the blocks"
         panels.setdefault(workload, {})[panel] = records
     for workload, groups in panels.items():

@@ -12,13 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-import nacre
+from nacre import kinds
+from nacre.base.failures import failure_of
 from nacre.base.json_text import as_json
+from nacre.base.table import Table
 from nacre.base.text import printable
-from nacre.cli.failure import failure_of
 from nacre.errors import ConfigError, Error, Problem, TraceError, config_error
 from nacre.explorer.folder import MissingError
-from nacre.kinds.summaries import Result, Table, summarise
+from nacre.results.base import Result
 
 if TYPE_CHECKING:
     import altair as alt
@@ -128,7 +129,7 @@ def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
 
 def summary(result: Result) -> dict[str, Any]:
     """What a result says, with the names of its figures."""
-    said = summarise(result)
+    said = result.summary()
     return {
         "headline": lines(said.headline),
         "facts": lines(said.facts),
@@ -140,7 +141,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 def figure_of(result: Result, request: Request) -> dict[str, Any]:
     """The figure of a result that the path asks for."""
-    makers, name = nacre.figures.makers(result), word(request, "figure")
+    makers, name = kinds.of(result).figures(result), word(request, "figure")
     if name not in makers:
         raise config_error(
             [Problem(code="unknown-name", path=name, problem="there is no such figure")]

@@ -12,12 +12,12 @@ import nacre
 from nacre import Control, step
 from nacre.base.table import Table
 from nacre.base.text import count, duration, percent
-from nacre.devices.control import ExportStatistics, Harm
 from nacre.errors import Error, Problem, config_error
 from nacre.explorer import answers
-from nacre.kinds.summaries import summarise
+from nacre.results.served import ExportStatistics, Harm
 from nacre.simulate.stepping import OPS, Answer
 from nacre.simulate.stepping import Request as Asked
+from nacre.words.served import harmed
 
 STEPS_MAX = 100
 _BYTES_MAX = 2**53 - 1
@@ -43,7 +43,7 @@ def watched(request: Request) -> dict[str, Any]:
     with _attached(request.query_params.get("image", "")) as control:
         found = control.stats()
     return {
-        "facts": answers.lines(summarise(found).facts),
+        "facts": answers.lines(found.summary().facts),
         "exports": [
             {**_told(export), "sample": found.sample(export.name)._asdict()}
             for export in found.exports
@@ -61,14 +61,14 @@ def wear(request: Request) -> dict[str, Any]:
     with _attached(request.query_params.get("image", "")) as control:
         export = control.stats(columns=True).export(request.query_params.get("export"))
 
-    return answers.figure(export.plot_wear)
+    return answers.figure(export.plot.wear)
 
 
 def pulled(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """The power fails and comes back."""
     with _attached(answers.text(given, "image")) as control:
         outage = control.power_fail(export=answers.text(given, "export"))
-    return {"facts": answers.lines(summarise(outage).facts)}
+    return {"facts": answers.lines(outage.summary().facts)}
 
 
 def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         )
     known = cast("Harm", harm)
     with _attached(answers.text(given, "image")) as control:
-        done = control.media_error(offset, length, known, export=_export(given))
-    return {"facts": [done]}
+        control.media_error(offset, length, known, export=_export(given))
+    return {"facts": [harmed(offset, length, known)]}
 
 
 def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _said(answer: Answer) -> str:
 
 
 def _told(export: ExportStatistics) -> dict[str, Any]:
-    said = summarise(export)
+    said = export.summary()
     return {
         "name": export.name,
         "facts": answers.lines(said.facts),

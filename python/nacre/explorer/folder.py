@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from nacre.errors import Error
-from nacre.files.saving import write_file
+from nacre.files.atomic import write_file
 
 __all__ = ["Folder", "Kind", "MissingError", "slug", "write_file"]
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from nacre.cli.failure import failure_of
+from nacre.base.failures import failure_of
 from nacre.errors import Error
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]

@@ -22,6 +22,7 @@ from nacre.explorer.folder import Folder, write_file
 from nacre.explorer.jobs import Job, Jobs
 from nacre.explorer.runs import Runs
 from nacre.explorer.traces import Traces
+from nacre.words.headlines import of_plan
 
 ASKED_FILE = "asked.json"
 TIERS_MAX = 4
@@ -73,8 +74,8 @@ class Plans:
         asked = self._asked(request)
         priced, budget = _priced(plan, request), _number(request, "budget")
         within = priced.within(budget)
-        best = nacre.summarise(within).tables[0] if len(within) else None
-        whole = nacre.summarise(priced.mixes)
+        best = within.summary().tables[0] if len(within) else None
+        whole = priced.mixes.summary()
         others = _others(path, plan)
         return {
             **asked,
@@ -83,7 +84,7 @@ class Plans:
             "toml": toml.document(priced.scenario),
             "prices": priced.prices,
             "caches": _caches(plan),
-            "headline": answers.lines(priced.headline(budget)),
+            "headline": answers.lines(of_plan(priced, budget)),
             "counted": answers.lines(whole.facts),
             "best": answers.tables(best) if best else [],
             "tiers": answers.tables(whole.tables[-1]),
@@ -91,7 +92,7 @@ class Plans:
             "latencies": answers.tables(priced.if_latencies_differ(others, budget))[0]
             if others
             else None,
-            "trace_tables": answers.tables(*nacre.summarise(plan.info).tables[:2]),
+            "trace_tables": answers.tables(*plan.info.summary().tables[:2]),
             "footprint": size(plan.info.footprint_bytes),
         }
 
@@ -248,7 +249,7 @@ def _caches(plan: nacre.Plan) -> dict[str, str]:
     share = "" if sample is None else f", sample={sample!r}"
     return {
         "shell": f"nacre trace mrc {shlex.quote(place)} --policy {','.join(policies)}{followed}",
-        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {policies!r}{share}).frame()",
+        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {policies!r}{share}).to_polars()",
     }
 
 

@@ -90,7 +90,7 @@ class Studies:
         live = self._live.get(answers.word(request, "name"))
         if live is None:
             return {"facts": [], "figure": None}
-        said = nacre.summarise(live.result())
+        said = live.result().summary()
         draw = said.figures.get("pareto")
         return {
             "facts": answers.lines(said.facts[1:2]),

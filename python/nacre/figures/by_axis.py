@@ -46,8 +46,8 @@ def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None)
         {
             "x": row[column],
             "y": row[up],
-            "low": row[up] - (row[f"{up}_within"] or 0),
-            "high": row[up] + (row[f"{up}_within"] or 0),
+            "low": row[up] - (row[f"{up}_ci95"] or 0),
+            "high": row[up] + (row[f"{up}_ci95"] or 0),
             "series": _label(row, others),
             "said": cell(up, row[up]),
             "label": printable(str(row[across.name])),
@@ -88,7 +88,7 @@ def _objective(result: StudyResult, of: str | None) -> str:
     if of is None:
         objectives = result.questions.objectives
         return objectives[0].column if objectives else "iops"
-    known = [name for name in result.designs.columns if f"{name}_within" in result.designs.columns]
+    known = [name for name in result.designs.columns if f"{name}_ci95" in result.designs.columns]
     if of not in known:
         raise config_error([unknown("no number called", of, known)])
     return of

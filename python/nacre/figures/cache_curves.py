@@ -11,7 +11,7 @@ from nacre.figures import theme
 from nacre.figures.miss_ratio import size_axis
 
 if TYPE_CHECKING:
-    from nacre.results.cache_curves import CacheCurves, Unit
+    from nacre.results.curves import CacheCurves, Unit
 
 _HEIGHT = 320
 
@@ -20,8 +20,8 @@ def cache_curves(curves: CacheCurves, by: Unit = "block") -> alt.LayerChart:
     """A line per policy; where a sample was followed, with its bounds."""
     kind = curves.kinds()[0]
     rows: list[dict[str, Any]] = []
-    for row in curves.frame(by).iter_rows(named=True):
-        within = row.get(f"{kind}_within", 0.0)
+    for row in curves.to_polars(by).iter_rows(named=True):
+        within = row.get(f"{kind}_ci95", 0.0)
         rows.append(
             {
                 "bytes": row["bytes"],

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from nacre.base.text import count, duration
+from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
 
 if TYPE_CHECKING:
-    from nacre.simulate.power_loss import Crash
+    from nacre.results.crash import Crash
 
 _NS = 1e9
 
 
-def recovery_figure(found: Crash) -> alt.Chart | None:
-    """The share of recoveries that are over, by time; None where none takes time."""
+def recovery_figure(found: Crash) -> alt.Chart:
+    """The share of recoveries that are over, by time; raises `Error` where none takes time."""
     bars, recovery = found.recovery.bars, found.recovery
     if recovery.p50_s is None or not recovery.max_s:
-        return None
+        raise Error("no recovery took time, so there is nothing to draw", "no-data")
     rows, below = [], 0
     for upto, times in bars:
         below += times

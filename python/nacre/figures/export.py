@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from nacre.base import limits
-from nacre.files.saving import write_file
+from nacre.files.atomic import write_file
 
 SUFFIXES = ("svg", "png")
 FORMATS = (*SUFFIXES, "pdf", "html")

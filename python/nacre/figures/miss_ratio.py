@@ -11,7 +11,7 @@ from nacre.base.text import count, percent, size
 from nacre.figures import theme
 
 if TYPE_CHECKING:
-    from nacre.results.miss_ratio import MissRatioCurve
+    from nacre.results.curves import MissRatioCurve
 
 SIZE_LABEL = (
     "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, ',~r') + ' TiB'"
@@ -24,12 +24,12 @@ COLOURS = {"all": theme.INK, "reads": theme.BLUE, "writes": theme.VERMILION}
 
 def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
     """The curve of reads, of writes, and of both, with the bounds of an estimate."""
-    frame = curve.frame()
+    frame = curve.to_polars()
     kinds = curve.kinds()
     points: list[dict[str, Any]] = []
     for kind in kinds:
         for row in frame.iter_rows(named=True):
-            within = row.get(f"{kind}_within", 0.0)
+            within = row.get(f"{kind}_ci95", 0.0)
             points.append(
                 {
                     "bytes": row["bytes"],
@@ -75,7 +75,7 @@ def colours(kinds: list[Any]) -> alt.Color:
 
 
 def _title(curve: MissRatioCurve) -> alt.TitleParams:
-    frame = curve.frame()
+    frame = curve.to_polars()
     kind = curve.kinds()[0]
     least = float(frame[kind][-1])
     reached = frame.filter(frame[kind] <= least + 0.1 * (1 - least))["bytes"][0]

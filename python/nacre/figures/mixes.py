@@ -14,7 +14,7 @@ from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
 
 if TYPE_CHECKING:
-    from nacre.simulate.mixing import Mixes
+    from nacre.results.mixes import Mixes
 
 Data = list[dict[str, Any]]
 
@@ -143,7 +143,7 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
     name = found.names[0]
     rows = [
         {"x": 100 * row[name], "value": row[by], "label": said(row, found.names)}
-        for row in found.frame().drop_nulls(by).to_dicts()
+        for row in found.to_polars().drop_nulls(by).to_dicts()
     ]
     x = alt.X("x:Q", title=f"{name} (% of capacity)").axis(grid=False)
     title = _title(found, by)

@@ -128,7 +128,7 @@ def _places(rows: list[dict[str, Any]], key: str) -> list[float]:
 
 def _interval(key: str, row: dict[str, Any], column: str) -> dict[str, float]:
     """Where the mean of the runs of a design may be; on a log axis that ends above nothing."""
-    value, within = row[column], row[f"{column}_within"] or 0.0
+    value, within = row[column], row[f"{column}_ci95"] or 0.0
     low = value - within
     return {f"{key}_low": value if low <= 0 < value else low, f"{key}_high": value + within}
 

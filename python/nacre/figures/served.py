@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
-from nacre.devices.control import Sample
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
+from nacre.results.served import Sample
 
 SAMPLES = "samples"
 """The data set; a page puts rows into it that have the fields of `Sample`."""

@@ -8,8 +8,8 @@ from nacre.base.text import si, significant, with_unit
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, TIME_LABEL, clock
-from nacre.results.columns import interval_s
 from nacre.results.record import Record
+from nacre.results.tables import interval_s
 
 _MEGABYTE = 1e6
 

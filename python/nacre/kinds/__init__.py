@@ -1,1 +1,105 @@
-"""Kinds of results: for each, how it is saved, read, drawn, described and reported."""
+"""Kinds of results: for each, how it is saved, read, drawn, described and reported.
+
+A kind is a module here with a `Kind`, and a line in `KINDS`. Nothing else tells kinds apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nacre.errors import Error
+from nacre.files.atomic import write_file
+from nacre.files.staging import Staging
+
+if TYPE_CHECKING:
+    from nacre.kinds.kind import Kind
+    from nacre.results.base import Result
+
+
+class Known(NamedTuple):
+    """A class of results, where its kind is, and the file by which a directory of it is known."""
+
+    result: str
+    place: str
+    seal: str | None = None
+
+
+KINDS = (
+    Known("Plan", "nacre.kinds.plans:KIND", "plan.json"),
+    Known("StudyResult", "nacre.kinds.studies:KIND", "study.json"),
+    Known("Record", "nacre.kinds.records:KIND", "record.json"),
+    Known("Mixes", "nacre.kinds.mixes:KIND", "mixes.json"),
+    Known("Crash", "nacre.kinds.crashes:KIND", "crash.json"),
+    Known("Comparison", "nacre.kinds.comparisons:KIND"),
+    Known("TraceInfo", "nacre.kinds.traces:KIND"),
+    Known("FittedWorkload", "nacre.kinds.traces:FITTED"),
+    Known("MissRatioCurve", "nacre.kinds.curves:MISS_RATIO"),
+    Known("CacheCurves", "nacre.kinds.curves:CACHES"),
+    Known("CheckedScenario", "nacre.kinds.checked:KIND"),
+    Known("Statistics", "nacre.kinds.served:SERVER"),
+    Known("ExportStatistics", "nacre.kinds.served:EXPORT"),
+    Known("Outage", "nacre.kinds.served:OUTAGE"),
+    Known("Reproduction", "nacre.papers.kind:KIND"),
+)
+"""Every kind. Where a directory has several of the files, the first counts."""
+_PLACES = {known.result: known.place for known in KINDS}
+
+
+def of(result: Result) -> Kind:
+    """The kind of a result; raises `TypeError` for what is none."""
+    return of_class(type(result))
+
+
+def of_class(kind: type) -> Kind:
+    """The kind of a class of results."""
+    for each in kind.__mro__:
+        if each.__name__ in _PLACES:
+            return at(_PLACES[each.__name__])
+    raise TypeError(f"{kind.__name__} is no kind of results")
+
+
+@cache
+def at(place: str) -> Kind:
+    """The kind of a place, which is loaded when it is first needed."""
+    module, _, name = place.partition(":")
+    found: Kind = getattr(import_module(module), name)
+    return found
+
+
+def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:
+    """Writes a result: a directory, or a file where its kind is one."""
+    kind = of(result)
+    if kind.encode is not None:
+        write_file(path, kind.encode(result, path), replace=replace)
+    elif kind.write is not None:
+        with Staging(path, kind.names, replace=replace) as staging:
+            kind.write(staging, result)
+            if figures:
+                draw(result, staging.put)
+    else:
+        raise Error(f"a {type(result).__name__} has no files of its own", "not-supported")
+    return path
+
+
+def draw(
+    result: Result, put: Callable[[str, bytes], object], stop: Callable[[], bool] = lambda: False
+) -> bool:
+    """Draws the figures of a result, and gives each file to `put` as soon as it is drawn.
+
+    Between files `stop` is asked; returns False if it ended the drawing.
+    """
+    if stop():
+        return False
+    from nacre.figures.export import drawn_once
+
+    kind = of(result)
+    for name, make in kind.figures(result).items():
+        for suffix, drawn in drawn_once(make, kind.suffixes):
+            if stop():
+                return False
+            put(f"{name}.{suffix}", drawn())
+    return True

@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
-from nacre import traces
+from nacre import kinds, traces
+from nacre.base.table import Table
 from nacre.base.text import printable
-from nacre.errors import Error, Problem, config_error
-from nacre.files.saving import RECORD_FILE
-from nacre.pages.page import document
+from nacre.errors import ConfigError, Error, Problem, config_error
+from nacre.kinds.comparisons import side_by_side
+from nacre.pages.page import titled
+from nacre.results.base import Result
 from nacre.results.record import Record
-from nacre.results.shown import TraceInfo
-from nacre.simulate.power_loss import CRASH_FILE, Crash
-
-if TYPE_CHECKING:
-    from nacre.simulate.mixing import Mixes
-    from nacre.studies.result import StudyResult
-
-    Result: TypeAlias = Record | StudyResult | Mixes | Crash | TraceInfo
 
 _HINT = "give a trace, or what `nacre run`, `study`, `mixes` or `crash` wrote with --out"
-_SEALS = ("study.json", RECORD_FILE, "mixes.json", CRASH_FILE)
-"""By which file a directory of results is known: the first of these that it has."""
+_SEALS = {known.seal: known for known in kinds.KINDS if known.seal}
+"""The kinds by the file by which a directory of results is known; the first that it has counts."""
 EXPLORED = "study"
 """Where the explorer keeps the points of a study, in the folder that it names."""
 
 
-def load(path: Path, progress: Callable[[int, int | None], bool | None] | None = None) -> Result:
+def load(
+    path: str | os.PathLike[str],
+    progress: Callable[[int, int | None], bool | None] | None = None,
+) -> Result:
     """The result in a directory, the record of a file, or what a trace is like.
 
     Raises `ConfigError` for what is none of them.
     """
+    path = Path(path)
     if path.name in _SEALS and path.is_file():
         path = path.parent
     seal = next((name for name in _SEALS if (path / name).is_file()), None)
     if seal is None and (path / EXPLORED / "study.json").is_file():
         path, seal = path / EXPLORED, "study.json"
-    if seal == "study.json":
-        from nacre.studies.result import StudyResult
-
-        return StudyResult.load(path)
-    if seal == "mixes.json":
-        from nacre.simulate.mixing import Mixes
-
-        return Mixes.load(path)
     if path.is_dir() and seal is None:
         hint = _HINT
         if (path / "rows.html").is_file():
@@ -69,11 +60,14 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
             ]
         )
     try:
-        if seal == CRASH_FILE:
-            return Crash.load(path)
-        if seal == RECORD_FILE or path.suffix == ".json":
-            return Record.load(path)
-        return traces.info(path, progress=progress)
+        if seal is None and path.suffix == ".json":
+            seal = "record.json"
+        if seal is None:
+            return traces.info(path, progress=progress)
+        found: Result = kinds.at(_SEALS[seal].place).read(path)
+        return found
+    except ConfigError:
+        raise
     except Error as error:
         raise config_error([Problem(code=error.code, problem=str(error), hint=_HINT)]) from None
 
@@ -98,26 +92,28 @@ def name_of(path: Path, among: Sequence[Path]) -> str:
 
 def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
     """A page with results of a kind side by side, then every result on its own."""
-    from html import escape
-
-    from nacre.kinds.side_by_side import others_side_by_side
-    from nacre.pages.crashes import crash_section
-    from nacre.pages.records import section, side_by_side
-    from nacre.pages.studies import mixes_section, study_section
-    from nacre.pages.traces import trace_section
-    from nacre.studies.result import StudyResult
+    from nacre.pages.page import document
 
     records = {name: result for name, result in results.items() if isinstance(result, Record)}
-    parts = [f"<h1>{escape(title)}</h1>", side_by_side(records), others_side_by_side(results)]
+    parts = [f"<h1>{escape(title)}</h1>", side_by_side(records), _others_side_by_side(results)]
     for name, result in results.items():
-        if isinstance(result, Record):
-            parts.append(section(name, result))
-        elif isinstance(result, StudyResult):
-            parts.append(study_section(name, result))
-        elif isinstance(result, Crash):
-            parts.append(crash_section(name, result))
-        elif isinstance(result, TraceInfo):
-            parts.append(trace_section(name, result))
-        else:
-            parts.append(mixes_section(name, result, result.simulated))
+        section = kinds.of(result).section
+        if section is None:
+            raise TypeError(f"a report takes no {type(result).__name__}")
+        parts.append(section(name, result))
     return document(title, "".join(parts))
+
+
+def _others_side_by_side(results: Mapping[str, Result]) -> str:
+    """Each other kind of which there are several, in a table with a line for each."""
+    shown = []
+    for known in kinds.KINDS:
+        alike = {
+            name: each for name, each in results.items() if type(each).__name__ == known.result
+        }
+        line = kinds.at(known.place).line if len(alike) > 1 else None
+        if line is not None:
+            rows = [[printable(name), *line.cells(each)] for name, each in alike.items()]
+            numeric = [False, *(column not in line.words for column in line.columns)]
+            shown.append(titled(line.title, Table("", ["", *line.columns], numeric, rows)))
+    return "".join(shown)

@@ -1,26 +1,25 @@
-"""A record as a piece of HTML: what notebooks show, and reports are made of."""
+"""Pieces of HTML: what notebooks show, and reports are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from nacre.base.table import Table
 from nacre.base.text import printable
-from nacre.words.records import facts, tables
-
-if TYPE_CHECKING:
-    from nacre.base.table import Table
-    from nacre.results.record import Record
 
 _CELL = "padding:2px 14px 2px 0;text-align:{};font-variant-numeric:tabular-nums"
 
 
-def record_fragment(record: Record) -> str:
-    """The facts, latencies and components of a record."""
-    heading = f"<h4 style='margin:0 0 6px'>{escape(printable(record.name))}</h4>"
-    shown = "".join(map(table, tables(record)))
-    return f"<div class='nacre-record'>{heading}{paragraphs(facts(record))}{shown}</div>"
+def fragment(lines: Iterable[str], tables: Iterable[Table]) -> str:
+    """Sentences, and the tables below them."""
+    return paragraphs(lines) + "".join(map(table, tables))
+
+
+def titled_fragment(name: str, lines: Iterable[str], tables: Iterable[Table]) -> str:
+    """The same under a name."""
+    heading = f"<h4 style='margin:0 0 6px'>{escape(printable(name))}</h4>"
+    return f"<div class='nacre-record'>{heading}{fragment(lines, tables)}</div>"
 
 
 def paragraphs(lines: Iterable[str]) -> str:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
+from typing import TYPE_CHECKING
 
+from nacre.base.table import Table
 from nacre.base.text import printable
+from nacre.base.toml import setting
+from nacre.base.view import View
+from nacre.pages.html import paragraphs, table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from nacre.results.record import Record
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --soft: #666; --line: #ddd; --paper: #fff;
@@ -53,6 +63,22 @@ def page(title: str, section: str) -> str:
     return document(printable(title), section)
 
 
+def section(name: str, headline: Iterable[str], lines: Iterable[str], *parts: str) -> str:
+    """A result under its name: a headline, sentences, and then its parts."""
+    top = [heading(printable(name)), said_aloud(headline), paragraphs(lines)]
+    return "".join([*top, *parts])
+
+
+def titled(title: str, *tables: Table) -> str:
+    """A part of a section that is tables; nothing where they have no rows."""
+    return part(title, *shown(*tables))
+
+
+def shown(*tables: Table) -> list[str]:
+    """The tables that have rows."""
+    return [wide(table(each)) for each in tables if each.rows]
+
+
 def said_aloud(sentences: Iterable[str]) -> str:
     """The headline of a section; nothing where there is nothing to say."""
     text = " ".join(sentences)
@@ -82,6 +108,22 @@ def figure(drawing: str) -> str:
     return f"<figure tabindex='0' role='group' aria-label='figure'>{drawing}</figure>"
 
 
+def drawn(chart: alt.TopLevelMixin) -> str:
+    """A figure."""
+    from nacre.figures.export import svg
+
+    return figure(svg(chart))
+
+
+def runs(title: str, records: Mapping[str, Record]) -> str:
+    """Runs side by side, with what they assume."""
+    from nacre.words.bills import bills
+
+    tables = "".join(shown(*bills(records)))
+    origins = (origin for record in records.values() for origin in record.origins)
+    return part(title, tables, assumptions(origins)) if records else ""
+
+
 def folded(summary: str, content: str) -> str:
     """What is shown when it is asked for."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
@@ -90,3 +132,14 @@ def folded(summary: str, content: str) -> str:
 def listing(text: str) -> str:
     """Text to be copied."""
     return f"<pre tabindex='0'>{escape(text)}</pre>"
+
+
+def assumptions(origins: Iterable[View]) -> str:
+    """The values nobody measured or published, each once, folded away."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for origin in origins:
+        if origin.confidence == "assumed":
+            said = setting(origin.value)
+            found.setdefault((origin.path, said), [origin.path, said, origin.source])
+    listed = wide(table(Table("", ["value", "is", "why"], [False] * 3, list(found.values()))))
+    return folded(f"What is assumed: {len(found)} values", listed)

@@ -12,7 +12,8 @@ from nacre.base.text import NOTHING
 from nacre.errors import config_error, unknown
 from nacre.papers.judging.evidence import summed
 from nacre.papers.judging.judge import Row, number
-from nacre.papers.result import Reproduction, Target
+from nacre.papers.result import Reproduction
+from nacre.papers.running.target import Target
 from nacre.papers.showing.table import error, notes, verdict
 from nacre.papers.showing.table import published as printed
 from nacre.papers.spec.paper import SHIPPED

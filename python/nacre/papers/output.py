@@ -5,98 +5,59 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
 
-from nacre.files.saving import Staging
+from nacre.files.staging import Staging
+from nacre.papers.page import page
+from nacre.papers.result import Reproduction
+from nacre.papers.running.target import Target
 from nacre.papers.spec.plan import Job
 
-if TYPE_CHECKING:
-    from nacre.papers.result import Reproduction, Target
-
 ROWS_FILE = "rows.json"
-_FIGURE_SUFFIXES = ("svg", "png", "html")
+NAMES = (ROWS_FILE, "runs.json", "rows.parquet")
+SUFFIXES = ("svg", "png", "html")
 
 
-class Output:
-    """A directory of rows, records and figures; each file appears complete or not at all.
+def write(staging: Staging, reproduction: Reproduction) -> None:
+    """Writes what every run gave, then the rows, a page of them and the list of runs.
 
-    `runs.json` says which record belongs to which points.
+    Figures of earlier rows go.
     """
+    places = _places(reproduction.targets)
+    for job, result in reproduction.by_job.items():
+        result.save(staging.directory / places[job])
+    parquet = io.BytesIO()
+    reproduction.rows.write_parquet(parquet)
+    staging.write("rows.parquet", parquet.getvalue())
+    staging.write("runs.json", _json(_runs(reproduction, places)))
+    staging.write("rows.html", page(reproduction).encode())
+    staging.write(ROWS_FILE, _json(reproduction.listed))
+    staging.discard(
+        f"{target.paper.name}-{figure}.{suffix}"
+        for target in reproduction.targets
+        for figure in target.paper.drawings
+        for suffix in SUFFIXES
+    )
+    staging.commit()
 
-    def __init__(self, directory: Path, targets: Sequence[Target]) -> None:
-        self.directory = directory
-        self._targets = targets
-        self._places = _places(targets)
-        self._staging = Staging(directory, (ROWS_FILE, "runs.json", "rows.parquet"))
 
-    def __enter__(self) -> Output:
-        self._staging.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._staging.__exit__(kind, error, trace)
-
-    def write(self, reproduction: Reproduction) -> None:
-        """Writes what every run gave, then the rows, a page of them and the list of runs.
-
-        Figures of earlier rows go.
-        """
-        from nacre.papers.showing.page import page
-
-        for job, result in reproduction.by_job.items():
-            result.save(self.directory / self._places[job])
-        parquet = io.BytesIO()
-        reproduction.rows.write_parquet(parquet)
-        self._staging.write("rows.parquet", parquet.getvalue())
-        self._staging.write("runs.json", _json(self._runs(reproduction)))
-        self._staging.write("rows.html", page(reproduction).encode())
-        self._staging.write(ROWS_FILE, _json(reproduction.listed))
-        self._staging.discard(
-            f"{target.paper.name}-{figure}.{suffix}"
-            for target in self._targets
-            for figure in target.paper.drawings
-            for suffix in _FIGURE_SUFFIXES
-        )
-        self._staging.commit()
-
-    def figures(self, reproduction: Reproduction, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Draws the figures, each file committed when it is drawn; False if `stop` ended that."""
-        if stop():
-            return False
-        from nacre.figures.export import drawn_once
-
-        for name, make in reproduction.drawings().items():
-            for suffix, draw in drawn_once(make, _FIGURE_SUFFIXES):
-                if stop():
-                    return False
-                self._staging.write(f"{name.replace('/', '-')}.{suffix}", draw())
-                self._staging.commit()
-        return True
-
-    def _runs(self, reproduction: Reproduction) -> list[dict[str, object]]:
-        results = reproduction.results
-        return [
-            {
-                "paper": target.paper.name,
-                "runs": point.group,
-                "labels": dict(point.labels),
-                "scenario": Path(point.job.scenario).name,
-                "settings": point.job.overrides(),
-                "record": str(self._places[point.job])
-                if f"{target.paper.name}/{point.name}" in results
-                else None,
-            }
-            for target in self._targets
-            for point in target.points
-        ]
+def _runs(reproduction: Reproduction, places: Mapping[Job, Path]) -> list[dict[str, object]]:
+    results = reproduction.results
+    return [
+        {
+            "paper": target.paper.name,
+            "runs": point.group,
+            "labels": dict(point.labels),
+            "scenario": Path(point.job.scenario).name,
+            "settings": point.job.overrides(),
+            "record": str(places[point.job])
+            if f"{target.paper.name}/{point.name}" in results
+            else None,
+        }
+        for target in reproduction.targets
+        for point in target.points
+    ]
 
 
 def _places(targets: Sequence[Target]) -> dict[Job, Path]:

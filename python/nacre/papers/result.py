@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nacre.errors import config_error, unknown
 from nacre.papers.judging.evidence import Fit, fits, summed
 from nacre.papers.judging.judge import (
     Row,
@@ -20,34 +16,22 @@ from nacre.papers.judging.judge import (
 from nacre.papers.measures.measures import Results
 from nacre.papers.running.outcome import Outcomes, Result
 from nacre.papers.running.served import Served
-from nacre.papers.spec.paper import Paper
-from nacre.papers.spec.plan import Job, Point
+from nacre.papers.running.target import Target
+from nacre.papers.spec.plan import Job
+from nacre.results import base
+from nacre.results.mixes import Mixes
 from nacre.results.record import Record
-from nacre.simulate.mixing import Mixes
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
 
-@dataclass(frozen=True)
-class Target:
-    """Figures of a paper that are to be reproduced."""
-
-    paper: Paper
-    figures: Sequence[str]
-
-    @cached_property
-    def points(self) -> list[Point]:
-        """The points these figures need, each once."""
-        return self.paper.needed(self.figures)
-
-
-class Reproduction:
+class Reproduction(base.Result):
     """What the model says to published results, row by row."""
 
     def __init__(self, targets: Sequence[Target], ended: Mapping[Job, Result | Exception]) -> None:
-        self._targets = tuple(targets)
+        self.targets = tuple(targets)
         self._outcomes = Outcomes(dict(ended))
 
     @cached_property
@@ -55,7 +39,7 @@ class Reproduction:
         """The rows as `nacre reproduce --json` prints them."""
         return [
             row
-            for target in self._targets
+            for target in self.targets
             for row in rows(Results(target.paper, self._outcomes), target.figures)
         ]
 
@@ -66,11 +50,19 @@ class Reproduction:
 
         return frame(self.listed)
 
+    def to_polars(self) -> pl.DataFrame:
+        """The rows, as `rows`."""
+        return self.rows
+
+    def to_dict(self) -> dict[str, list[Row]]:
+        """The rows as `nacre reproduce --json` prints them."""
+        return {"rows": self.listed}
+
     @property
     def complete(self) -> bool:
         """Whether every run has ended, well or not."""
         return all(
-            point.job in self._outcomes.ended for target in self._targets for point in target.points
+            point.job in self._outcomes.ended for target in self.targets for point in target.points
         )
 
     @property
@@ -82,7 +74,7 @@ class Reproduction:
     @property
     def fits(self) -> list[Fit]:
         """How many values were fitted for how many predictions; only whole papers can tell."""
-        whole = {t.paper.name for t in self._targets if set(t.figures) == set(t.paper.figures)}
+        whole = {t.paper.name for t in self.targets if set(t.figures) == set(t.paper.figures)}
         return fits([row for row in self.listed if row["paper"] in whole])
 
     @property
@@ -110,7 +102,7 @@ class Reproduction:
         """Records, mixes and what was served, of every point whose run ended well."""
         return {
             f"{target.paper.name}/{point.name}": result
-            for target in self._targets
+            for target in self.targets
             for point in target.points
             if (result := self._outcomes.get(point)) is not None
         }
@@ -126,49 +118,24 @@ class Reproduction:
         """By figure, `pcm-enterprise/sysbench`: what its runs need that is not here."""
         return {
             f"{target.paper.name}/{name}": why
-            for target in self._targets
+            for target in self.targets
             for name in target.figures
             for point in target.paper.needed([name])
             if (why := self._outcomes.why_not_run(point))
         }
-
-    def plot(self, figure: str) -> alt.TopLevelMixin:
-        """A published figure, what was simulated beside what was published: `fig8`, `envy/fig8`."""
-        drawings = self.drawings()
-        found = {name for name in drawings if figure in (name, name.partition("/")[2])}
-        if len(found) != 1:
-            raise config_error([unknown("no drawing of a figure called", figure, drawings)])
-        return drawings[found.pop()]()
 
     def drawings(self) -> dict[str, Callable[[], alt.TopLevelMixin]]:
         """What draws the figures, by name: `envy/fig8`. Those whose runs cannot be made lack."""
         lacking = self.not_run
         return {
             f"{target.paper.name}/{name}": _drawer(target, name, self._outcomes)
-            for target in self._targets
+            for target in self.targets
             for name in target.figures
             if name in target.paper.drawings and f"{target.paper.name}/{name}" not in lacking
         }
 
-    def save(self, directory: str | os.PathLike[str], *, figures: bool = True) -> Path:
-        """Writes rows, records and figures, as `nacre reproduce --out` does."""
-        from nacre.papers.output import Output
-
-        with Output(Path(directory), self._targets) as output:
-            output.write(self)
-            if figures:
-                output.figures(self)
-        return Path(directory)
-
     def __repr__(self) -> str:
         return f"<nacre.Reproduction {'; '.join(summed(self.listed))}>"
-
-    def _repr_html_(self) -> str:
-        from nacre.pages.html import paragraphs, table
-        from nacre.papers.showing.table import claims, notes
-
-        lines = [*summed(self.listed), *map(str, self.fits), *notes(self.listed)]
-        return table(claims(self.listed)) + paragraphs(lines)
 
 
 def _drawer(target: Target, name: str, outcomes: Outcomes) -> Callable[[], alt.TopLevelMixin]:

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from nacre.papers.result import Reproduction, Target
+from nacre.base.progress import reporting
+from nacre.papers.result import Reproduction
+from nacre.papers.running.progress import RunsBar
 from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.running.target import Target
 from nacre.papers.spec.paper import (
     SHIPPED,
     figure_of,
@@ -47,17 +50,9 @@ def reproduce(
     name = paper if figure is None else f"{paper}/{figure}"
     if paper is None and figure is not None:
         raise TypeError(f"which paper's {figure}? give its name, too")
-    if not (isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is True, False or a function; given {progress!r}")
-    chosen = targets(name)
     with ExitStack() as stack:
-        tick: Watch | None
-        if progress is True:
-            from nacre.papers.running.progress import RunsBar
-
-            tick = stack.enter_context(RunsBar())
-        else:
-            tick = progress or None
+        tick = stack.enter_context(reporting(progress, RunsBar()))
+        chosen = targets(name)
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
         found = conduct(chosen, kept=kept, watch=tick)
         if out is not None:

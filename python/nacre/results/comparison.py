@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nacre.results.record import Op, Record
+from nacre.results.base import Result
+from nacre.results.record import Record
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
 
 
@@ -18,16 +18,16 @@ _SOME = ("units_per_s", "write_amplification", "cleaning_cost", "erases", "lifet
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """Records with the names they are compared under."""
 
     names: tuple[str, ...]
     records: tuple[Record, ...]
 
-    def frame(self) -> pl.DataFrame:
-        """One row per record: latencies in microseconds, throughput, cost, hit ratio.
+    def to_polars(self) -> pl.DataFrame:
+        """One row per record: latencies in nanoseconds, throughput, cost, hit ratio.
 
-        `read_mean_within_us` is half of the 95 % confidence interval of the mean beside it.
+        `read_mean_ci95_ns` is half of the 95 % confidence interval of the mean beside it.
         Transactions, cleaning and wear have columns where at least one of the records has them.
         """
         import polars as pl
@@ -39,23 +39,12 @@ class Comparison:
         types = {key: pl.String if key in words else pl.Float64 for key in rows[0]}
         return pl.DataFrame(rows, schema=types)
 
-    def plot_latency(self, op: Op = "read") -> alt.TopLevelMixin:
-        """The latency distributions, overlaid."""
-        from nacre.figures import latency
-
-        return latency(self.records, ops=[op], names=self.names)
-
-    def plot_time_spent(self, op: Op = "read") -> alt.TopLevelMixin:
-        """Where the time of an average request went, one bar per record."""
-        from nacre.figures import time_spent
-
-        return time_spent(self.records, ops=[op], names=self.names)
+    def to_dict(self) -> dict[str, Any]:
+        """The rows of the table, by name."""
+        return {row.pop("name"): row for row in self.to_polars().to_dicts()}
 
     def __repr__(self) -> str:
-        return repr(self.frame())
-
-    def _repr_html_(self) -> str:
-        return self.frame()._repr_html_()
+        return repr(self.to_polars())
 
 
 def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
@@ -88,10 +77,9 @@ def _row(name: str, record: Record) -> dict[str, object]:
         summary = record.latency[op]
         for field in ("mean", "p50", "p95", "p99"):
             value = summary[f"{field}_ns"] if summary else None
-            row[f"{op}_{field}_us"] = None if value is None else value / 1000
+            row[f"{op}_{field}_ns"] = value
             if field == "mean":
-                within = summary.mean_ci95_ns if summary else None
-                row[f"{op}_mean_within_us"] = None if within is None else within / 1000
+                row[f"{op}_mean_ci95_ns"] = summary.mean_ci95_ns if summary else None
     row |= {"cost": record.cost, "cost_basis": record.cost_basis}
     row["read_hit_ratio"] = record.find_hit_ratio()
     row["units_per_s"] = record.throughput.units_per_s

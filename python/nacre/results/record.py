@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from nacre.base.shape import faults
+from nacre.base.text import duration, numbered, printable, si
 from nacre.errors import Error
+from nacre.results import tables
 from nacre.results._record import (
     Activity,
     BlockErases,
     Component,
     Latency,
     LatencySummary,
-    RecordFields,
     Requests,
     Resource,
     RowPrograms,
@@ -26,13 +25,13 @@ from nacre.results._record import (
     Wear,
     WornOut,
 )
+from nacre.results.base import Result
+from nacre.results.tables import IDLE, Tabled
 
 if TYPE_CHECKING:
-    import altair as alt
     import numpy as np
     import polars as pl
 
-    from nacre._core import RunColumns
 
 __all__ = [
     "IDLE",
@@ -57,61 +56,54 @@ SCHEMA = "nacre-record-1"
 
 Op = Literal["read", "write"]
 
-_EARLIER: Mapping[str, Any] = {"tenants": [], "fairness": None}
-"""What records of earlier versions do not have, as it was for their runs."""
-IDLE = "idle"
-"""What a resource does the rest of the time, beside its activities."""
 
-
-class Arrays(Mapping[str, "np.ndarray[Any, Any]"]):
-    """The columns of a run, which become NumPy arrays when somebody looks at them.
+class Late(Mapping[str, "np.ndarray[Any, Any]"]):
+    """Columns that are fetched when somebody looks at them.
 
     To load NumPy takes longer than a short run.
     """
 
-    __slots__ = ("_found", "_run")
+    __slots__ = ("_fetch", "_found")
 
-    def __init__(self, run: RunColumns) -> None:
-        self._run: RunColumns | None = run
+    def __init__(self, fetch: Callable[[], Mapping[str, np.ndarray[Any, Any]]]) -> None:
+        self._fetch: Callable[[], Mapping[str, np.ndarray[Any, Any]]] | None = fetch
         self._found: dict[str, np.ndarray[Any, Any]] = {}
 
-    def _arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        if self._run is not None:
-            self._found, self._run = self._run.arrays(), None
+    def fetched(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The columns; raises `Error` where they cannot be read."""
+        if self._fetch is not None:
+            self._found, self._fetch = dict(self._fetch()), None
         return self._found
 
     def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
-        return self._arrays()[name]
+        return self.fetched()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays())
+        return iter(self.fetched())
 
     def __len__(self) -> int:
-        return len(self._arrays())
+        return len(self.fetched())
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, np.ndarray[Any, Any]]]]:
-        return dict, (self._arrays(),)
+        return dict, (self.fetched(),)
 
 
-class Record(RecordFields):
+class Record(Result, Tabled):
     """The result of a run: the JSON document, and the distributions as columns.
 
     Fields are reached as `record["latency"]["read"]["p99_ns"]`, as `record.latency.read.p99_ns`
     or, where there are such requests, as `record.reads.p99_ns`.
     """
 
-    __slots__ = ("_columns", "_directory", "state")
+    __slots__ = ("_columns", "state")
 
     def __init__(
         self,
         data: Mapping[str, Any],
         columns: Mapping[str, np.ndarray[Any, Any]] | None = None,
-        directory: Path | None = None,
     ) -> None:
-        missing = {name: of for name, of in _EARLIER.items() if name not in data}
-        super().__init__({**data, **missing})
+        super().__init__(data)
         self._columns = columns
-        self._directory = directory
         self.state: Path | None = None
         """The file of the state behind the last request, where the run saved it."""
 
@@ -119,9 +111,9 @@ class Record(RecordFields):
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
         """Distributions and time series as NumPy arrays, such as `latency.read.upto_ns`."""
         if self._columns is None:
-            from nacre.results import columns
-
-            self._columns = columns.load(self, self._directory)
+            raise Error("this record has no columns: it was made from its JSON alone", "no-data")
+        if isinstance(self._columns, Late):
+            self._columns = self._columns.fetched()
         return MappingProxyType(self._columns)
 
     @property
@@ -142,15 +134,11 @@ class Record(RecordFields):
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
         """One row per bar of the histogram: `upto_ns`, `count`, and `share` not above it."""
-        from nacre.results import columns
-
-        return columns.latency_distribution(self, op)
+        return tables.latency_distribution(self, op)
 
     def time_series(self) -> pl.DataFrame:
         """One row per interval: start, reads, writes, bytes, mean latency (null: nothing done)."""
-        from nacre.results import columns
-
-        return columns.time_series(self)
+        return tables.time_series(self)
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:
         """One row per erase block, of one component or of all that have any.
@@ -158,8 +146,6 @@ class Record(RecordFields):
         `component`, `block` (its number), `erases` in its whole life, and what else is known of
         it, such as `live_share`. Raises `Error` for a component without erase blocks.
         """
-        from nacre.results import tables
-
         return tables.blocks(self, component)
 
     def cleaning(self, component: str | None = None) -> pl.DataFrame:
@@ -169,8 +155,6 @@ class Record(RecordFields):
         where no such page was), and what else the component says. Raises `Error` for a
         component that does not clean.
         """
-        from nacre.results import tables
-
         return tables.cleaning(self, component)
 
     def epochs(self, component: str | None = None) -> pl.DataFrame:
@@ -179,8 +163,6 @@ class Record(RecordFields):
         `component`, `end_s`, `accesses` (parts of requests), `fastest_share` of them that the
         first tier served, and `migrated_bytes`. Raises `Error` for a component that moves none.
         """
-        from nacre.results import tables
-
         return tables.epochs(self, component)
 
     def busy(self) -> pl.DataFrame:
@@ -189,45 +171,7 @@ class Record(RecordFields):
         `component`, `resource`, `servers`, `activity`, `seconds` of all servers together, and
         their `share` of the servers' time until nothing is left to do (`drained_s`).
         """
-        from nacre.results import tables
-
         return tables.busy(self)
-
-    def save(self, directory: str | os.PathLike[str], *, figures: bool = False) -> Path:
-        """Writes record.json, the columns as Parquet and, if wanted, the figures.
-
-        Files appear complete or not at all; the record comes first and stays if a figure fails.
-        Figures of an earlier record in the directory are removed. Returns the directory.
-        """
-        from nacre.files.saving import Staging
-
-        with Staging(Path(directory)) as staging:
-            staging.record(self)
-            if figures:
-                staging.figures(self)
-        return Path(directory)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Record:
-        """Reads a record from its directory or its JSON file; raises `Error` for another file."""
-        path = Path(path)
-        file = path / "record.json" if path.is_dir() else path
-        try:
-            data = json.loads(file.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise Error(f"{file} is not a record: {error}", "invalid-content") from None
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise Error(
-                f"{file} is not a record of schema {SCHEMA} (found: {found})", "wrong-version"
-            )
-        record = cls(data, None, file.parent)
-        if wrong := list(faults(record._data, cls)):
-            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise Error(
-                f"{file} is not a whole record: {', '.join(wrong[:3])}{more}", "invalid-content"
-            )
-        return record
 
     def to_json(self, indent: int | None = 2) -> str:
         """The record as JSON text."""
@@ -253,54 +197,6 @@ class Record(RecordFields):
                 return float(hits / blocks) if blocks else None
         return None
 
-    def plot_latency(self, op: Op | None = None) -> alt.TopLevelMixin:
-        """Share of requests slower than a latency, to the far tail."""
-        from nacre.figures import latency
-
-        return latency([self], ops=[op] if op else ["read", "write"])
-
-    def plot_throughput(self) -> alt.TopLevelMixin:
-        """Requests and bytes per second over simulated time."""
-        from nacre.figures import throughput
-
-        return throughput(self)
-
-    def plot_time_spent(self) -> alt.TopLevelMixin:
-        """Where the time of an average request went."""
-        from nacre.figures import time_spent
-
-        return time_spent([self], ops=["read", "write"])
-
-    def plot_time_split(self) -> alt.TopLevelMixin:
-        """What each resource did all the time, and how long it was idle."""
-        from nacre.figures import time_split
-
-        return time_split(self)
-
-    def plot_wear(self, component: str | None = None) -> alt.TopLevelMixin:
-        """How often each erase block was erased: by number, and as a histogram."""
-        from nacre.figures import wear
-
-        return wear(self, component)
-
-    def plot_cleaning(self, component: str | None = None) -> alt.TopLevelMixin:
-        """What cleaning costs per page of host data, over simulated time."""
-        from nacre.figures import cleaning
-
-        return cleaning(self, component)
-
-    def plot_blocks(self, component: str | None = None) -> alt.TopLevelMixin:
-        """Which share of each erase block is live at the end."""
-        from nacre.figures import blocks
-
-        return blocks(self, component)
-
-    def plot_tiers(self, component: str | None = None) -> alt.TopLevelMixin:
-        """What the fastest tier served and what was moved between tiers, epoch by epoch."""
-        from nacre.figures import tiers
-
-        return tiers(self, component)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):
             return NotImplemented
@@ -309,14 +205,17 @@ class Record(RecordFields):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        from nacre.base.text import one_line
-
-        return one_line(self)
-
-    def _repr_html_(self) -> str:
-        from nacre.pages.html import record_fragment
-
-        return record_fragment(self)
+        parts = [f"{printable(self.name)}: {numbered(self.requests.completed, 'request')}"]
+        if not self.complete:
+            parts[0] += " (stopped early)"
+        if self.requests.completed and self.simulated_s:
+            parts.append(f"{si(self.throughput.iops).strip()} IOPS")
+        else:
+            parts.append("nothing was measured")
+        for op in ("read", "write"):
+            if found := self.latency[op]:
+                parts.append(f"{op} mean {duration(found.mean_ns)}, p99 {duration(found.p99_ns)}")
+        return f"<nacre.Record {'; '.join(parts)}>"
 
 
 def _same(

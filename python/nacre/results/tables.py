@@ -2,45 +2,88 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.results.record import IDLE
+from nacre.results._record import RecordFields
 
 if TYPE_CHECKING:
-    from nacre.results.record import Record
+    import numpy as np
+    import polars as pl
 
-_Columns = dict[str, np.ndarray[Any, Any]]
+Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
+OPS = ("read", "write")
+SERIES = ("start_s", "reads", "writes", "bytes", "mean_latency_ns")
+IDLE = "idle"
+"""What a resource does the rest of the time, beside its activities."""
 
 
-def blocks(record: Record, component: str | None) -> pl.DataFrame:
+class Tabled(RecordFields):
+    """A record with its columns, which the tables here are made of."""
+
+    __slots__ = ()
+
+    @property
+    def columns(self) -> Columns:
+        """Distributions, time series and tables of components, by name."""
+        raise NotImplementedError
+
+
+def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
+    """One row per bar: `upto_ns`, `count`, and the `share` of requests not above it."""
+    import numpy as np
+    import polars as pl
+
+    if op not in OPS:
+        raise ValueError(f"op is {op!r}; it is one of: read, write")
+    upto = record.columns.get(f"latency.{op}.upto_ns", np.empty(0))
+    count = record.columns.get(f"latency.{op}.count", np.empty(0, np.uint64))
+    frame = pl.DataFrame({"upto_ns": upto, "count": count})
+    return frame.with_columns(share=pl.col("count").cum_sum() / pl.col("count").sum())
+
+
+def time_series(record: Tabled) -> pl.DataFrame:
+    """One row per interval; the mean latency is null where nothing completed."""
+    import polars as pl
+
+    frame = pl.DataFrame({name: record.columns[f"time.{name}"] for name in SERIES})
+    return frame.with_columns(pl.col("mean_latency_ns").fill_nan(None))
+
+
+def interval_s(record: Tabled) -> float:
+    """The width of the intervals of the time series, in seconds."""
+    import numpy as np
+
+    return float(np.asarray(record.columns["time.width_s"]).reshape(-1)[0])
+
+
+def blocks(record: Tabled, component: str | None) -> pl.DataFrame:
     """One row per erase block: `component`, `block`, then what the component says of its blocks."""
+    import polars as pl
+
     frame = _table(record, "blocks", component)
     place = pl.int_range(pl.len(), dtype=pl.UInt32).over("component").alias("block")
     return frame.select("component", place, pl.exclude("component"))
 
 
-def cleaning(record: Record, component: str | None) -> pl.DataFrame:
+def cleaning(record: Tabled, component: str | None) -> pl.DataFrame:
     """One row per span of time: `component`, `end_s`, then what the component says of it."""
     return _table(record, "cleaning", component)
 
 
-def epochs(record: Record, component: str | None) -> pl.DataFrame:
+def epochs(record: Tabled, component: str | None) -> pl.DataFrame:
     """One row per epoch of a store of tiers: `component`, `end_s`, then how it went."""
     return _table(record, "epochs", component)
 
 
-def busy(record: Record) -> pl.DataFrame:
+def busy(record: Tabled) -> pl.DataFrame:
     """One row per activity of each resource, then its idle rest.
 
     A share is of the time of all servers of the resource until nothing is left to do.
     """
+    import polars as pl
+
     rows = []
     for part in record.components:
         for resource in part.resources:
@@ -60,74 +103,33 @@ def busy(record: Record) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def check_has(record: Record, name: str, component: str | None) -> None:
+def check_has(record: Tabled, name: str, component: str | None) -> None:
     """Raises `Error` for a component that has no table called `name`."""
-    known = [path for path, _, _ in _tables(record).get(name, [])]
+    known = [path for path, _, _ in by_name(record).get(name, [])]
     if component is not None and component not in known:
         having = f"; those that have: {', '.join(known)}" if known else "; no component has"
         raise Error(f"{component} has no table of {name}{having}", "no-data")
 
 
-def owners(record: Record, name: str, column: str) -> list[str]:
+def owners(record: Tabled, name: str, column: str) -> list[str]:
     """The components that have this column in their table called `name`, and rows in it."""
     return [
-        path for path, rows, columns in _tables(record).get(name, ()) if rows and column in columns
+        path for path, rows, columns in by_name(record).get(name, ()) if rows and column in columns
     ]
 
 
-def column(record: Record, name: str, component: str, field: str) -> np.ndarray[Any, Any]:
+def column(record: Tabled, name: str, component: str, field: str) -> np.ndarray[Any, Any]:
     """A column of a component's table called `name`, as it is: no row of it is copied."""
     return record.columns[f"{component}.{name}.{field}"]
 
 
-def frames(record: Record) -> Iterator[tuple[str, pl.DataFrame]]:
+def frames(record: Tabled) -> Iterator[tuple[str, pl.DataFrame]]:
     """Each table by name: the rows of all components that have it, with `component` first."""
-    for name in _tables(record):
+    for name in by_name(record):
         yield name, _table(record, name, None)
 
 
-def columns(record: Record, directory: Path) -> _Columns:
-    """The columns of the tables saved beside a record; raises `Error` if not this record's."""
-    found: _Columns = {}
-    for name, parts in _tables(record).items():
-        file = directory / file_name(name)
-        frame = pl.read_parquet(file.read_bytes())
-        for path, rows, fields in parts:
-            own = frame.filter(pl.col("component") == path)
-            if own.height != rows:
-                raise Error(
-                    f"{file} holds {own.height} rows of {path} but record.json counts {rows}:"
-                    " they come from different runs",
-                    "invalid-content",
-                )
-            for field in fields:
-                column = own[field]
-                if column.dtype.is_float():
-                    column = column.fill_null(float("nan"))
-                found[f"{path}.{name}.{field}"] = column.to_numpy()
-    return found
-
-
-def files(record: Mapping[str, Any]) -> list[str]:
-    """The names of the files that hold the tables of a record."""
-    return [file_name(name) for name in _tables(record)]
-
-
-def files_of_saved(record_file: Path) -> list[str]:
-    """The names of the files that hold the tables of a saved record; none where it is none."""
-    try:
-        names = files(json.loads(record_file.read_bytes()))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return []
-    return [name for name in names if name.removesuffix(".parquet").isidentifier()]
-
-
-def file_name(table: str) -> str:
-    """The file that holds the tables of this name."""
-    return f"{table}.parquet"
-
-
-def _tables(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
+def by_name(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
     """By table, the components that have it with the rows and columns it has there."""
     tables: dict[str, list[tuple[str, int, Sequence[str]]]] = {}
     for part in record.get("components", ()):
@@ -136,8 +138,10 @@ def _tables(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequenc
     return tables
 
 
-def _table(record: Record, name: str, component: str | None) -> pl.DataFrame:
-    parts = _tables(record).get(name, [])
+def _table(record: Tabled, name: str, component: str | None) -> pl.DataFrame:
+    import polars as pl
+
+    parts = by_name(record).get(name, [])
     check_has(record, name, component)
     frames = [
         _frame(record, path, name, fields) for path, _, fields in parts if component in (None, path)
@@ -149,7 +153,9 @@ def _table(record: Record, name: str, component: str | None) -> pl.DataFrame:
     return pl.concat([empty, *frames], how="diagonal")
 
 
-def _frame(record: Record, path: str, name: str, fields: Sequence[str]) -> pl.DataFrame:
+def _frame(record: Tabled, path: str, name: str, fields: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
     values = {field: record.columns[f"{path}.{name}.{field}"] for field in fields}
     return pl.DataFrame(values).select(
         pl.lit(path).alias("component"),

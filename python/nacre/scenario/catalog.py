@@ -33,7 +33,7 @@ class Entry:
     summary: str
     values: tuple[Value, ...]
 
-    def frame(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """One row per value."""
         import polars as pl
 

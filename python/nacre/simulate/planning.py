@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import math
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from nacre import traces
-from nacre.base import toml
-from nacre.base.json_text import as_json
 from nacre.base.table import Table
 from nacre.errors import Error, Problem, config_error
-from nacre.results.cache_curves import CacheCurves
-from nacre.results.shown import TraceInfo
-from nacre.simulate.mixing import Mixes, mixes
+from nacre.results.base import Result
+from nacre.results.curves import CacheCurves
+from nacre.results.mixes import Mixes
+from nacre.results.traces import TraceInfo
+from nacre.simulate.mixing import mixes
 from nacre.simulate.running import check
 
 POLICIES = ("lru", "arc", "s3_fifo", "sieve")
 STEPS = 20
-PLAN_FILE = "plan.json"
 _EXTENTS = 1024
 _SAMPLED_BLOCKS = 1 << 16
 """Caches are simulated in miniature where a trace touches more blocks."""
@@ -40,7 +38,7 @@ it there."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """What a trace asks of caches and of tiers, under prices that can be changed."""
 
     trace: str
@@ -79,13 +77,6 @@ class Plan:
     def within(self, budget: float | None) -> Mixes:
         """The mixes of which a GiB costs no more; there may be none."""
         return self.mixes if budget is None else self.mixes.within(budget)
-
-    def headline(self, budget: float | None = None) -> list[str]:
-        """Which cache is enough and what it costs; which mix within the budget is best."""
-        from nacre.words import headlines
-
-        cache = headlines.of_caches(self.caches, self.prices, self.currency)
-        return [*cache, *headlines.of_mixes(self.within(budget))]
 
     def cache_scenarios(
         self, money: float, prices: Mapping[str, float] | None = None
@@ -158,41 +149,6 @@ class Plan:
         from nacre.simulate import worth
 
         return worth.with_latencies(self.scenario, self.mixes, self.steps, progress)
-
-    def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Writes the plan; the mixes as `nacre mixes --out` does."""
-        from nacre.files.saving import Staging
-
-        about = {"trace": self.trace, "currency": self.currency, "steps": self.steps}
-        with Staging(Path(directory)) as staging:
-            staging.write("trace.json", as_json(self.info.to_dict()))
-            staging.write("curves.json", as_json(self.caches.to_dict()))
-            staging.write("scenario.toml", toml.document(self.scenario).encode())
-            staging.write(PLAN_FILE, as_json(about))
-            staging.mixes(self.mixes)
-        return Path(directory)
-
-    @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> Plan:
-        """Reads what `save` left; raises `ConfigError` for another directory."""
-        folder = Path(directory)
-        try:
-            about, info, curves = (
-                json.loads((folder / name).read_bytes())
-                for name in (PLAN_FILE, "trace.json", "curves.json")
-            )
-            known = CacheCurves(str(about["trace"]), {**curves, "rows": curves["caches"]})
-            tree = tomllib.loads((folder / "scenario.toml").read_text())
-            return cls(
-                str(about["trace"]), str(about["currency"]), TraceInfo(info), known,
-                Mixes.load(folder), tree, int(about["steps"]),
-            )  # fmt: skip
-        except (OSError, ValueError, KeyError, TypeError):
-            hint = "give what Plan.save wrote"
-            problem = Problem(
-                code="invalid-content", path=str(folder), problem="it holds no plan", hint=hint
-            )
-            raise config_error([problem]) from None
 
     @staticmethod
     def check(trace: str, prices: Mapping[str, float], currency: str) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from nacre import _core
-from nacre.base.view import View
-from nacre.errors import Error, Problem, config_error, unknown
-from nacre.results._record import ValueOrigin
+from nacre.base.progress import answering
+from nacre.errors import Problem, config_error, unknown
+from nacre.results.crash import Crash
 from nacre.scenario.source import (
     Scenario,
     Source,
@@ -21,112 +19,12 @@ from nacre.scenario.source import (
     without_workload,
 )
 
-CRASH_FILE = "crash.json"
-
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
 """Called about ten times a second with points tried and points in all; returning True ends it."""
 
 
 CRASH_SEED_MAX = 2**64 - 1
 """The largest seed: all that is drawn follows from 64 bits, none of which stands in a scenario."""
-
-
-class Tried(View):
-    """What became of the data under one class of faults.
-
-    `lost_and_told` blocks had an acknowledged write that recovery counts as lost; `lost_unseen`
-    devices returned something wrong, and have no means to see it.
-    """
-
-    fault: str
-    promise: str
-    points: int
-    injected: int
-    blocks_behind: int
-    lost_and_told: int
-    lost_unseen: int
-
-
-class Recovery(View):
-    """How long the device took to be ready; `bars` are pairs of seconds and how many."""
-
-    count: int
-    mean_s: float | None
-    p50_s: float | None
-    p95_s: float | None
-    p99_s: float | None
-    max_s: float | None
-    bars: tuple[tuple[float, int], ...]
-
-
-class Finding(View):
-    """A broken promise, and the fewest steps found that lead to it."""
-
-    problem: str
-    fault: str
-    steps: tuple[str, ...]
-    steps_drawn: int
-    repeats: bool
-
-
-class Crash(View):
-    """What losing the power so often found; `finding` is None where every promise was kept."""
-
-    parts = {  # noqa: RUF012
-        "faults": Tried,
-        "recovery": Recovery,
-        "finding": Finding,
-        "origins": ValueOrigin,
-    }
-    name: str
-    scenario: str | None
-    seed: int
-    points: int
-    lives: int
-    restarts: int
-    requests: int
-    blocks_audited: int
-    promises: View
-    faults: tuple[Tried, ...]
-    branches: View
-    recovery: Recovery
-    finding: Finding | None
-    origins: tuple[ValueOrigin, ...]
-    """Every value of the stack, with where it comes from; the workload is drawn."""
-
-    @property
-    def silent(self) -> int:
-        """Lives of the device in which it returned corrupted data without an error.
-
-        Faults that a device has no means to detect do that, and violate no guarantee.
-        """
-        return sum(tried.lost_unseen for tried in self.faults)
-
-    @property
-    def is_good(self) -> bool:
-        """Whether every guarantee was kept, and no corrupted data were returned silently."""
-        return self.finding is None and not self.silent
-
-    def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Writes crash.json, a page, and the steps to a broken promise, as `nacre crash --out`."""
-        from nacre.files.saving import Staging
-
-        with Staging(Path(directory)) as staging:
-            staging.crash(self)
-        return Path(directory)
-
-    @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> Crash:
-        """Reads what `nacre crash --out` left; raises `Error` for another directory."""
-        file = Path(directory) / CRASH_FILE
-        try:
-            found = cls({"origins": [], **json.loads(file.read_bytes())})
-            found.blocks_audited, found.recovery.bars  # noqa: B018 (they are there)
-        except (OSError, ValueError, AttributeError, TypeError):
-            raise Error(
-                f"{directory} holds nothing that losses of power found", "invalid-content"
-            ) from None
-        return found
 
 
 def faults() -> list[str]:
@@ -169,7 +67,7 @@ def crash(
             _within("points", points),
             _within("seed", seed),
             list(faults),
-            _answering(progress),
+            answering(progress),
         )
     return _crash(document, source, settings, name=None, scenario=None, seed=seed)
 
@@ -177,7 +75,7 @@ def crash(
 def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
     """The same for a stack, a workload and faults that are all drawn from `seed`."""
     text, document = _core.crash_drawn(
-        _within("seed", seed), _within("points", points), _answering(progress)
+        _within("seed", seed), _within("points", points), answering(progress)
     )
     source = read(tomllib.loads(text))
     return _crash(document, source, [], name=f"drawn from {seed}", scenario=text, seed=seed)
@@ -200,10 +98,3 @@ def _within(name: str, number: int) -> int:
             [Problem(code="out-of-range", path=name, problem=problem, given=str(number), hint=hint)]
         )
     return number
-
-
-def _answering(progress: Progress | None) -> Callable[[int, int | None], bool] | None:
-    if progress is None:
-        return None
-    call = progress
-    return lambda done, total: bool(call(done, total))

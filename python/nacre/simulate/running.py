@@ -6,15 +6,15 @@ import json
 import operator
 import os
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeAlias
 
 from nacre import _core
 from nacre.base import toml
+from nacre.base.progress import Bar, answering, reporting
 from nacre.errors import SEED_MAX, Problem, config_error
-from nacre.results.record import Arrays, Record
-from nacre.results.shown import CheckedScenario
+from nacre.results.checked import CheckedScenario
+from nacre.results.record import Late, Record
 from nacre.scenario.prices import Prices, priced
 from nacre.scenario.source import (
     Scenario,
@@ -70,29 +70,19 @@ def run(
     if until is not None:
         settings += _going_on(source, settings, until)
     begin, place = state_of(start), None if save_state is None else os.fspath(save_state)
-    if not (isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is True, False or a function; given {progress!r}")
-    with ExitStack() as stack:
-        tick: Progress | None
-        if progress is True:
-            from nacre.base.progress import Bar
-
-            tick = stack.enter_context(Bar("simulating", "requests"))
-        else:
-            tick = progress or None
-        with source.cited():
-            document, columns = _core.run(
-                source.text,
-                source.name,
-                source.directory,
-                settings,
-                seed,
-                _answering(tick),
-                cleaners,
-                begin,
-                place,
-            )
-    record = Record(source.placed(json.loads(document)), Arrays(columns))
+    with reporting(progress, Bar("simulating", "requests")) as tick, source.cited():
+        document, columns = _core.run(
+            source.text,
+            source.name,
+            source.directory,
+            settings,
+            seed,
+            answering(tick),
+            cleaners,
+            begin,
+            place,
+        )
+    record = Record(source.placed(json.loads(document)), Late(columns.arrays))
     if place is not None and record.complete:
         record.state = Path(place)
     return record
@@ -176,11 +166,3 @@ def state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
         )
         raise config_error([problem])
     return str(start.state)
-
-
-def _answering(progress: Progress | None) -> Callable[[int, int | None, float], bool] | None:
-    """The callback with a plain yes or no, which is what the model expects."""
-    if progress is None:
-        return None
-    call = progress
-    return lambda done, total, simulated_s: bool(call(done, total, simulated_s))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nacre.base import quantity
+from nacre.results.mixes import called
 from nacre.results.record import Record
 from nacre.scenario.source import Scenario
 from nacre.simulate.running import Progress, check, run
@@ -15,7 +16,7 @@ from nacre.simulate.running import Progress, check, run
 if TYPE_CHECKING:
     import polars as pl
 
-    from nacre.simulate.mixing import Mixes
+    from nacre.results.mixes import Mixes
 
 _MILLION = 1_000_000
 
@@ -38,13 +39,10 @@ class Simulated:
     def named(self) -> dict[str, Record]:
         """The records by what their mixes are: `5 % pcm_ssd, 95 % disk`."""
         rows = self._chosen.head(len(self.records)).to_dicts()
-        said = [
-            ", ".join(f"{100 * row[name]:.3g} % {name}" for name in self._names if row[name])
-            for row in rows
-        ]
-        return dict(zip(said, self.records, strict=True))
+        names = [called(row, self._names) for row in rows]
+        return dict(zip(names, self.records, strict=True))
 
-    def frame(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """A row per mix that was simulated: its serial scores, and what became of them.
 
         `simulated_iops` are requests done in a second, which is what arrives where nothing is
@@ -104,9 +102,7 @@ def simulate(
     progress: Progress | None = None,
 ) -> Simulated:
     """Simulates the best mixes, with the placement of the scenario. `progress` may end it."""
-    from nacre.words.mixes import by
-
-    chosen = mixes.best(count, by(mixes))
+    chosen = mixes.best(count, mixes.ordered_by)
     extent = quantity.parse(check(scenario, overrides).scenario.stack.extent)
     records: list[Record] = []
     for row in chosen.to_dicts():

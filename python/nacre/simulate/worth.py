@@ -9,7 +9,8 @@ from nacre.base.quantity import parse
 from nacre.base.table import Table
 from nacre.base.text import amount, duration, percent
 from nacre.errors import Error
-from nacre.simulate.mixing import Mixes, mixes
+from nacre.results.mixes import Mixes
+from nacre.simulate.mixing import mixes
 from nacre.simulate.running import check
 
 _OFF = 0.2

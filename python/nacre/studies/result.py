@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nacre import _core
 from nacre.base.view import View
 from nacre.errors import Error, Problem, config_error
+from nacre.results.base import Result
 from nacre.results.record import Record
 from nacre.studies.keep import store
 from nacre.studies.keep.parquet import record
@@ -20,13 +20,12 @@ from nacre.studies.spec import document
 from nacre.studies.spec.document import Design, Questions
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
 
     from nacre.studies.analysis.noise import Front
 
 
-class StudyResult:
+class StudyResult(Result):
     """A table of points, and what it says."""
 
     def __init__(
@@ -73,7 +72,7 @@ class StudyResult:
     def designs(self) -> pl.DataFrame:
         """A row per combination: means over its seeds, and whether it keeps all limits.
 
-        `runs` counts its seeds; with every number `x` comes `x_within`, half of its 95 % confidence
+        `runs` counts its seeds; with every number `x` comes `x_ci95`, half of its 95 % confidence
         interval, which is null where a design ran once.
         """
         from nacre.studies.analysis import table
@@ -168,56 +167,36 @@ class StudyResult:
             )
         return tuple(View(origin) for origin in source.placed(json.loads(text))["origins"])
 
-    def plot_pareto(self) -> alt.TopLevelMixin:
-        """The designs by their first two objectives, and the front among them."""
-        from nacre.figures import pareto
+    def to_polars(self) -> pl.DataFrame:
+        """The table of points."""
+        return self.table
 
-        return pareto(self)
-
-    def plot_by_axis(self, of: str | None = None, axis: str | None = None) -> alt.TopLevelMixin:
-        """A number over the values of an axis, a line for each value of the others.
-
-        The first objective and the first axis of numbers, unless others are named.
-        """
-        from nacre.figures import by_axis
-
-        return by_axis(self, of, axis)
-
-    def plot_sensitivity(self) -> alt.TopLevelMixin:
-        """How much each axis decides."""
-        from nacre.figures import sensitivity
-
-        return sensitivity(self)
-
-    @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> StudyResult:
-        """Reads what `nacre study --out` left; raises `ConfigError` where there is nothing."""
-        import polars as pl
-
-        folder = Path(directory)
-        kept = store.opened(folder)
-        reading = document.read(kept["study"])
-        questions = reading.design or reading.questions
-        try:
-            frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
-        except FileNotFoundError:
-            problem = Problem(
-                code="unfinished",
-                path=str(folder),
-                problem="the study was killed before it had a table",
-                hint="go on with it: nacre study ... --resume",
-            )
-            raise config_error([problem]) from None
-        return cls(questions, frame, kept["points"], None, folder)
+    def to_dict(self) -> dict[str, Any]:
+        """Its name, how many points it has, and a row for each that has ended."""
+        return {"name": self.name, "total": self.total, "points": self.table.to_dicts()}
 
     def __repr__(self) -> str:
         return f"<nacre.StudyResult {self.name}: {summed(self)}>"
 
-    def _repr_html_(self) -> str:
-        from nacre.pages.html import table
-        from nacre.words.studies import best
 
-        return table(best(self))
+def read(folder: Path) -> StudyResult:
+    """Reads what `nacre study --out` left; raises `ConfigError` where there is nothing."""
+    import polars as pl
+
+    kept = store.opened(folder)
+    reading = document.read(kept["study"])
+    questions = reading.design or reading.questions
+    try:
+        frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
+    except FileNotFoundError:
+        problem = Problem(
+            code="unfinished",
+            path=str(folder),
+            problem="the study was killed before it had a table",
+            hint="go on with it: nacre study ... --resume",
+        )
+        raise config_error([problem]) from None
+    return StudyResult(questions, frame, kept["points"], None, folder)
 
 
 def summed(result: StudyResult) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from nacre import _core
+from nacre.base.progress import Bar, reporting
 from nacre.base.text import printable
 from nacre.errors import SEED_MAX, Error, Problem, config_error
-from nacre.files.saving import unfinished, write_file
+from nacre.files.atomic import unfinished, write_file
 from nacre.results.record import Record
 from nacre.scenario.source import (
     Scenario,
@@ -76,16 +77,8 @@ def run_split(
     Raises `ConfigError` naming every mistake before any part is run, `Error` for a part that
     fails, and `KeyboardInterrupt` where a progress function ends it.
     """
-    if not (isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is True, False or a function; given {progress!r}")
     with ExitStack() as stack:
-        tick: Progress | None
-        if progress is True:
-            from nacre.base.progress import Bar
-
-            tick = stack.enter_context(Bar("simulating", "parts"))
-        else:
-            tick = progress or None
+        tick = stack.enter_context(reporting(progress, Bar("simulating", "parts")))
         running = engine_called(engine, address, workers, tls)
         plan = planned(scenario, split, overrides, seed)
         kept = Kept(None if keep is None else Path(keep))

@@ -8,13 +8,15 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
+from nacre.base.progress import Bar, reporting
 from nacre.errors import Problem, config_error, unknown
-from nacre.files.saving import look, write_file
+from nacre.files.atomic import look, write_file
+from nacre.results.checked import CheckedStudy
 from nacre.studies.engines.engine import Engine, Name
 from nacre.studies.engines.task import Base, Task, identity
 from nacre.studies.engines.tls import Files, tls_of
@@ -74,17 +76,9 @@ def study(
     Raises `ConfigError` naming every mistake at once, before any point is run. A point that
     fails is a row with its error.
     """
-    if not (isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is True, False or a function; given {progress!r}")
-    design, planner = sound(study)
     with ExitStack() as stack:
-        tick: Progress | None
-        if progress is True:
-            from nacre.base.progress import Bar
-
-            tick = stack.enter_context(Bar("studying", "points"))
-        else:
-            tick = progress or None
+        tick = stack.enter_context(reporting(progress, Bar("studying", "points")))
+        design, planner = sound(study)
         running = stack.enter_context(engine_called(engine, address, workers, tls))
         kept = stack.enter_context(keeping(design, planner, out, resume=resume))
         live = LiveStudy(design, planner, kept)
@@ -94,17 +88,8 @@ def study(
         if isinstance(kept, Store):
             save(result, kept)
             if figures:
-                draw(result, kept.directory)
+                result.draw(kept.directory)
     return result
-
-
-@dataclass(frozen=True)
-class CheckedStudy:
-    """A study without mistakes."""
-
-    name: str
-    total: int
-    """How many points it has; of a search, how many it may run."""
 
 
 def check_study(study: Given) -> CheckedStudy:
@@ -222,21 +207,6 @@ def save(result: StudyResult, kept: Store) -> None:
     for stale in (kept.directory / name for name in FIGURE_FILES):
         if look(stale):
             stale.unlink()
-
-
-def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda: False) -> bool:
-    """Draws what the result has; False if `stop` ended that."""
-    if stop():
-        return False
-    from nacre.figures import study_figures
-    from nacre.figures.export import drawn_once
-
-    for name, make in study_figures(result).items():
-        for suffix, draw in drawn_once(make):
-            if stop():
-                return False
-            write_file(directory / f"{name}.{suffix}", draw())
-    return True
 
 
 def carry_out(

@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ca
 
 from nacre import _core
 from nacre.base import quantity, toml
+from nacre.base.progress import answering
 from nacre.base.text import printable
 from nacre.base.view import View
 from nacre.errors import SEED_MAX, ConfigError, Problem, TraceError, config_error, nearest
-from nacre.files.saving import look, look_apart, write_file
-from nacre.results.cache_curves import CacheCurves
-from nacre.results.fitted import FittedWorkload
-from nacre.results.miss_ratio import MissRatioCurve
-from nacre.results.shown import TraceInfo
+from nacre.files.atomic import look, look_apart, write_file
+from nacre.results.curves import CacheCurves, MissRatioCurve
+from nacre.results.traces import FittedWorkload, TraceInfo
 from nacre.scenario.models import family
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def info(
     """
     chosen = _options(options)
     with _readable(paths) as files:
-        return TraceInfo(json.loads(_core.trace_info(files, chosen, _answering(progress))))
+        return TraceInfo(json.loads(_core.trace_info(files, chosen, answering(progress))))
 
 
 def mrc(
@@ -120,7 +119,7 @@ def mrc(
     block = _block(block)
     with _readable(paths) as files:
         about, columns = _core.trace_misses(
-            files, chosen, block, sample, blocks, _seed(seed), _answering(progress)
+            files, chosen, block, sample, blocks, _seed(seed), answering(progress)
         )
     return MissRatioCurve(_name(paths), json.loads(about), columns)
 
@@ -175,7 +174,7 @@ def caches(
                 block,
                 share,
                 _seed(seed),
-                _answering(progress),
+                answering(progress),
             )
         except ConfigError as error:
             # A policy is read as a setting would be, which nobody gave.
@@ -214,7 +213,7 @@ def fit(
     """A workload with the shape of a trace and none of its addresses, and how close it comes."""
     chosen = _options(options)
     with _readable(paths) as files:
-        text, found = _core.trace_fit(files, chosen, 4096, _seed(seed), _answering(progress))
+        text, found = _core.trace_fit(files, chosen, 4096, _seed(seed), answering(progress))
     return FittedWorkload(text, json.loads(found))
 
 
@@ -231,7 +230,7 @@ def read(
         frame = _read_parquet(files[0])
         return frame.head(options.get("limit") or frame.height)
     with _readable(files) as native:
-        return _frame(_core.trace_columns(native, chosen, _answering(progress)))
+        return _frame(_core.trace_columns(native, chosen, answering(progress)))
 
 
 def convert(
@@ -251,9 +250,9 @@ def convert(
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind == PARQUET:
-            columns = _core.trace_columns(files, chosen, _answering(progress))
+            columns = _core.trace_columns(files, chosen, answering(progress))
             return _write_parquet(columns, target, replace)
-        text = _core.trace_convert(files, str(target), kind, chosen, _answering(progress))
+        text = _core.trace_convert(files, str(target), kind, chosen, answering(progress))
         return View(json.loads(text))
 
 
@@ -279,12 +278,12 @@ def sample(
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind != PARQUET:
-            text = _core.trace_sample(files, str(target), kind, chosen, _answering(progress))
+            text = _core.trace_sample(files, str(target), kind, chosen, answering(progress))
             written: dict[str, Any] = json.loads(text)
         else:
             with tempfile.TemporaryDirectory(prefix="nacre-") as scratch:
                 native = str(Path(scratch) / f"sample.{NATIVE}")
-                _core.trace_sample(files, native, NATIVE, chosen, _answering(progress))
+                _core.trace_sample(files, native, NATIVE, chosen, answering(progress))
                 plain = _options({"format": NATIVE})
                 columns = _core.trace_columns([native], plain, None)
             written = _write_parquet(columns, target, replace).to_dict()
@@ -537,10 +536,3 @@ def _whole(name: str, value: int, least: int, most: int) -> int:
             f"{name} is {number}; it is a whole number from {least} to {most}", "out-of-range"
         )
     return number
-
-
-def _answering(progress: Progress | None) -> Callable[..., bool] | None:
-    if progress is None:
-        return None
-    call = progress
-    return lambda *counters: bool(call(*counters))

@@ -14,7 +14,7 @@ from nacre.base.text import (
 
 if TYPE_CHECKING:
     from nacre.devices.program import Pulled
-    from nacre.simulate.power_loss import Crash
+    from nacre.results.crash import Crash
 
 _NS = 1e9
 _PERSISTENCE = {

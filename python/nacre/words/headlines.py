@@ -13,16 +13,16 @@ from nacre.base.text import (
     si,
     size,
 )
-from nacre.words.mixes import by
 from nacre.words.traces import missed_by_lru
 
 if TYPE_CHECKING:
     from nacre.base.view import View
     from nacre.results._record import LatencySummary
-    from nacre.results.cache_curves import CacheCurves
+    from nacre.results.crash import Crash
+    from nacre.results.curves import CacheCurves
+    from nacre.results.mixes import Mixes
     from nacre.results.record import Component, Record
-    from nacre.simulate.mixing import Mixes
-    from nacre.simulate.power_loss import Crash
+    from nacre.simulate.planning import Plan
     from nacre.studies.result import StudyResult
 
 _NS = 1e9
@@ -120,7 +120,7 @@ def of_mixes(mixes: Mixes) -> list[str]:
     """The best mix of tiers."""
     if not len(mixes):
         return [f"No mix of these tiers costs {amount(mixes.budget or 0.0)} a GiB or less."]
-    score = by(mixes)
+    score = mixes.ordered_by
     best = mixes.best(1, score).row(0, named=True)
     parts = [f"{percent(best[name])} {name}" for name in mixes.names if best[name]]
     said = f"The best of {count(len(mixes))} mixes is {', '.join(parts)}:"
@@ -190,6 +190,12 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
     ]
     paid = [f"It costs {', '.join(costs)}, in {basis}."] if costs else []
     return [f"{said}.", *paid]
+
+
+def of_plan(plan: Plan, budget: float | None = None) -> list[str]:
+    """Which cache is enough and what it costs; which mix within the budget is best."""
+    cache = of_caches(plan.caches, plan.prices, plan.currency)
+    return [*cache, *of_mixes(plan.within(budget))]
 
 
 def _in(mixes: Mixes) -> str:

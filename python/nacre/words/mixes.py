@@ -19,7 +19,7 @@ from nacre.base.text import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from nacre.simulate.mixing import Mixes
+    from nacre.results.mixes import Mixes
     from nacre.simulate.simulated import Simulated
 
 
@@ -55,14 +55,11 @@ def tiers(mixes: Mixes) -> Table:
     return Table("", columns, [*_numbers(3), False], rows)
 
 
-def by(mixes: Mixes) -> str:
-    """What the mixes are ordered by: per cost where prices are known."""
-    return "iops_per_cost" if mixes.frame()["iops_per_cost"].count() else "iops"
-
-
 def ranking(mixes: Mixes, best: int = 10) -> Table:
     """The best mixes, and the tiers alone."""
-    found = [(str(rank), row) for rank, row in enumerate(_rows(mixes.best(best, by(mixes))), 1)]
+    found = [
+        (str(rank), row) for rank, row in enumerate(_rows(mixes.best(best, mixes.ordered_by)), 1)
+    ]
     found += [("alone", row) for row in _rows(mixes.pure())]
     rows = [
         [name, *(percent(row[tier]) for tier in mixes.names), *_scores(row)] for name, row in found
@@ -86,7 +83,7 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
             f"{row['busiest']} {percent(row['busy'])}",
             (row["findings"] or "").replace("_", " "),
         ]
-        for number, row in enumerate(_rows(runs.frame()), 1)
+        for number, row in enumerate(_rows(runs.to_polars()), 1)
     ]
     columns = [
         "mix",

@@ -19,14 +19,14 @@ from nacre.base.text import (
 
 if TYPE_CHECKING:
     from nacre.base.view import View
-    from nacre.devices.control import (
+    from nacre.results.record import Component
+    from nacre.results.served import (
         ExportStatistics,
         Harm,
         Outage,
         Recorded,
         Statistics,
     )
-    from nacre.results.record import Component
 
 _MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
 _SHOWN = {"p999": "p99.9", "p9999": "p99.99"}

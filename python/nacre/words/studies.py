@@ -18,7 +18,7 @@ from nacre.base.text import (
     significant,
 )
 from nacre.studies.analysis.pareto import conditions, groups
-from nacre.studies.analysis.table import COSTS, bases, within
+from nacre.studies.analysis.table import COSTS, bases, ci95
 from nacre.studies.points.repeats import columns
 from nacre.studies.result import StudyResult
 from nacre.studies.spec.document import Objective
@@ -111,7 +111,7 @@ def ranked(result: StudyResult) -> pl.DataFrame:
 
 def _with_interval(name: str, row: Mapping[str, Any]) -> str:
     """`251 us +- 2.10 us`, where the design ran with several seeds and they differ."""
-    half_width = row.get(within(name))
+    half_width = row.get(ci95(name))
     text = cell(name, row[name])
     return f"{text} +- {cell(name, half_width)}" if half_width else text
 
@@ -197,7 +197,7 @@ def _chance(result: StudyResult) -> list[str]:
 def _is_wide(row: Mapping[str, Any], result: StudyResult) -> bool:
     wanted = result.questions.confidence
     return wanted is not None and any(
-        (row[within(name)] or 0) > wanted.share * abs(row[name] or 0)
+        (row[ci95(name)] or 0) > wanted.share * abs(row[name] or 0)
         for name in columns(result.questions)
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import nacre
 from nacre.errors import ConfigError, Problem
+from nacre.simulate.running import check
 
 _SETTINGS = {
     "run.seed": "Seed",
@@ -45,7 +45,7 @@ def refused(table: Mapping[str, object]) -> list[Problem]:
     Traces are not looked for: they may come later.
     """
     try:
-        nacre.check(table)
+        check(table)
     except ConfigError as error:
         return [_named(problem) for problem in error.problems if not _is_file(problem)]
     return []

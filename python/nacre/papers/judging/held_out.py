@@ -7,8 +7,8 @@ from typing import TypedDict
 
 from nacre.papers.judging.judge import said
 from nacre.papers.judging.trial import Swaps, Trial, with_setting
-from nacre.papers.result import Target
 from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.paper import HeldOut
 from nacre.papers.spec.plan import Job

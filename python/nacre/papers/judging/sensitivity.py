@@ -10,8 +10,8 @@ from typing import TypedDict
 from nacre.base import quantity, toml
 from nacre.papers.judging.judge import Row, said
 from nacre.papers.judging.trial import Swaps, Trial, with_setting
-from nacre.papers.result import Target
 from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.plan import Job
 from nacre.studies.analysis.interval import half_width

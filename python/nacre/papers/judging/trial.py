@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from nacre.papers.judging.judge import Row, row_of
 from nacre.papers.measures.measures import Results
-from nacre.papers.result import Target
 from nacre.papers.running.outcome import Outcomes, Result
 from nacre.papers.running.runs import Runs, Watch
+from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.plan import Job
 from nacre.results.record import Record

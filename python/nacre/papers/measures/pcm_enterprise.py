@@ -11,8 +11,8 @@ from typing import Any
 
 from nacre.base import quantity
 from nacre.base.view import View
+from nacre.results.mixes import Mixes
 from nacre.results.record import Record
-from nacre.simulate.mixing import Mixes
 from nacre.simulate.simulated import mean_ns
 
 

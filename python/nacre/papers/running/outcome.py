@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from nacre.papers.running.served import NotRunError, Served
 from nacre.papers.spec.plan import Job, Point
+from nacre.results.mixes import Mixes
 from nacre.results.record import Record
-from nacre.simulate.mixing import Mixes
 
 Result: TypeAlias = Record | Mixes | Served
 """What a run ends in."""

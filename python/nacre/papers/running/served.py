@@ -76,7 +76,7 @@ class Served(View):
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Writes served.json."""
-        from nacre.files.saving import Staging
+        from nacre.files.staging import Staging
 
         with Staging(Path(directory)) as staging:
             text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)

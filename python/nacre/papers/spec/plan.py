@@ -12,11 +12,11 @@ from nacre.base import toml
 from nacre.errors import Error
 from nacre.papers.spec import entry
 from nacre.papers.spec.entry import Entry
-from nacre.studies.points.planner import Chosen, combinations
+from nacre.studies.points.planner import combinations
 from nacre.studies.points.point import merged
 from nacre.studies.spec import axis as study_axis
 from nacre.studies.spec import entry as study_reading
-from nacre.studies.spec.axis import Axis
+from nacre.studies.spec.axis import Axis, Chosen
 
 
 @dataclass(frozen=True)

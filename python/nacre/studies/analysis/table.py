@@ -40,7 +40,7 @@ def labels(axis: Axis) -> list[str]:
 def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     """A row per design: numbers are means over its seeds, null where a run failed.
 
-    `runs` counts the seeds, and `iops_within` is half of the 95 % confidence interval of `iops`, so
+    `runs` counts the seeds, and `iops_ci95` is half of the 95 % confidence interval of `iops`, so
     with every number; null of a design that ran once.
     `feasible` says whether every limit is kept; what is not known does not keep one. Costs that
     are counted in different things are not compared: they are null.
@@ -57,7 +57,7 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         for n in numbers
     ]
     spreads = [
-        pl.when(sound & pl.col(n).is_not_null().all()).then(pl.col(n).std()).alias(within(n))
+        pl.when(sound & pl.col(n).is_not_null().all()).then(pl.col(n).std()).alias(ci95(n))
         for n in numbers
         if not n.endswith("_ci95_ns")
     ]
@@ -65,7 +65,7 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         pl.col("point").first(), *(pl.col(name).first() for name in names), sound.alias("sound"),
         pl.len().alias("runs"), *means, pl.col("cost_basis").first(), _findings(), *spreads,
     )  # fmt: skip
-    frame = _intervals(frame, [name for name in frame.columns if name in map(within, numbers)])
+    frame = _intervals(frame, [name for name in frame.columns if name in map(ci95, numbers)])
     kept: list[pl.Expr] = [pl.col("sound")]
     for constraint in questions.constraints:
         value = pl.col(constraint.column)
@@ -76,9 +76,9 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.all_horizontal(kept).alias("feasible")).drop("sound")
 
 
-def within(name: str) -> str:
+def ci95(name: str) -> str:
     """The column of the half-width of a column."""
-    return f"{name}_within"
+    return f"{name}_ci95"
 
 
 def _intervals(frame: pl.DataFrame, spreads: Iterable[str]) -> pl.DataFrame:

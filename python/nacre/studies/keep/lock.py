@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from nacre.files.saving import replacing
+from nacre.files.atomic import replacing
 
 LOCK = ".lock"
 _OURS = re.compile(rb"nacre ([0-9]{1,10})\n")

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from nacre import _core
-from nacre.files.saving import unfinished, write_file
+from nacre.files.atomic import unfinished, write_file
 from nacre.studies.engines.task import Outcome
 from nacre.studies.keep.lock import (
     LOCK,

@@ -10,11 +10,10 @@ from nacre.errors import ConfigError, Problem, config_error
 from nacre.scenario.source import by_name
 from nacre.studies.points.point import Point, Points, problems
 from nacre.studies.spec import document
-from nacre.studies.spec.axis import Axis, Choice, Label
+from nacre.studies.spec.axis import Axis, Choice, Chosen, Label
 from nacre.studies.spec.document import POINTS_MAX, Design
 from nacre.studies.spec.metrics import Value
 
-Chosen = Mapping[str, Choice | None]
 Row = Mapping[str, Value]
 
 

@@ -58,6 +58,10 @@ class Span:
         return self.choice(self.low), self.choice(self.high)
 
 
+Chosen = Mapping[str, "Choice | None"]
+"""A combination: the choice of each axis by its name, None where it does not apply."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """One thing that varies: choices, or all that a span holds; in some points perhaps not."""

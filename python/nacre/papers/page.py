@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from nacre.base.table import Table
 from nacre.pages.html import paragraphs, table
 from nacre.pages.page import document
 from nacre.papers.judging.evidence import summed
 from nacre.papers.judging.judge import Row
+from nacre.papers.result import Reproduction
 from nacre.papers.showing.table import claims, notes
-
-if TYPE_CHECKING:
-    from nacre.papers.result import Reproduction
 
 _TITLE = "Published results, recomputed"
 _COLUMNS = ("figure", "metric", "class", "because")

@@ -1,14 +1,13 @@
-"""Workloads fitted to traces: the shape without the addresses."""
+"""What is found out about traces: what one is like, and workloads fitted to it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nacre.base.text import count, duration, numbered, size
 from nacre.base.view import View
-from nacre.files.saving import write_file
+from nacre.results.base import Result
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +19,20 @@ _HEAD = """\
 """
 
 
-class FittedWorkload:
+class TraceInfo(Result, View):
+    """What `nacre.trace.info` found out about a trace; its shape is in `profile`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        amount = size(self.footprint_bytes)
+        span = f" in {duration(self.duration_s * 1e9)}" if self.duration_s else ""
+        damage = f", {count(self.bad_records)} damaged" if self.bad_records else ""
+        requests = f"{numbered(self.records, 'request')}{span}, {count(self.reads)} of them reads"
+        return f"<nacre.TraceInfo {self.format}: {requests}; {amount} touched{damage}>"
+
+
+class FittedWorkload(Result):
     """The table `[workload]` of a scenario, and how close it comes to the trace it is fitted to."""
 
     def __init__(self, text: str, found: Mapping[str, Any]) -> None:
@@ -53,7 +65,7 @@ class FittedWorkload:
         """By curve, the largest difference of shares: 0 is the same, 1 as far as can be."""
         return {row.curve: float(row.distance) for row in self._found.closeness}
 
-    def frame(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """One row per curve: `curve`, `distance`."""
         import polars as pl
 
@@ -63,10 +75,6 @@ class FittedWorkload:
     def to_dict(self) -> dict[str, Any]:
         """The closeness, and both descriptions."""
         return self._found.to_dict()
-
-    def save(self, path: str | os.PathLike[str], *, replace: bool = True) -> None:
-        """Writes the workload as TOML, over a file that is there unless `replace` is false."""
-        write_file(Path(path), self.text.encode(), replace=replace)
 
     def __repr__(self) -> str:
         curve, distance = max(self.closeness.items(), key=lambda item: item[1])

@@ -1,0 +1,111 @@
+"""What exceptions mean to the user: in words, and for programs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from nacre import _core
+from nacre.base.limits import denial
+from nacre.errors import Code, ConfigError, Error, InternalError, TraceError, code_of
+
+FAILED = 1
+MISTAKE = 2
+
+_MISTAKES = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+_NO_THREAD_LEFT = "the system has no process or thread for it; see the limits of ulimit -a"
+_REMEDIES = {
+    errno.EAGAIN: _NO_THREAD_LEFT,
+    errno.ENOSPC: "the disk is full: make room, or choose another place",
+    errno.EDQUOT: "the disk quota is used up: make room, or choose another place",
+    errno.EFBIG: "the file would be larger than this system allows",
+    errno.EACCES: "no permission: choose a place you may use",
+    errno.EPERM: "not permitted: choose a place you may use",
+    errno.EROFS: "the file system is read-only: choose another place",
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a command ends: its exit status, what it says, and the same for programs."""
+
+    status: int
+    lines: Sequence[str] = ()
+    code: Code = "bug"
+    data: Mapping[str, Any] = field(default_factory=dict)
+    problems: Sequence[Any] = ()
+
+    def document(self) -> dict[str, Any]:
+        """It as a JSON document."""
+        text = "\n".join(self.lines)
+        about = {"code": self.code, "data": dict(self.data), "problems": list(self.problems)}
+        return {"error": text} | about
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What an exception means to the user."""
+    code, data = code_of(error)
+    match error:
+        case ConfigError() | TraceError():
+            problems = getattr(error, "problems", ())
+            return Failure(MISTAKE, str(error).split("\n"), code, data, problems)
+        case _ if denied := denial(error):
+            return Failure(FAILED, [denied], "system-limit")
+        case MemoryError():
+            return Failure(FAILED, ["there is not enough memory"], code)
+        case RuntimeError() if _was_refused_a_thread(error):
+            return Failure(FAILED, [_NO_THREAD_LEFT], "out-of-threads")
+        case OSError():
+            status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
+            return Failure(status, [os_words(error)], code, data)
+        case InternalError():
+            return Failure(FAILED, [_bug_words(" ".join(str(error).split()))], code)
+        case Error():
+            return Failure(FAILED, str(error).split("\n"), code, data)
+    kind, said = type(error).__name__, " ".join(str(error).split())
+    return Failure(
+        FAILED, [_bug_words(f"a bug in Nacre {_core.__version__}: {kind}: {said}{_place(error)}")]
+    )
+
+
+def _was_refused_a_thread(error: RuntimeError) -> bool:
+    """Whether it comes from beginning a thread that the system has no room for.
+
+    Python has no class of its own for that. A thread that is begun twice is known by its number.
+    """
+    trace = _innermost(error)
+    if trace is None or trace.tb_frame.f_code is not threading.Thread.start.__code__:
+        return False
+    return trace.tb_frame.f_locals["self"].ident is None
+
+
+def os_words(error: OSError, *, named: bool = True) -> str:
+    """What a failure of the system means, with the file it was about if it names one."""
+    what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
+    if not named or error.filename is None:
+        return what
+    name = error.filename
+    return f"{os.fsdecode(name) if isinstance(name, bytes) else name}: {what}"
+
+
+def _bug_words(said: str) -> str:
+    return f"this is {said}; please report it with the command you ran"
+
+
+def _place(error: BaseException) -> str:
+    trace = _innermost(error)
+    return f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
+
+
+def _innermost(error: BaseException) -> TracebackType | None:
+    """Where it was raised."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return trace

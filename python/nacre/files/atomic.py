@@ -1,0 +1,160 @@
+"""Files that are complete or not there: written beside their place, then renamed into it.
+
+What somebody else has put there stays: links are not followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+READ = "it is a file that is read, and would be lost; name another file to write"
+USED = "it is in use, as an image of a server or a memory is; name another file"
+TAKEN = "there is already a file of this name; name another one, or replace it with --force"
+
+
+def look(target: Path, *, replace: bool = True) -> bool:
+    """Whether there is a file that `replace` allows to replace.
+
+    Raises `OSError` for a link, for what is not a file, and for a file that is to stay.
+    """
+    try:
+        found = target.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if stat.S_ISLNK(found):
+        what = "it is a link, and links are not followed to write; name the file itself"
+        raise FileExistsError(errno.EEXIST, what, str(target))
+    if not stat.S_ISREG(found):
+        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
+    if not replace:
+        raise FileExistsError(errno.EEXIST, TAKEN, str(target))
+    with _held(target):
+        return True
+
+
+def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raises `OSError` where a file to write is one that is read, by whatever name.
+
+    It would be replaced by what was made of it, with `--force` or without.
+    """
+    place = _identity(target)
+    if place is not None and place in map(_identity, inputs):
+        raise FileExistsError(errno.EEXIST, READ, str(target))
+
+
+def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Device and inode of what a name leads to, which every other name of it has, too."""
+    try:
+        found = os.stat(name)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def _held(target: Path) -> Iterator[None]:
+    """While the block runs nobody locks a file, as servers and memories lock their images.
+
+    Raises `OSError` where somebody has.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    handle = os.open(target, flags)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise OSError(errno.EBUSY, USED, str(target)) from None
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
+    """A temporary path beside `target` that takes its place when the block ends well.
+
+    Raises `OSError` where a file could not be: in no directory, or over what may not be replaced.
+    """
+    is_there = look(target, replace=replace)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such directory", str(target.parent))
+    handle, name = tempfile.mkstemp(
+        prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent
+    )
+    os.close(handle)
+    path = Path(name)
+    try:
+        yield path
+        path.chmod(0o666 & ~_umask())
+        if is_there and look(target):
+            with _held(target):
+                path.replace(target)
+        else:
+            _move_to_free(path, target)
+    except OSError as error:
+        if error.filename in (None, name):
+            error.filename = str(target)
+        raise
+    finally:
+        # What cannot be removed is in nobody's way; the file is there, or the error says why not.
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def write_file(target: Path, data: bytes, *, replace: bool = True) -> None:
+    """Writes `target` completely or not at all; over a file that is there if `replace` says so."""
+    with replacing(target, replace=replace) as path:
+        write_through(path, data, target)
+
+
+_DRAWN = "[a-z0-9_]" * 8
+"""What `tempfile` puts between the beginning and the end of a name."""
+
+
+def unfinished(directory: Path, *names: str) -> list[Path]:
+    """The temporary files that a killed `replacing` of these names left in `directory`.
+
+    A name may be a pattern of `fnmatch`. There are none in a linked directory, nor by another name
+    than `tempfile` gives: those are somebody else's.
+    """
+    if directory.is_symlink():
+        return []
+    patterns = [f".{Path(name).stem}-{_DRAWN}{Path(name).suffix}" for name in names]
+    found = (path for pattern in patterns for path in directory.glob(pattern))
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def _move_to_free(path: Path, target: Path) -> None:
+    """Gives a file a name that is free; raises `FileExistsError` where it is not any more."""
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except FileExistsError:
+        raise FileExistsError(errno.EEXIST, TAKEN, str(target)) from None
+    except OSError:
+        # A file system without links: between look and rename another file may come.
+        look(target, replace=False)
+        path.replace(target)
+
+
+def write_through(path: Path, data: bytes, target: Path) -> None:
+    """Writes to the device, not just to its cache; an error names the target."""
+    try:
+        with path.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = str(target)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,165 @@
+"""Directories of results: files appear together, and only over those of earlier results."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from nacre.base import limits
+from nacre.files.atomic import look, write_through
+
+_RECORD_FILE = "record.json"
+_SCHEMA = re.compile(r"nacre-[a-z]+-[0-9]+")
+_SEALS = {
+    "mixes.json": {"reads", "writes", "extents", "tiers", "best", "pure", "mixes"},
+    "crash.json": {"seed", "points", "lives", "restarts", "requests", "blocks_audited", "promises"},
+    "rows.json": {"id", "paper", "figure", "metric", "published", "simulated", "pass"},
+    "served.json": {"threads", "requests", "dilation", "wall_s", "throughput", "latency", "server"},
+}
+"""Files by which a directory of results is known that do not say their schema, as records do: words
+that no other document has together."""
+HELD = "it holds results already; name another directory, or replace them with --force"
+_FOREIGN = (
+    "there is already a file of this name, and no results that it would belong to;"
+    " give another directory"
+)
+
+
+class Staging:
+    """A directory that receives files all together: at `commit`, or when the block ends well.
+
+    Entering it proves that the directory can be written, before any long work, and that `names`
+    are free there, or those of earlier results that it may `replace`. Leaving it by an exception
+    removes what was staged since, and the directories that were made for it if nothing was
+    committed.
+    """
+
+    def __init__(self, directory: Path, names: Iterable[str] = (), *, replace: bool = True) -> None:
+        self.directory = directory
+        self._names = tuple(names)
+        self._may_replace = replace
+        self._is_ours = False
+        self._committed: set[str] = set()
+        self._made: list[Path] = []
+        self._staged: list[str] = []
+        self._stale: tuple[str, ...] = ()
+
+    def __enter__(self) -> Staging:
+        limits.for_tables()
+        missing = [p for p in (self.directory, *self.directory.parents) if not p.exists()]
+        try:
+            for path in reversed(missing):
+                path.mkdir()
+                self._made.insert(0, path)
+            self._stage = Path(tempfile.mkdtemp(prefix=".nacre-", dir=self.directory))
+        except OSError as error:
+            self._remove_made()
+            error.filename = str(self.directory)
+            raise
+        named = (name for name in self._names if name.endswith(".json"))
+        seals = (_RECORD_FILE, *_SEALS, *named)
+        self._is_ours = any(_is_seal(self.directory / name) for name in seals)
+        try:
+            for name in self._names:
+                self._check(name)
+                if not self._may_replace and look(self.directory / name):
+                    raise FileExistsError(errno.EEXIST, HELD, str(self.directory))
+        except OSError:
+            self._stage.rmdir()
+            raise
+        return self
+
+    def write(self, name: str, data: bytes) -> None:
+        """Stages one file."""
+        write_through(self._stage / name, data, self.directory / name)
+        self._staged.append(name)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Writes one file and commits it."""
+        self.write(name, data)
+        self.commit()
+
+    def discard(self, names: Iterable[str]) -> None:
+        """Files of earlier results that go at the next commit."""
+        self._stale = tuple(names)
+
+    def commit(self) -> None:
+        """Moves what was staged into the directory; on an error all is as it was before."""
+        names = (*self._staged, *self._stale)
+        for name in names:
+            self._check(name)
+        before = {name: self._kept(name) for name in names if look(self.directory / name)}
+        try:
+            for name in self._stale:
+                (self.directory / name).unlink(missing_ok=True)
+            for name in self._staged:
+                (self._stage / name).replace(self.directory / name)
+        except BaseException:
+            for name in names:
+                if kept := before.get(name):
+                    kept.replace(self.directory / name)
+                else:
+                    (self.directory / name).unlink(missing_ok=True)
+            raise
+        self._committed.update(self._staged)
+        self._stale, self._staged = (), []
+
+    def _kept(self, name: str) -> Path:
+        """A file of the directory, under another name that goes with the stage."""
+        kept = self._stage / f"before-{name}"
+        kept.unlink(missing_ok=True)
+        try:
+            os.link(self.directory / name, kept, follow_symlinks=False)
+        except OSError:
+            shutil.copy2(self.directory / name, kept, follow_symlinks=False)
+        return kept
+
+    def _check(self, name: str) -> None:
+        """Raises `OSError` where a file is that is nobody's result."""
+        place = self.directory / name
+        if look(place) and not self._is_ours and name not in self._committed:
+            raise FileExistsError(errno.EEXIST, _FOREIGN, str(place))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            shutil.rmtree(self._stage, ignore_errors=True)
+            if kind is not None:
+                self._remove_made()
+
+    def _remove_made(self) -> None:
+        for path in self._made:
+            with suppress(OSError):
+                path.rmdir()
+
+
+def _is_seal(file: Path) -> bool:
+    """Whether a file is a document of ours, or a list of them; a record is never in a list."""
+    try:
+        document = json.loads(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
+    except (OSError, ValueError):
+        return False
+    if isinstance(document, dict) and _SCHEMA.fullmatch(str(document.get("schema"))):
+        return True
+    if file.name not in _SEALS:
+        return False
+    first = document[0] if isinstance(document, list) and document else document
+    if not isinstance(first, dict):
+        return False
+    return _SEALS[file.name] <= first.keys()

@@ -1,0 +1,135 @@
+"""What losses of power found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre.base.text import NOTHING, count, duration
+from nacre.errors import Error
+from nacre.files.staging import Staging
+from nacre.kinds.kind import Kind, Line
+from nacre.results.crash import Crash
+from nacre.results.origins import assumed
+from nacre.words import headlines
+from nacre.words.crashes import (
+    NOT_MEASURED,
+    branch_table,
+    crash_facts,
+    fault_table,
+    recovery_table,
+)
+from nacre.words.summary import Figures, Summary, filled
+
+if TYPE_CHECKING:
+    from nacre.kinds.kind import Plots
+
+CRASH_FILES = ("crash.json", "crash.html", "crash.txt")
+_NS = 1e9
+
+
+def _summary(found: Crash) -> Summary:
+    return Summary(
+        headlines.of_crash(found),
+        [*crash_facts(found), NOT_MEASURED],
+        filled(fault_table(found), recovery_table(found), branch_table(found)),
+        _figures(found),
+        assumed(found.origins),
+    )
+
+
+def _figures(found: Crash) -> Figures:
+    from nacre.figures.crash import recovery_figure
+
+    return {"recovery": partial(recovery_figure, found)} if found.recovery.max_s else {}
+
+
+def _plots() -> Plots:
+    from nacre.figures.crash import recovery_figure
+
+    return {"recovery": recovery_figure}
+
+
+def write(staging: Staging, found: Crash) -> None:
+    """Commits what was found, as a page, as JSON, and the steps to a broken promise as text."""
+    from nacre.pages.page import page
+
+    staging.write("crash.html", page(found.name, _section(found.name, found)).encode())
+    if found.finding is not None:
+        steps = "\n".join(found.finding.steps)
+        staging.write("crash.txt", f"{found.scenario or ''}---\n{steps}\n".encode())
+    else:
+        staging.discard(["crash.txt"])
+    document = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    staging.put("crash.json", f"{document}\n".encode())
+
+
+def _read(folder: Path) -> Crash:
+    """Reads what `nacre crash --out` left; raises `Error` for another directory."""
+    try:
+        found = Crash(json.loads((folder / "crash.json").read_bytes()))
+        found.blocks_audited, found.recovery.bars, found.origins  # noqa: B018 (they are there)
+    except (OSError, ValueError, AttributeError, TypeError):
+        raise Error(
+            f"{folder} holds nothing that losses of power found", "invalid-content"
+        ) from None
+    return found
+
+
+def _html(found: Crash) -> str:
+    from nacre.pages.html import fragment
+
+    tables = [fault_table(found), recovery_table(found), branch_table(found)]
+    return fragment(crash_facts(found), tables)
+
+
+def _section(name: str, found: Crash) -> str:
+    """What was tried, what was lost and what was promised."""
+    from nacre.pages import page
+
+    finding = found.finding
+    steps = "" if finding is None else page.listing("\n".join(finding.steps))
+    return page.section(
+        f"{name}: losses of power",
+        headlines.of_crash(found),
+        [*crash_facts(found), NOT_MEASURED],
+        page.part("The fewest steps that lead to it", steps),
+        page.titled("What was tried", fault_table(found)),
+        page.titled("Recovery", recovery_table(found)),
+        *(page.drawn(make()) for make in _figures(found).values()),
+        page.titled("What the device did meanwhile", branch_table(found)),
+        page.part("What was drawn", page.listing(found.scenario) if found.scenario else ""),
+        page.assumptions(found.origins),
+    )
+
+
+def _line(found: Crash) -> Sequence[str]:
+    recovery = found.recovery
+    times = [
+        NOTHING if time is None else duration(time * _NS)
+        for time in (recovery.mean_s, recovery.max_s)
+    ]
+    told = sum(tried.lost_and_told for tried in found.faults)
+    promise = "broken" if found.finding else "kept" if found.is_good else "silent corruption"
+    return [count(found.points), promise, count(told), count(found.silent), *times]
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    figures=_figures,
+    plots=_plots,
+    section=_section,
+    line=Line(
+        "Losses of power side by side",
+        ["points", "promises", "lost, told", "lost, unseen", "mean recovery", "longest"],
+        _line,
+        words=["promises"],
+    ),
+    names=CRASH_FILES,
+    write=write,
+    read=_read,
+)

@@ -1,0 +1,78 @@
+"""What caches miss, by their size."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre.errors import TraceError
+from nacre.kinds.kind import Kind
+from nacre.results.curves import Curve
+from nacre.words.summary import Figures, Summary
+
+if TYPE_CHECKING:
+    from nacre.kinds.kind import Plots
+
+SUFFIXES = ("csv", "parquet", "json", "svg", "png", "html")
+
+
+def suffix_of(path: Path) -> str:
+    """The ending that says how to write; raises `TraceError` for one that does not."""
+    suffix = path.suffix.removeprefix(".")
+    if suffix not in SUFFIXES:
+        raise TraceError(
+            f'the name "{path.name}" does not say how to write a curve;'
+            f" end it in one of: {', '.join(f'.{known}' for known in SUFFIXES)}",
+            "unknown-name",
+        )
+    return suffix
+
+
+def _encoded(curve: Curve, path: Path) -> bytes:
+    """A document, a table or a figure, as the name of the file says."""
+    suffix = suffix_of(path)
+    if suffix == "json":
+        return (json.dumps(curve.to_dict()) + "\n").encode()
+    if suffix == "csv":
+        return curve.to_polars().write_csv().encode()
+    if suffix == "parquet":
+        buffer = io.BytesIO()
+        curve.to_polars().write_parquet(buffer)
+        return buffer.getvalue()
+    from nacre.figures.export import image
+
+    return image(curve.plot(), suffix)
+
+
+def _summary(curve: Curve) -> Summary:
+    return Summary((), [repr(curve)], (), _figures(curve))
+
+
+def _figures(curve: Curve) -> Figures:
+    return {"misses": curve.plot}
+
+
+def _html(curve: Curve) -> str:
+    from nacre.figures.export import svg
+
+    return svg(curve.plot())
+
+
+def _miss_ratio_plots() -> Plots:
+    from nacre.figures.miss_ratio import miss_ratio
+
+    return {"misses": miss_ratio}
+
+
+def _cache_plots() -> Plots:
+    from nacre.figures.cache_curves import cache_curves
+
+    return {"misses": cache_curves}
+
+
+MISS_RATIO = Kind(
+    summary=_summary, html=_html, figures=_figures, plots=_miss_ratio_plots, encode=_encoded
+)
+CACHES = Kind(summary=_summary, html=_html, figures=_figures, plots=_cache_plots, encode=_encoded)

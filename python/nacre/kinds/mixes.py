@@ -1,0 +1,167 @@
+"""Mixes of tiers."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre.base.text import NOTHING, amount, count, duration, percent
+from nacre.base.view import View
+from nacre.errors import Problem, config_error
+from nacre.files import records as files
+from nacre.files.staging import Staging
+from nacre.kinds.kind import Kind, Line
+from nacre.results.mixes import Mixes, Tier
+from nacre.results.origins import assumed
+from nacre.results.record import Record
+from nacre.words import headlines
+from nacre.words.mixes import counted, ranking, tiers
+from nacre.words.summary import Figures, Summary, filled
+
+if TYPE_CHECKING:
+    from nacre.kinds.kind import Plots
+
+_SIMULATED_FILE = "simulated.json"
+"""Where the records of mixes that were run, too, lie: by what they are called."""
+MIXES_FILES = (
+    *(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png")),
+    _SIMULATED_FILE,
+)
+_NOT_RUN = (
+    "A mix is scored and not run: it has no energy, no wear and no queues."
+    " nacre mixes --simulate 3 --out results runs the best, and then they are told here."
+)
+
+
+def _summary(mixes: Mixes) -> Summary:
+    facts = [counted(mixes), *mixes.findings] if len(mixes) else []
+    if not len(mixes):
+        return Summary(headlines.of_mixes(mixes), facts, filled(tiers(mixes)))
+    tables = filled(ranking(mixes), tiers(mixes))
+    return Summary(
+        headlines.of_mixes(mixes), facts, tables, _figures(mixes), assumed(mixes.origins)
+    )
+
+
+def _figures(mixes: Mixes) -> Figures:
+    from nacre.figures import mixes as surface
+
+    return {"mixes": partial(surface, mixes, mixes.ordered_by)} if len(mixes) else {}
+
+
+def _plots() -> Plots:
+    from nacre.figures import mixes
+
+    return {"mixes": mixes}
+
+
+def write(staging: Staging, mixes: Mixes) -> None:
+    """Commits the mixes as tables, and the records of those that were run.
+
+    The figure of earlier ones goes.
+    """
+    frame, parquet = mixes.to_polars(), io.BytesIO()
+    frame.write_parquet(parquet)
+    document = json.dumps(mixes.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    staging.write("mixes.parquet", parquet.getvalue())
+    staging.write("mixes.csv", frame.write_csv().encode())
+    staging.write("mixes.json", f"{document}\n".encode())
+    staging.discard(["mixes.svg", "mixes.png", _SIMULATED_FILE])
+    staging.commit()
+    if mixes.simulated:
+        write_simulated(staging, mixes.simulated)
+
+
+def write_simulated(staging: Staging, records: Mapping[str, Record]) -> None:
+    """Commits the records of mixes that were run, each in a folder of its own."""
+    places = {name: f"simulated/{number}" for number, name in enumerate(records, 1)}
+    for name, record in records.items():
+        record.save(staging.directory / places[name])
+    staging.put(_SIMULATED_FILE, json.dumps(places, ensure_ascii=False).encode())
+
+
+def read(folder: Path) -> Mixes:
+    """Reads what `nacre mixes --out` left; raises `ConfigError` for another directory."""
+    import polars as pl
+
+    try:
+        document = json.loads((folder / "mixes.json").read_bytes())
+        return Mixes(
+            document["name"],
+            tuple(Tier(**tier) for tier in document["tiers"]),
+            (document["reads"], document["writes"]),
+            pl.read_parquet((folder / "mixes.parquet").read_bytes()),
+            (document["read_bytes"], document["write_bytes"]),
+            document["budget"],
+            origins=tuple(View(origin) for origin in document["origins"]),
+            simulated=_read_simulated(folder),
+        )
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        problem = f"it holds no mixes: {' '.join(str(error).split())}"
+        hint = "give what `nacre mixes --out` wrote"
+        raise config_error(
+            [Problem(code="invalid-content", path=str(folder), problem=problem, hint=hint)]
+        ) from None
+
+
+def _read_simulated(folder: Path) -> dict[str, Record]:
+    """The records that `nacre mixes --simulate` left beside the mixes."""
+    listed = folder / _SIMULATED_FILE
+    if not listed.is_file():
+        return {}
+    places = json.loads(listed.read_bytes())
+    return {str(name): files.read(folder / str(place)) for name, place in places.items()}
+
+
+def _html(mixes: Mixes) -> str:
+    from nacre.pages.html import fragment
+
+    return fragment([f"{mixes.name}: {counted(mixes)}"], [tiers(mixes), ranking(mixes)])
+
+
+def section(name: str, mixes: Mixes) -> str:
+    """The best, the tiers alone, the surface, and the runs of the best."""
+    from nacre.pages import page
+    from nacre.pages.html import paragraphs
+
+    runs = mixes.simulated
+    return page.section(
+        name,
+        headlines.of_mixes(mixes),
+        [counted(mixes), *(f"note: {finding}" for finding in mixes.findings)],
+        page.titled("Tiers", tiers(mixes)),
+        page.titled("Best mixes", ranking(mixes)),
+        *(page.drawn(make()) for make in _figures(mixes).values()),
+        page.runs("The best mixes, simulated", runs) if runs else paragraphs([_NOT_RUN]),
+        "" if runs else page.assumptions(mixes.origins),
+    )
+
+
+def _line(mixes: Mixes) -> Sequence[str]:
+    best = mixes.best(1, mixes.ordered_by).row(0, named=True)
+    parts = ", ".join(f"{percent(best[name])} {name}" for name in mixes.names if best[name])
+    cost = NOTHING if best["cost"] is None else amount(round(best["cost"], 4))
+    bases = ", ".join(mixes.bases) or NOTHING
+    return [count(len(mixes)), parts, duration(best["mean_ns"]), cost, bases]
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    figures=_figures,
+    plots=_plots,
+    section=section,
+    line=Line(
+        "Mixes side by side",
+        ["mixes", "the best", "a request takes", "a GiB costs", "counted in"],
+        _line,
+        words=["the best", "counted in"],
+    ),
+    names=MIXES_FILES,
+    write=write,
+    read=read,
+)

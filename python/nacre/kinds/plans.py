@@ -1,0 +1,88 @@
+"""Plans: which cache and which mix of devices a trace wants."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre.base import toml
+from nacre.base.json_text import as_json
+from nacre.errors import Problem, config_error
+from nacre.files.staging import Staging
+from nacre.kinds import mixes
+from nacre.kinds.kind import Kind
+from nacre.results.curves import CacheCurves
+from nacre.results.traces import TraceInfo
+from nacre.simulate.planning import Plan
+from nacre.words.headlines import of_plan
+from nacre.words.summary import Figures, Summary
+
+if TYPE_CHECKING:
+    from nacre.kinds.kind import Plots
+
+_PLAN_FILE = "plan.json"
+
+
+def _summary(plan: Plan) -> Summary:
+    of_mixes = mixes.KIND.summary(plan.mixes)
+    return Summary(of_plan(plan), of_mixes.facts, of_mixes.tables, _figures(plan), of_mixes.assumed)
+
+
+def _figures(plan: Plan) -> Figures:
+    return {"caches": plan.caches.plot, **mixes.KIND.figures(plan.mixes)}
+
+
+def _plots() -> Plots:
+    return {"caches": lambda plan: plan.caches.plot(), "mixes": lambda plan: plan.mixes.plot()}
+
+
+def _html(plan: Plan) -> str:
+    return mixes.KIND.html(plan.mixes)
+
+
+def _section(name: str, plan: Plan) -> str:
+    return mixes.section(name, plan.mixes)
+
+
+def _write(staging: Staging, plan: Plan) -> None:
+    about = {"trace": plan.trace, "currency": plan.currency, "steps": plan.steps}
+    staging.write("trace.json", as_json(plan.info.to_dict()))
+    staging.write("curves.json", as_json(plan.caches.to_dict()))
+    staging.write("scenario.toml", toml.document(plan.scenario).encode())
+    staging.write(_PLAN_FILE, as_json(about))
+    mixes.write(staging, plan.mixes)
+
+
+def _read(folder: Path) -> Plan:
+    """Reads what `Plan.save` left; raises `ConfigError` for another directory."""
+    try:
+        about, info, curves = (
+            json.loads((folder / name).read_bytes())
+            for name in (_PLAN_FILE, "trace.json", "curves.json")
+        )
+        known = CacheCurves(str(about["trace"]), {**curves, "rows": curves["caches"]})
+        tree = tomllib.loads((folder / "scenario.toml").read_text())
+        return Plan(
+            str(about["trace"]), str(about["currency"]), TraceInfo(info), known,
+            mixes.read(folder), tree, int(about["steps"]),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError):
+        hint = "give what Plan.save wrote"
+        problem = Problem(
+            code="invalid-content", path=str(folder), problem="it holds no plan", hint=hint
+        )
+        raise config_error([problem]) from None
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    figures=_figures,
+    plots=_plots,
+    section=_section,
+    names=(_PLAN_FILE, "trace.json", "curves.json", "scenario.toml", *mixes.MIXES_FILES),
+    write=_write,
+    read=_read,
+)

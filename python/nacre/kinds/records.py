@@ -1,0 +1,155 @@
+"""Records of runs."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nacre.base import toml
+from nacre.base.table import Table
+from nacre.base.toml import setting
+from nacre.files import records as files
+from nacre.files.staging import Staging
+from nacre.kinds.kind import Kind
+from nacre.results import tables
+from nacre.results.origins import assumed
+from nacre.results.record import Op, Record
+from nacre.words import headlines
+from nacre.words.bills import bill
+from nacre.words.records import components, facts, latencies, tenants, time_spent, time_split
+from nacre.words.records import tables as all_tables
+from nacre.words.summary import Figures, Summary, filled
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from nacre.kinds.kind import Plots
+
+
+def _summary(record: Record) -> Summary:
+    parts = (latencies, time_spent, time_split, components, bill)
+    return Summary(
+        headlines.of_record(record),
+        facts(record),
+        filled(*(part(record) for part in parts)),
+        figures(record),
+        assumed(record.origins),
+    )
+
+
+def figures(record: Record) -> Figures:
+    """What draws the figures that a record has data for."""
+    from nacre import figures as of
+
+    ops: tuple[Op, ...] = ("read", "write")
+    done = [op for op in ops if record.latency[op]]
+    makers: dict[str, Any] = {}
+    if done:
+        makers["latency"] = partial(of.latency, [record], ops=done)
+    if done and record.time_series().height and record.simulated_s > 0:
+        makers["throughput"] = partial(of.throughput, record)
+    if any(record.time_spent[op] for op in done):
+        makers["time_spent"] = partial(of.time_spent, [record], ops=done)
+    if done and any(part.resources for part in record.components):
+        makers["time_split"] = partial(of.time_split, record)
+    if tables.owners(record, "blocks", "erases"):
+        makers["wear"] = partial(of.wear, record)
+    if tables.owners(record, "cleaning", "cost") and record.cleaning()["cost"].count():
+        makers["cleaning"] = partial(of.cleaning, record)
+    if tables.owners(record, "blocks", "live_share"):
+        makers["blocks"] = partial(of.blocks, record)
+    if tables.owners(record, "epochs", "fastest_share"):
+        makers["tiers"] = partial(of.tiers, record)
+    return makers
+
+
+def _plots() -> Plots:
+    from nacre import figures as of
+
+    def latency(record: Record, op: Op | None = None) -> alt.TopLevelMixin:
+        return of.latency([record], ops=[op] if op else ["read", "write"])
+
+    def time_spent(record: Record) -> alt.TopLevelMixin:
+        return of.time_spent([record], ops=["read", "write"])
+
+    return {
+        "latency": latency,
+        "throughput": of.throughput,
+        "time_spent": time_spent,
+        "time_split": of.time_split,
+        "wear": of.wear,
+        "cleaning": of.cleaning,
+        "blocks": of.blocks,
+        "tiers": of.tiers,
+    }
+
+
+def write(staging: Staging, record: Record) -> None:
+    """Commits a record and its columns.
+
+    Figures and tables of an earlier record go: they would be taken for this one's.
+    """
+    for name, data in files.files(record).items():
+        staging.write(name, data)
+    saved = staging.directory / files.RECORD_FILE
+    staging.discard([*files.FIGURE_FILES, *files.files_of_saved(saved)])
+    staging.commit()
+
+
+def _html(record: Record) -> str:
+    from nacre.pages.html import titled_fragment
+
+    return titled_fragment(record.name, facts(record), all_tables(record))
+
+
+def _section(name: str, record: Record) -> str:
+    """What a record says, what it rests on, where time, energy and money went."""
+    from nacre.pages import page
+
+    return page.section(
+        name,
+        headlines.of_record(record),
+        facts(record),
+        page.titled("Latency", latencies(record), tenants(record)),
+        page.titled("Where the time went", time_spent(record), time_split(record)),
+        page.titled("Energy, wear and cost", bill(record)),
+        page.titled("Parts of the stack", components(record)),
+        *(page.drawn(make()) for make in figures(record).values()),
+        page.assumptions(record.origins),
+        page.folded("Every value, and where it comes from", page.shown(_origins(record))[0]),
+        page.folded("The scenario, to run it again", _again(record)),
+    )
+
+
+def _origins(record: Record) -> Table:
+    rows = [
+        [o.path, setting(o.value), o["from"], o.place, o.source, o.confidence]
+        for o in record.origins
+    ]
+    columns = ["value", "is", "from", "place", "source", "confidence"]
+    return Table("", columns, [False] * 6, rows)
+
+
+def _again(record: Record) -> str:
+    """The resolved scenario, and how to run it from a shell and from Python."""
+    from nacre.pages.page import listing, part
+
+    scenario = toml.document(json.loads(record.to_json())["scenario"])
+    shell = "nacre run scenario.toml --out results"
+    python = 'import nacre\nrecord = nacre.run("scenario.toml")'
+    return part("scenario.toml", listing(scenario)) + part(
+        "Run it", listing(shell), listing(python)
+    )
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    figures=figures,
+    plots=_plots,
+    section=_section,
+    names=files.RECORD_FILES,
+    write=write,
+    read=files.read,
+)

@@ -1,0 +1,131 @@
+"""Results of studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nacre.base.text import NOTHING, count, printable
+from nacre.errors import Error
+from nacre.kinds.kind import Kind, Line
+from nacre.results.origins import assumed
+from nacre.results.record import Record
+from nacre.studies.result import StudyResult, read, summed
+from nacre.words import headlines
+from nacre.words.bills import bills
+from nacre.words.studies import best, cell, counted, decisive, facts
+from nacre.words.summary import Figures, Summary, filled
+
+if TYPE_CHECKING:
+    from nacre.kinds.kind import Plots
+
+_SHOWN = 6
+"""Designs of a study whose records are put side by side."""
+
+
+def _summary(result: StudyResult) -> Summary:
+    if not result.table.height:
+        return Summary((), [summed(result)])
+    weights = [decisive(result)] if result.sensitivity().height else []
+    records = _chosen(result)
+    paths = (path for record in records.values() for path in assumed(record.origins))
+    return Summary(
+        headlines.of_study(result),
+        [summed(result), *facts(result), *headlines.limits(records)],
+        filled(best(result), *weights, *bills(records)),
+        figures(result),
+        list(dict.fromkeys(paths)),
+    )
+
+
+def figures(result: StudyResult) -> Figures:
+    """What draws the figures a study has data for, by file name."""
+    from nacre import figures as of
+    from nacre.figures.by_axis import can_be_drawn
+
+    makers: dict[str, Any] = {}
+    if not result.table.height:
+        return makers
+    if can_be_drawn(result):
+        makers["by_axis"] = partial(of.by_axis, result)
+    columns = [objective.column for objective in result.questions.objectives[:2]]
+    if len(columns) == 2 and result.designs.drop_nulls(columns).height:
+        makers["pareto"] = partial(of.pareto, result)
+    if result.sensitivity().height:
+        makers["sensitivity"] = partial(of.sensitivity, result)
+    return makers
+
+
+def _plots() -> Plots:
+    from nacre import figures as of
+
+    return {"pareto": of.pareto, "by_axis": of.by_axis, "sensitivity": of.sensitivity}
+
+
+def _html(result: StudyResult) -> str:
+    from nacre.pages.html import table
+
+    return table(best(result))
+
+
+def _section(name: str, result: StudyResult) -> str:
+    """The best designs, what decides them, what they take, and the figures."""
+    from nacre.pages import page
+
+    if not result.table.height:
+        return page.section(name, (), [f"{summed(result)} have ended"])
+    weights = [decisive(result)] if result.sensitivity().height else []
+    records = _chosen(result)
+    return page.section(
+        name,
+        headlines.of_study(result),
+        [summed(result), *facts(result), *headlines.limits(records)],
+        page.titled("Best designs", best(result)),
+        page.titled("What decides", *weights),
+        *(page.drawn(make()) for make in figures(result).values()),
+        page.runs("The best designs side by side", records),
+    )
+
+
+def _chosen(result: StudyResult) -> dict[str, Record]:
+    """A record of each of the best designs, by what its axes are; those that are kept."""
+    front = result.pareto() if result.questions.objectives else result.designs
+    axes = [axis.name for axis in result.questions.axes]
+    found: dict[str, Record] = {}
+    for row in front.head(_SHOWN).iter_rows(named=True):
+        called = ", ".join(str(row[axis]) for axis in axes if row[axis] is not None)
+        try:
+            record = result.record(int(row["point"]))
+        except Error:
+            continue
+        origins = [dict(origin) for origin in result.origins(int(row["point"]))]
+        found[called or f"point {row['point']}"] = Record(record.to_dict() | {"origins": origins})
+    return found
+
+
+def _line(result: StudyResult) -> Sequence[str]:
+    objectives, front = result.questions.objectives, result.pareto()
+    designs = [count(result.designs.height), count(front.height) if objectives else NOTHING]
+    if not objectives or not front.height:
+        return [*designs, NOTHING, NOTHING, NOTHING]
+    first, row = objectives[0].column, front.row(0, named=True)
+    axes = [axis.name for axis in result.questions.axes if row[axis.name] is not None]
+    chosen = ", ".join(f"{axis} {row[axis]}" for axis in axes)
+    return [*designs, counted(first, result), cell(first, row[first]), printable(chosen)]
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    figures=figures,
+    plots=_plots,
+    section=_section,
+    line=Line(
+        "Studies side by side",
+        ["designs", "on the front", "objective", "best", "with"],
+        _line,
+        words=["objective", "with"],
+    ),
+    read=read,
+)

@@ -1,0 +1,79 @@
+"""What traces are like, and workloads fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nacre.base.text import NOTHING, count, duration, percent, printable, size
+from nacre.kinds.kind import Kind, Line
+from nacre.results.traces import FittedWorkload, TraceInfo
+from nacre.words import headlines
+from nacre.words.summary import Summary, filled
+from nacre.words.traces import missed_by_lru, request_sizes, trace_facts, trace_shape
+
+_NS = 1e9
+
+
+def _summary(info: TraceInfo) -> Summary:
+    tables = filled(trace_facts(info), trace_shape(info), request_sizes(info))
+    return Summary(headlines.of_trace(info), list(info.warnings), tables)
+
+
+def _html(info: TraceInfo) -> str:
+    from nacre.pages.html import paragraphs, table
+
+    tables = filled(trace_facts(info), trace_shape(info), request_sizes(info))
+    notes = paragraphs(f"note: {line}" for line in info.warnings)
+    return "".join(map(table, tables)) + notes
+
+
+def _section(name: str, info: TraceInfo) -> str:
+    """What `nacre trace info` knows of a trace, with figures."""
+    from nacre.figures.trace import trace_figures
+    from nacre.pages import page
+
+    return page.section(
+        name,
+        headlines.of_trace(info),
+        [f"note: {line}" for line in info.warnings],
+        page.titled("What is in it", trace_facts(info)),
+        page.titled("What it is like", trace_shape(info)),
+        page.titled("Sizes", request_sizes(info)),
+        *(page.drawn(chart) for chart in trace_figures(info, printable(name)).values()),
+    )
+
+
+def _line(info: TraceInfo) -> Sequence[str]:
+    asked = info.reads + info.writes
+    missed = percent(missed_by_lru(info, 0.1)[1]) if asked else NOTHING
+    reads = percent(info.read_share) if asked else NOTHING
+    took = duration(info.duration_s * _NS)
+    return [count(info.records), reads, size(info.footprint_bytes), took, missed]
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    section=_section,
+    line=Line(
+        "Traces side by side",
+        ["requests", "reads", "touched", "duration", "misses of an LRU cache of a tenth"],
+        _line,
+    ),
+)
+
+
+def _fitted_summary(found: FittedWorkload) -> Summary:
+    return Summary((), [repr(found), *found.warnings])
+
+
+def _fitted_html(found: FittedWorkload) -> str:
+    return found.to_polars()._repr_html_()
+
+
+def _text(found: FittedWorkload, _path: Path) -> bytes:
+    return found.text.encode()
+
+
+FITTED = Kind(summary=_fitted_summary, html=_fitted_html, encode=_text)

@@ -1,0 +1,59 @@
+"""Reproductions as a kind of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nacre.errors import config_error, unknown
+from nacre.kinds.kind import Kind
+from nacre.pages.html import paragraphs, table
+from nacre.papers import output
+from nacre.papers.judging.evidence import summed
+from nacre.papers.result import Reproduction
+from nacre.papers.showing.table import claims, notes
+from nacre.words.summary import Figures, Summary
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from nacre.kinds.kind import Plots
+
+
+def _lines(found: Reproduction) -> list[str]:
+    return [*summed(found.listed), *map(str, found.fits), *notes(found.listed)]
+
+
+def _summary(found: Reproduction) -> Summary:
+    return Summary((), _lines(found), [claims(found.listed)], _figures(found))
+
+
+def _html(found: Reproduction) -> str:
+    return table(claims(found.listed)) + paragraphs(_lines(found))
+
+
+def _figures(found: Reproduction) -> Figures:
+    return {name.replace("/", "-"): make for name, make in found.drawings().items()}
+
+
+def _figure(found: Reproduction, figure: str) -> alt.TopLevelMixin:
+    """A published figure, what was simulated beside what was published: `fig8`, `envy/fig8`."""
+    drawings = found.drawings()
+    meant = {name for name in drawings if figure in (name, name.partition("/")[2])}
+    if len(meant) != 1:
+        raise config_error([unknown("no drawing of a figure called", figure, drawings)])
+    return drawings[meant.pop()]()
+
+
+def _plots() -> Plots:
+    return {"figure": _figure}
+
+
+KIND = Kind(
+    summary=_summary,
+    html=_html,
+    figures=_figures,
+    suffixes=output.SUFFIXES,
+    plots=_plots,
+    names=output.NAMES,
+    write=output.write,
+)

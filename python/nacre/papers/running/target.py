@@ -1,0 +1,23 @@
+"""What is to be reproduced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from nacre.papers.spec.paper import Paper
+from nacre.papers.spec.plan import Point
+
+
+@dataclass(frozen=True)
+class Target:
+    """Figures of a paper that are to be reproduced."""
+
+    paper: Paper
+    figures: Sequence[str]
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """The points these figures need, each once."""
+        return self.paper.needed(self.figures)

@@ -1,0 +1,101 @@
+"""What every result can do beside holding data: it can be drawn, described, saved and read.
+
+This is the one module whose imports point upwards, to the kinds of results (`nacre.kinds`); they
+are imported when somebody asks, so that results themselves stay plain data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import altair as alt
+
+    from nacre.words.summary import Summary
+
+
+class Result:
+    """What commands and functions return."""
+
+    __slots__ = ()
+
+    @property
+    def plot(self) -> Plots:
+        """Its figures: `result.plot()` draws the first, `result.plot.wear()` one by its name."""
+        return Plots(self)
+
+    def summary(self) -> Summary:
+        """What it says: a headline, facts, tables, figures, and what it assumes."""
+        from nacre import kinds
+
+        return kinds.of(self).summary(self)
+
+    def save(
+        self, path: str | os.PathLike[str], *, figures: bool = False, replace: bool = True
+    ) -> Path:
+        """Writes it as the command line does: a directory, or the file of a curve.
+
+        Files appear complete or not at all; figures come last, if they are wanted. Those of an
+        earlier result in the directory go. What is there stays unless it may be replaced.
+        """
+        from nacre import kinds
+
+        return kinds.save(self, Path(path), figures=figures, replace=replace)
+
+    def draw(
+        self, directory: str | os.PathLike[str], stop: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Draws its figures into a directory, each file as soon as it is drawn.
+
+        Between files `stop` is asked; returns False if it ended the drawing.
+        """
+        from nacre import kinds
+        from nacre.files.atomic import write_file
+
+        return kinds.draw(self, lambda name, data: write_file(Path(directory, name), data), stop)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads one that was saved; raises `Error` for another file or directory."""
+        from nacre import kinds
+
+        found: Self = kinds.of_class(cls).read(Path(path))
+        return found
+
+    def _repr_html_(self) -> str:
+        from nacre import kinds
+
+        return kinds.of(self).html(self)
+
+
+class Plots:
+    """The figures of a result; `dir()` lists those it has data for."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def __call__(self, *about: Any, **options: Any) -> alt.TopLevelMixin:
+        """Draws its first figure."""
+        from nacre import kinds
+
+        return next(iter(kinds.of(self._result).plots().values()))(self._result, *about, **options)
+
+    def __getattr__(self, name: str) -> Callable[..., alt.TopLevelMixin]:
+        from functools import partial
+
+        from nacre import kinds
+
+        known = kinds.of(self._result).plots()
+        if name.startswith("_") or name not in known:
+            raise AttributeError(f"there is no figure {name!r}; there are: {', '.join(known)}")
+        return partial(known[name], self._result)
+
+    def __dir__(self) -> list[str]:
+        from nacre import kinds
+
+        return list(kinds.of(self._result).plots())

@@ -1,0 +1,42 @@
+"""What a check finds: every value of a scenario, and how large a study is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nacre.base.table import Table
+from nacre.base.toml import setting
+from nacre.base.view import View
+from nacre.results.base import Result
+from nacre.results.origins import assumed
+
+
+class CheckedScenario(Result, View):
+    """Every value of a scenario without mistakes, with its origin: what `nacre.check` returns."""
+
+    __slots__ = ()
+
+    def table(self) -> Table:
+        """A row per value: what it is, and where it comes from."""
+        rows = [
+            [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
+            for o in self.origins
+        ]
+        columns = ["value", "is", "from", "confidence", "source"]
+        return Table("", columns, [False] * 5, rows, prose=["is", "source"])
+
+    def __repr__(self) -> str:
+        unknown = len(assumed(self.origins))
+        return (
+            f"<nacre.CheckedScenario {self.name}: no mistakes; {len(self.origins)} values,"
+            f" {unknown} assumed>"
+        )
+
+
+@dataclass(frozen=True)
+class CheckedStudy:
+    """A study without mistakes."""
+
+    name: str
+    total: int
+    """How many points it has; of a search, how many it may run."""

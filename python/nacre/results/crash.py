@@ -1,0 +1,84 @@
+"""What losing the power of a device found."""
+
+from __future__ import annotations
+
+from nacre.base.view import View
+from nacre.results._record import ValueOrigin
+from nacre.results.base import Result
+
+
+class Tried(View):
+    """What became of the data under one class of faults.
+
+    `lost_and_told` blocks had an acknowledged write that recovery counts as lost; `lost_unseen`
+    devices returned something wrong, and have no means to see it.
+    """
+
+    fault: str
+    promise: str
+    points: int
+    injected: int
+    blocks_behind: int
+    lost_and_told: int
+    lost_unseen: int
+
+
+class Recovery(View):
+    """How long the device took to be ready; `bars` are pairs of seconds and how many."""
+
+    count: int
+    mean_s: float | None
+    p50_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    max_s: float | None
+    bars: tuple[tuple[float, int], ...]
+
+
+class Finding(View):
+    """A broken promise, and the fewest steps found that lead to it."""
+
+    problem: str
+    fault: str
+    steps: tuple[str, ...]
+    steps_drawn: int
+    repeats: bool
+
+
+class Crash(Result, View):
+    """What losing the power so often found; `finding` is None where every promise was kept."""
+
+    parts = {  # noqa: RUF012
+        "faults": Tried,
+        "recovery": Recovery,
+        "finding": Finding,
+        "origins": ValueOrigin,
+    }
+    name: str
+    scenario: str | None
+    seed: int
+    points: int
+    lives: int
+    restarts: int
+    requests: int
+    blocks_audited: int
+    promises: View
+    faults: tuple[Tried, ...]
+    branches: View
+    recovery: Recovery
+    finding: Finding | None
+    origins: tuple[ValueOrigin, ...]
+    """Every value of the stack, with where it comes from; the workload is drawn."""
+
+    @property
+    def silent(self) -> int:
+        """Lives of the device in which it returned corrupted data without an error.
+
+        Faults that a device has no means to detect do that, and violate no guarantee.
+        """
+        return sum(tried.lost_unseen for tried in self.faults)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every guarantee was kept, and no corrupted data were returned silently."""
+        return self.finding is None and not self.silent

@@ -1,0 +1,230 @@
+"""What caches would miss, by their size: of LRU caches of any size, and of several policies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from nacre.base.text import numbered
+from nacre.base.view import View
+from nacre.errors import TraceError
+from nacre.results.base import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+Kind = Literal["all", "reads", "writes"]
+Array: TypeAlias = "np.ndarray[Any, Any]"
+KINDS: tuple[Kind, ...] = ("all", "reads", "writes")
+Unit = Literal["block", "byte"]
+UNITS: tuple[Unit, ...] = ("block", "byte")
+"""What a miss ratio is a share of: accesses to blocks, or the bytes that were asked for."""
+
+
+class Curve(Result):
+    """What is said of misses by size: `about` says what they are of.
+
+    Where a sample of the blocks was followed, miss ratios are estimates.
+    """
+
+    def __init__(self, name: str, about: Mapping[str, Any]) -> None:
+        self.name = name
+        self.about = View(about)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a sample of the blocks was followed, not all."""
+        return bool(self.about.sample_rate < 1)
+
+    def kinds(self) -> list[Kind]:
+        """The kinds of access there are: reads, writes, or both and all together."""
+        found: list[Kind] = [kind for kind in KINDS[1:] if self.about[kind] > 0]
+        return ["all", *found] if len(found) > 1 else found
+
+    def to_polars(self) -> pl.DataFrame:
+        """Everything as one table: what files hold."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as one document."""
+        raise NotImplementedError
+
+
+class MissRatioCurve(Curve):
+    """Misses of reads, of writes and of both by the size of an LRU cache.
+
+    `about` says what it is the curve of; a curve of a sample is an estimate, and `ci95`
+    has half of each 95 % confidence interval.
+    """
+
+    def __init__(self, name: str, about: Mapping[str, Any], columns: Mapping[str, Array]) -> None:
+        super().__init__(name, about)
+        self._columns = columns
+
+    @property
+    def sizes(self) -> Array:
+        """The sizes the curve is drawn at, in bytes."""
+        return self._columns["bytes"]
+
+    def hits(self, size: int, kind: Kind = "all") -> float:
+        """Accesses to blocks that a cache of so many bytes serves."""
+        import numpy as np
+
+        kind, blocks = _kind(kind), self._blocks(size)
+        place = int(np.searchsorted(self._columns["step_blocks"], blocks, side="right")) - 1
+        if place < 0:
+            return 0.0
+        reads, writes = (float(self._columns[f"step_{op}_hits"][place]) for op in ("read", "write"))
+        return {"all": reads + writes, "reads": reads, "writes": writes}[kind]
+
+    def miss_ratio(self, size: int, kind: Kind = "all") -> float:
+        """The share of accesses to blocks that a cache of so many bytes does not serve."""
+        accesses = self.accesses(kind)
+        return 1 - self.hits(size, kind) / accesses if accesses else math.nan
+
+    def ci95(self, size: int, kind: Kind = "all") -> float:
+        """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
+        import numpy as np
+
+        within = self._columns[f"{_kind(kind)}_within"]
+        return float(np.interp(size, self.sizes, within))
+
+    def accesses(self, kind: Kind = "all") -> float:
+        """Accesses to blocks, hits and misses."""
+        if _kind(kind) == "all":
+            return float(self.about.reads + self.about.writes)
+        return float(self.about[kind])
+
+    def two_levels(self, upper: int, lower: int, kind: Kind = "all") -> tuple[float, float]:
+        """The shares of accesses that hit in a cache of `upper` bytes, and in one of `lower` below.
+
+        The lower one holds what left the upper one and gives it back when it is asked for
+        (exclusive): together they are one LRU stack, cut in two.
+        """
+        first, both = self.hits(upper, kind), self.hits(upper + lower, kind)
+        accesses = self.accesses(kind)
+        return first / accesses, (both - first) / accesses
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per size: `bytes`, the miss ratios, and the half-widths of a sampled curve."""
+        import polars as pl
+
+        shown = ["bytes", *self.kinds()]
+        if self.sampled:
+            shown += [f"{kind}_within" for kind in self.kinds()]
+        frame = pl.DataFrame({name: self._columns[name] for name in shown})
+        return frame.rename(lambda name: name.replace("_within", "_ci95"))
+
+    def steps(self) -> pl.DataFrame:
+        """Every size at which something changes: `blocks`, `read_hits`, `write_hits`."""
+        import polars as pl
+
+        names = ("blocks", "read_hits", "write_hits")
+        return pl.DataFrame({name: self._columns[f"step_{name}"] for name in names})
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the curve is of, and its frame by columns."""
+        return {**self.about.to_dict(), "curve": self.to_polars().to_dict(as_series=False)}
+
+    def _blocks(self, size: int) -> int:
+        if size < 0:
+            raise ValueError(f"size is {size}; a cache has 0 bytes or more")
+        return int(size) // int(self.about.block_bytes)
+
+    def __repr__(self) -> str:
+        rate = f", {100 * self.about.sample_rate:.3g} % of blocks followed" if self.sampled else ""
+        return f"<nacre.MissRatioCurve {self.name}: {self.accesses():,.0f} accesses{rate}>"
+
+
+def _kind(kind: Kind) -> Kind:
+    if kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; it is one of: {', '.join(KINDS)}")
+    return kind
+
+
+class CacheCurves(Curve):
+    """Misses by policy and size, of blocks and of bytes, of reads and of writes.
+
+    `about` says what they are of. Where a sample of the blocks was followed, they are estimates,
+    and `ci95` has half of each 95 % confidence interval.
+    """
+
+    def __init__(self, name: str, about: Mapping[str, Any]) -> None:
+        super().__init__(name, {key: value for key, value in about.items() if key != "rows"})
+        self._rows: list[dict[str, Any]] = about["rows"]
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies, as they were given."""
+        return list(dict.fromkeys(row["policy"] for row in self._rows))
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes in bytes, as they were given."""
+        block = int(self.about.block_bytes)
+        return list(dict.fromkeys(row["blocks"] * block for row in self._rows))
+
+    def miss_ratio(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
+        """The share that a cache of so many bytes misses; NaN where nothing is asked for.
+
+        Raises `TraceError` for a policy or a size that was not simulated.
+        """
+        return self._number(policy, size, kind, by)
+
+    def ci95(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
+        """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
+        return self._number(policy, size, f"{kind}_within", by)
+
+    def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
+        """One row per policy and size: `policy`, `bytes`, the miss ratios and their intervals.
+
+        Ratios are of blocks, and beside them of bytes, `byte_all`; or only of what `by` says.
+        """
+        if by is not None:
+            return self._of(by)
+        import polars as pl
+
+        of_bytes = self._of("byte").drop("policy", "bytes")
+        named = of_bytes.rename({name: f"byte_{name}" for name in of_bytes.columns})
+        return pl.concat([self._of("block"), named], how="horizontal")
+
+    def _of(self, by: Unit) -> pl.DataFrame:
+        """Ratios of blocks or of bytes."""
+        import polars as pl
+
+        block = int(self.about.block_bytes)
+        shown = [*self.kinds()] + [f"{kind}_within" for kind in self.kinds() if self.sampled]
+        schema = {"policy": pl.String, "bytes": pl.UInt64, **dict.fromkeys(shown, pl.Float64)}
+        rows = [
+            {"policy": row["policy"], "bytes": row["blocks"] * block}
+            | {key: row[by][key] for key in shown}
+            for row in self._rows
+        ]
+        frame = pl.DataFrame(rows, schema=schema)
+        return frame.rename(lambda name: name.replace("_within", "_ci95"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `nacre trace mrc --policy ... --json` prints."""
+        return {**self.about.to_dict(), "name": self.name, "caches": self._rows}
+
+    def _number(self, policy: str, size: int, key: str, by: Unit) -> float:
+        blocks = size // int(self.about.block_bytes)
+        for row in self._rows:
+            if row["policy"] == policy and row["blocks"] == blocks:
+                value = row[by][key]
+                return math.nan if value is None else float(value)
+        raise TraceError(
+            f"no {policy} of {size} bytes was simulated; there are {', '.join(self.policies)}"
+            f" of {', '.join(map(str, self.sizes))} bytes",
+            "no-data",
+        )
+
+    def __repr__(self) -> str:
+        accesses = int(self.about.reads + self.about.writes)
+        rate = f", {100 * self.about.sample_rate:.3g} % of blocks followed" if self.sampled else ""
+        return (
+            f"<nacre.CacheCurves {self.name}: {', '.join(self.policies)} at"
+            f" {numbered(len(self.sizes), 'size')}; {accesses:,} accesses{rate}>"
+        )

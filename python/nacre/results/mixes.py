@@ -1,0 +1,242 @@
+"""Every mix of the tiers of a scenario, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nacre.base.text import amount, size
+from nacre.base.view import View
+from nacre.errors import Error, config_error, unknown
+from nacre.results.base import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from nacre.results.record import Record
+
+SCORES = ("iops_per_cost", "iops", "mean_ns", "cost")
+"""What mixes are ordered by; of a time or a cost, the least is best."""
+_LEAST = ("mean_ns", "cost")
+
+
+@dataclass(frozen=True)
+class Tier:
+    """One tier: its name, what a mean access takes when nothing else is asked, and its price."""
+
+    name: str
+    read_ns: float
+    write_ns: float
+    price: float | None
+    """Of a GiB, counted in `price_basis`."""
+    price_basis: str | None = None
+    """What the price is counted in, such as `USD 2023`; None where that is not said."""
+    measured_bytes: int | None = None
+    """Of a device known by its latencies: the size of the accesses that it was measured with."""
+    side_by_side: int = 1
+    """How many of these it works on at one time."""
+
+
+class Mixes(Result):
+    """Every mix of some tiers in equal steps, its extents placed best for the whole workload.
+
+    Scored as one access after the other, each taking what its size takes: `iops` is one over the
+    mean latency of an idle device, with no queues. A request that touches several extents is an
+    access to each. `cost` is the mean price of a GiB; where the prices of the tiers are counted in
+    different things, no mix has one, and `findings` says so.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        tiers: tuple[Tier, ...],
+        accesses: tuple[int, int],
+        frame: pl.DataFrame,
+        sizes: tuple[int, int] = (0, 0),
+        budget: float | None = None,
+        *,
+        origins: Sequence[View] = (),
+        simulated: Mapping[str, Record] | None = None,
+    ) -> None:
+        self.name = name
+        self.tiers = tiers
+        self.reads, self.writes = accesses
+        self.read_bytes, self.write_bytes = sizes
+        self.budget = budget
+        """What a GiB may cost, where only mixes within that are kept."""
+        self.origins = origins
+        """Every value of the scenario, with where it comes from."""
+        self.simulated = dict(simulated or {})
+        """The records of the mixes that were run, too, by what the mixes are."""
+        self._frame = frame
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tiers, the fastest first."""
+        return [tier.name for tier in self.tiers]
+
+    @property
+    def bases(self) -> list[str]:
+        """What the prices of the tiers are counted in, each once."""
+        priced = (tier for tier in self.tiers if tier.price is not None)
+        return list(dict.fromkeys(tier.price_basis or "not stated" for tier in priced))
+
+    @property
+    def findings(self) -> list[str]:
+        """What keeps the scores from being taken at their face."""
+        found = []
+        if len(self.bases) > 1:
+            priced = ", ".join(
+                f"{tier.name} in {tier.price_basis or 'something not stated'}"
+                for tier in self.tiers
+                if tier.price is not None
+            )
+            found.append(
+                f"prices are counted in different things, so no mix has a cost: {priced};"
+                ' convert them, as --prices "USD 2009=1.42 USD 2023", or give all tiers price and'
+                " price_basis alike"
+            )
+        longest = max(
+            total / count if count else 0.0
+            for total, count in ((self.read_bytes, self.reads), (self.write_bytes, self.writes))
+        )
+        for tier in self.tiers:
+            measured = tier.measured_bytes
+            if measured is not None and longest > measured * tier.side_by_side:
+                at_once = f", {tier.side_by_side:,} at a time" if tier.side_by_side > 1 else ""
+                found.append(
+                    f"{tier.name} was measured with accesses of {size(measured)}; one of"
+                    f" {size(longest)} takes their latency for each of its parts{at_once}, which"
+                    " devices that stream do not"
+                )
+        return found
+
+    @property
+    def extents(self) -> int:
+        """The extents that are placed."""
+        return int(sum(self._frame[f"{name}_extents"][0] for name in self.names))
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per mix: the share and the extents of each tier, then its scores.
+
+        A share is in a column of its tier's name; where the extents cannot be divided so, the
+        tier has a part of one more or less. `mean_ns` is the mean latency; `cost` and
+        `iops_per_cost` are null where the price of a tier that the mix uses is not known.
+        """
+        return self._frame
+
+    def best(self, count: int = 10, by: str = "iops_per_cost") -> pl.DataFrame:
+        """The best mixes by one of: iops_per_cost, iops, mean_ns, cost; ties go to the cheaper.
+
+        Raises `Error` where nothing is known to order them by, and where no mix is left.
+        """
+        if by not in SCORES:
+            raise config_error([unknown("no score called", by, SCORES)])
+        if not self._frame.height:
+            kept = (
+                "" if self.budget is None else f": none costs {amount(self.budget)} or less a GiB"
+            )
+            raise Error(f"no mix is left{kept}", "no-data")
+        known = self._frame.drop_nulls(by)
+        if not known.height:
+            why = "".join(f"; {finding}" for finding in self.findings)
+            raise Error(f"no mix has a known {by}; by iops they can be ordered{why}", "no-data")
+        order = known.sort(by, "cost", descending=[by not in _LEAST, False], maintain_order=True)
+        return order.head(count)
+
+    def pure(self) -> pl.DataFrame:
+        """The mixes of one tier alone, in the order of the tiers."""
+        import polars as pl
+
+        return pl.concat(self._frame.filter(pl.col(name) == 1) for name in self.names)
+
+    def without(self, *tiers: str) -> Mixes:
+        """Only the mixes that use none of these tiers."""
+        import polars as pl
+
+        for name in tiers:
+            if name not in self.names:
+                raise config_error([unknown("no tier called", name, self.names)])
+        left = self._frame.filter(*(pl.col(name) == 0 for name in tiers))
+        return self._of(self.tiers, left)
+
+    def within(self, cost: float) -> Mixes:
+        """Only the mixes of which a GiB costs no more; there may be none."""
+        import polars as pl
+
+        return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
+
+    def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
+        """The same mixes where a GiB of each tier has another price, all counted in `basis`.
+
+        Raises `ConfigError` for a tier without a price, and for a price of no tier.
+        """
+        import polars as pl
+
+        for name in {*prices, *self.names} - {*prices}.intersection(self.names):
+            raise config_error([unknown("a price and a tier have to meet:", name, self.names)])
+        tiers = tuple(
+            replace(tier, price=prices[tier.name], price_basis=basis) for tier in self.tiers
+        )
+        held = {name: pl.col(f"{name}_extents") for name in self.names}
+        paid = pl.sum_horizontal(held[name] * prices[name] for name in self.names)
+        cost = paid / pl.sum_horizontal(held.values())
+        frame = self._frame.with_columns(cost.alias("cost"))
+        return self._of(
+            tiers, frame.with_columns((pl.col("iops") / pl.col("cost")).alias("iops_per_cost"))
+        )
+
+    def _of(
+        self, tiers: tuple[Tier, ...], frame: pl.DataFrame, budget: float | None = None
+    ) -> Mixes:
+        left = self.simulated
+        if left:
+            known = {called(row, self.names) for row in frame.iter_rows(named=True)}
+            left = {name: record for name, record in left.items() if name in known}
+        return Mixes(
+            self.name,
+            tiers,
+            (self.reads, self.writes),
+            frame,
+            (self.read_bytes, self.write_bytes),
+            budget,
+            origins=self.origins,
+            simulated=left,
+        )
+
+    @property
+    def ordered_by(self) -> str:
+        """What they are best ordered by: IOPS per cost where prices are known."""
+        return "iops_per_cost" if self._frame["iops_per_cost"].count() else "iops"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `nacre mixes --json` prints."""
+        by = "iops_per_cost" if self._frame["cost"].count() else "iops"
+        return {
+            "name": self.name,
+            "reads": self.reads,
+            "writes": self.writes,
+            "read_bytes": self.read_bytes,
+            "write_bytes": self.write_bytes,
+            "extents": self.extents,
+            "tiers": [vars(tier) for tier in self.tiers],
+            "cost_basis": None if self.bases in ([], ["not stated"]) else " and ".join(self.bases),
+            "budget": self.budget,
+            "findings": self.findings,
+            "best": self.best(by=by).to_dicts(),
+            "pure": self.pure().to_dicts(),
+            "mixes": self._frame.to_dicts(),
+            "origins": [dict(origin) for origin in self.origins],
+        }
+
+    def __len__(self) -> int:
+        return int(self._frame.height)
+
+    def __repr__(self) -> str:
+        return f"<nacre.Mixes {self.name}: {len(self)} mixes of {', '.join(self.names)}>"
+
+
+def called(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """What a mix is: `5 % pcm_ssd, 95 % disk`."""
+    return ", ".join(f"{100 * row[name]:.3g} % {name}" for name in names if row[name])

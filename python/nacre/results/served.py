@@ -1,0 +1,173 @@
+"""What is known of a device that is being served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
+
+from nacre.base.view import View
+from nacre.errors import Error
+from nacre.results.base import Result
+from nacre.results.record import Component, Record
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Harm: TypeAlias = Literal["reads", "writes", "heal"]
+
+
+class Counted(View):
+    """Requests of one kind: how many, their bytes, and how many of them ended in an error."""
+
+    requests: int
+    bytes: int
+    errors: int
+
+
+class Requests(View):
+    """Requests by kind; `unknown` ones are none that a server knows."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
+        ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted
+    )
+    read: Counted
+    write: Counted
+    trim: Counted
+    zero: Counted
+    flush: Counted
+    cache: Counted
+    status: Counted
+    unknown: Counted
+
+
+class Recorded(View):
+    """How a recording goes, or how the last one went: `error` says why there is no trace."""
+
+    path: str
+    is_under_way: bool
+    requests: int
+    bytes: int | None
+    error: str | None
+
+
+class Outage(Result, View):
+    """What a loss of power did.
+
+    `acknowledged_lost` programs of writes that were done had not landed and are gone, with
+    `bytes_lost`; a program is what the medium takes on at a time, for a disk a whole write.
+    `under_way` writes were not done yet. After `ready_after_s` of simulated time the device is
+    ready again.
+    """
+
+    acknowledged_lost: int
+    bytes_lost: int
+    under_way: int
+    ready_after_s: float
+
+
+class ExportStatistics(Result, View):
+    """What is known of one served device; its components are as in a record."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "requests": Requests,
+        "components": Component,
+        "recording": Recorded,
+    }
+    name: str
+    bytes: int
+    read_only: bool
+    timing: str
+    dilation: float | None
+    requests: Requests
+    answered: int
+    late: int
+    modelled: View
+    wall: View
+    simulated_s: float
+    components: tuple[Component, ...]
+    write_amplification: float | None
+    cleaning_cost: float | None
+    erases: int | None
+    energy_j: View
+    lifetime_days: float | None
+    recording: Recorded | None
+
+    def blocks(self, component: str | None = None) -> pl.DataFrame:
+        """One row per erase block, as of a record; raises `Error` for a device without any."""
+        return self.as_record().blocks(component)
+
+    def as_record(self) -> Record:
+        """The part of a record that the tables and figures of erase blocks read."""
+        import numpy as np
+
+        columns = self.get("columns")
+        if columns is None:
+            raise Error(
+                "the statistics have no columns; ask for them with stats(columns=True)", "no-data"
+            )
+        arrays = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+        return Record(self.to_dict(), arrays)
+
+
+class Sample(NamedTuple):
+    """What a device has served so far: two of them tell its rates and latencies in between.
+
+    `read_ns` and `write_ns` are the modelled latencies of `timed_reads` and `timed_writes`
+    requests together.
+    """
+
+    up_s: float
+    reads: int
+    writes: int
+    timed_reads: int = 0
+    timed_writes: int = 0
+    read_ns: float = 0.0
+    write_ns: float = 0.0
+
+
+class Statistics(Result, View):
+    """What is known of a server."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
+    version: str
+    up_s: float
+    connections: View
+    exports: tuple[ExportStatistics, ...]
+
+    def export(self, name: str | None = None) -> ExportStatistics:
+        """The device called so, or the first; raises `Error` where there is none."""
+        for export in self.exports:
+            if name in (None, export.name):
+                return export
+        known = ", ".join(export.name for export in self.exports)
+        raise Error(f'there is no export "{name}"; there is {known}', "unknown-name")
+
+    def sample(self, name: str | None = None) -> Sample:
+        """What the device has served so far, for `nacre.figures.served`."""
+        export = self.export(name)
+        timed, taken_ns = [], []
+        for took in (export.modelled["read"], export.modelled["write"]):
+            timed.append(took.count if took else 0)
+            taken_ns.append(took.count * took.mean_ns if took else 0.0)
+        asked = export.requests
+        return Sample(self.up_s, asked.read.requests, asked.write.requests, *timed, *taken_ns)
+
+
+class Service(View):
+    """What a server saw: clients, and what became of each device.
+
+    `unsynced` says which image could not be brought to the disk at the end, and why.
+    """
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
+
+    clients: int
+    dropped: int
+    last_drop: str | None
+    unsynced: str | None
+    exports: tuple[ExportStatistics, ...]
+
+    @property
+    def export(self) -> ExportStatistics:
+        """The first device that was served: `answered`, `late`, `modelled`, `wall` and more."""
+        return self.exports[0]

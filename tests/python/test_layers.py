@@ -1,0 +1,103 @@
+"""The folders of `nacre` import downward only, and no module imports itself by way of others."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import nacre
+import pytest
+
+LAYERS = (
+    ("errors", "base"),
+    ("config", "policies", "scenario"),
+    ("results",),
+    ("files",),
+    ("traces",),
+    ("simulate",),
+    ("devices",),
+    ("studies",),
+    ("words",),
+    ("figures",),
+    ("pages",),
+    ("kinds",),
+    ("papers", "interop"),
+    ("explorer",),
+    ("cli",),
+    ("__init__", "__main__"),
+)
+"""From the bottom up; what shares a layer does not know each other, but `errors` and `base`."""
+LATE = "nacre.results.base"
+"""The one module that may import upward: what every result can do."""
+CORE = "nacre._core"
+HOME = Path(nacre.__file__).parent
+
+
+def modules() -> dict[str, Path]:
+    """Every module by its name; the examples are programs of their own."""
+    found = {}
+    for file in HOME.rglob("*.py"):
+        parts = ["nacre", *file.relative_to(HOME).with_suffix("").parts]
+        if "examples" not in parts:
+            found[".".join(parts)] = file
+    return found
+
+
+def imported(file: Path, known: set[str]) -> Iterator[str]:
+    """What a module imports: at its top, inside functions, and for type checkers alone."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            modules_too = {*known, CORE}
+            names = [
+                name if {name, f"{name}.__init__"} & modules_too else node.module for name in names
+            ]
+        for name in names:
+            if name.startswith("nacre.") or name == "nacre":
+                yield name if name in known else f"{name}.__init__"
+
+
+EDGES = {
+    name: set(imported(file, set(modules()))) & set(modules()) for name, file in modules().items()
+}
+
+
+def layer(module: str) -> int:
+    """How high a module lies."""
+    folder = module.split(".")[1]
+    return next(number for number, row in enumerate(LAYERS) if folder in row)
+
+
+def test_no_folder_imports_one_above_it_or_beside_it() -> None:
+    wrong = [
+        f"{name} imports {other}"
+        for name, others in EDGES.items()
+        for other in others
+        if name != LATE
+        and name.split(".")[1] != other.split(".")[1]
+        and other != "nacre.__init__"
+        and layer(other) >= max(layer(name), 1)
+    ]
+    assert not wrong, "move what is shared down, or ask for it from above"
+
+
+def test_only_what_users_would_write_imports_the_package_itself() -> None:
+    users = ("nacre.cli.", "nacre.explorer.", "nacre.__")
+    assert [
+        name for name, of in EDGES.items() if "nacre.__init__" in of and not name.startswith(users)
+    ] == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    downward = {name: of for name, of in EDGES.items() if name != LATE}
+    try:
+        TopologicalSorter(downward).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_few_modules_lie_flat_in_the_package() -> None:
+    assert len(list(HOME.glob("*.py"))) <= 6
