@@ -179,7 +179,8 @@ def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
 
 
 def test_pages_call_what_everybody_calls() -> None:
-    public: tuple[str, ...] = ("nacre", "nacre.errors", "nacre.base", "nacre.scenario", "nacre.results")
+    public: tuple[str, ...]
+    public = ("nacre", "nacre.errors", "nacre.base", "nacre.scenario", "nacre.results")
     public += ("nacre.kinds", "nacre.words", "nacre.traces", "nacre.simulate", "nacre.devices")
     public += ("nacre.files.atomic", "nacre.explorer", "nacre.papers", "nacre.studies")
     foreign = set()
