@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`drive`] | open and closed loops around a device, and what they saw |
+//! | [`cleaning_laws`] | closed forms of what cleaning costs |
 //! | [`queueing`] | closed forms of queueing theory |
 //! | [`mod@conformance`] | what every device must do, whatever it models |
 //! | [`events`] | what every device of the event contract must do |
@@ -13,6 +14,7 @@
 //! | [`workbench`] | builds devices, as a scenario would |
 //! | [`restoring`] | what is restored goes on as what was saved |
 
+pub mod cleaning_laws;
 pub mod conformance;
 pub mod crashing;
 pub mod drive;

@@ -22,7 +22,7 @@ pub mod locality_gathering;
 pub mod product_average;
 
 #[cfg(test)]
-pub(crate) mod laws;
+pub(crate) use nacre_testkit::cleaning_laws as laws;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -3,19 +3,19 @@
 //! Utilisation counts data segments only, not those that stand by.
 
 /// Cost of cleaning segments that are live to the share `v`.
-pub(crate) fn at(v: f64) -> f64 {
+pub fn at(v: f64) -> f64 {
     v / (1.0 - v)
 }
 
 /// FIFO cleaning of large segments in large numbers under uniform writes: v = exp(-(1 - v) / u)
 /// (desnoyers-2012). Greedy cleaning has the same limit.
-pub(crate) fn fifo(u: f64) -> f64 {
+pub fn fifo(u: f64) -> f64 {
     fifo_mixed(u, &[(1.0, 1.0)])
 }
 
 /// The same for kinds of pages that are mixed in every segment, each a share f of the data that takes a share r
 /// of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v = c / (1 + c).
-pub(crate) fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
+pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
     // Bisection: below the fixed point the cost of v is less than what the writes leave live.
     let (mut low, mut high) = (0.0, u);
     for _ in 0..100 {
@@ -28,23 +28,27 @@ pub(crate) fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
 
 /// Locality gathering, pages perfectly sorted and free space at its best: [u / (1 - u)] (sum of sqrt(f r))^2. A
 /// lower bound for it.
-pub(crate) fn sorted(u: f64, hot: f64) -> f64 {
+pub fn sorted(u: f64, hot: f64) -> f64 {
     let sum = 2.0 * (hot * (1.0 - hot)).sqrt();
     at(u) * sum * sum
 }
 
-#[test]
-fn the_laws_give_the_published_numbers() {
-    for (u, cost) in [(0.5, 0.255), (0.6, 0.480), (0.7, 0.876), (0.8, 1.693), (0.9, 4.179), (0.95, 9.17)] {
-        nacre_testkit::assert_close("FIFO", fifo(u), cost, 1e-3);
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_laws_give_the_published_numbers() {
+        for (u, cost) in [(0.5, 0.255), (0.6, 0.480), (0.7, 0.876), (0.8, 1.693), (0.9, 4.179), (0.95, 9.17)]
+        {
+            crate::assert_close("FIFO", super::fifo(u), cost, 1e-3);
+        }
+        for (hot, cost) in [(0.2, 2.034), (0.1, 2.533), (0.05, 3.074)] {
+            crate::assert_close(
+                "mixed",
+                super::fifo_mixed(0.8, &[(hot, 1.0 - hot), (1.0 - hot, hot)]),
+                cost,
+                1e-3,
+            );
+        }
+        crate::assert_close("sorted 10/90", super::sorted(0.8, 0.1), 1.44, 1e-9);
     }
-    for (hot, cost) in [(0.2, 2.034), (0.1, 2.533), (0.05, 3.074)] {
-        nacre_testkit::assert_close(
-            "mixed",
-            fifo_mixed(0.8, &[(hot, 1.0 - hot), (1.0 - hot, hot)]),
-            cost,
-            1e-3,
-        );
-    }
-    nacre_testkit::assert_close("sorted 10/90", sorted(0.8, 0.1), 1.44, 1e-9);
 }
