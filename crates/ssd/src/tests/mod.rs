@@ -1,11 +1,37 @@
 //! Tests of the drive.
 
+mod allocation;
+mod amplification;
+mod arbitration;
+mod array;
+mod bandwidth;
 mod contract;
+mod drive;
+pub(crate) mod driven;
+mod erasing;
+mod errors;
+mod handles;
+mod idle;
+mod mapping;
+mod mistakes;
+mod parity;
+mod plane_reads;
+mod priority;
+mod programming;
+mod recovery;
 mod scheduling;
+mod share;
+mod slc_cache;
+mod suspension;
+mod wear;
+mod zones;
 
+use crate::config::Config;
 use crate::workbench::workbench;
+use driven::{Driven, driven};
 use nacre_kernel::event::Device;
-use nacre_kernel::{Activity, ComponentReport, Op, Random, Request, Streams, Time};
+use nacre_kernel::{Activity, ComponentReport, Op, Random, Request, Resource, Streams, Time};
+use nacre_testkit::assert_close;
 use nacre_testkit::oracle::{Load, Visit};
 use nacre_testkit::visits;
 
@@ -42,16 +68,57 @@ pub(super) fn random(name: &str) -> Random {
 
 /// A request of one unit of 4 KiB.
 pub(super) fn unit(op: Op, number: u64) -> Request {
-    Request { arrival: Time::ZERO, address: number * 4096, bytes: 4096, volume: 0, op }
+    units(op, number, 1)
 }
 
-/// Requests of one unit on `device`, so many outstanding at a time.
-pub(super) fn closed_loop(
-    device: &mut dyn Device,
-    depth: usize,
-    count: u64,
-    request: impl FnMut(u64) -> Request,
-) -> Vec<Visit> {
-    let requests: Vec<Request> = (0..count).map(request).collect();
-    visits(device, &requests, Load::Closed { clients: depth })
+/// A request of `count` units.
+pub(super) fn units(op: Op, number: u64, count: u32) -> Request {
+    Request { arrival: Time::ZERO, address: number * 4096, bytes: count * 4096, volume: 0, op }
+}
+
+/// The configuration of the drive with `settings`.
+pub(crate) fn config(settings: &str) -> Config {
+    let workbench = workbench(3);
+    let slot = workbench.slot(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"));
+    slot.config(nacre_device::Builder::families(&workbench))
+}
+
+/// Why the drive with `settings` is refused.
+pub(super) fn problems(settings: &str) -> String {
+    let refused = workbench(1).build_events(&text(settings)).err();
+    refused.unwrap_or_else(|| panic!("{settings} was taken")).to_string()
+}
+
+pub(super) fn counter(report: &ComponentReport, name: &str) -> u64 {
+    let found = report.counters.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("there is no counter {name}")).1
+}
+
+/// The first value of a column of the report.
+pub(super) fn column(report: &ComponentReport, name: &str) -> f64 {
+    let found = report.columns.iter().find(|column| column.name == name);
+    found.unwrap_or_else(|| panic!("there is no column {name}")).values[0]
+}
+
+/// The resource called `name` of the report.
+pub(super) fn resource<'a>(report: &'a ComponentReport, name: &str) -> &'a Resource {
+    let found = report.resources.iter().find(|resource| resource.name == name);
+    found.unwrap_or_else(|| panic!("there is no resource {name}"))
+}
+
+/// A drive whose flash is the bound, with `settings`, in steady cleaning: writes a second, and what they are by the work of
+/// its dies.
+pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
+    let bound = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
+    let mut device = driven(&format!("{bound}\n{settings}"));
+    let count = device.unit_count();
+    let mut random = random("steady");
+    device.precondition(3 * count, |_| random.below(count));
+    device.restart_ledger();
+    let seen = device.closed_loop(64, count, |_| unit(Op::Write, random.below(count)));
+    let wear = device.report().wear.expect("it wears");
+    let copies = wear.cleaned as f64 / wear.host as f64;
+    // For each unit written: it and the copies are programmed, copies read, and blocks of 256 pages erased.
+    let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
+    (device, seen.per_second(), 4.0 / each)
 }

@@ -8,6 +8,8 @@ mod deciding;
 mod happening;
 mod issuing;
 mod power;
+#[cfg(test)]
+mod tests;
 mod turns;
 
 pub(crate) use issuing::HostRead;

@@ -1,0 +1,271 @@
+//! The array against a naive memory: every unit reads as what was written to it last.
+
+use super::*;
+use crate::buffer::slc_cache::SlcCache;
+use crate::config::Streams as Kinds;
+use crate::flash::geometry::{Cells, Geometry};
+use crate::ftl::allocation::handles::Handles;
+use crate::ftl::allocation::plane_allocation::PlaneAllocation;
+use crate::ftl::array::{Array, Rules};
+use crate::ftl::blocks::{Blocks, Durability};
+use crate::ftl::flash_ops::{Cause, FlashOps, Untimed};
+use crate::ftl::mapping::cache::{Lookup, MappingCache};
+use nacre_controller::cleaning;
+use nacre_media::store::{Memory, Store};
+
+/// A small array over `store`, under the policy called `cleaning`.
+fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
+    let mut workbench = workbench(3);
+    let config = config(&format!("{settings}\ncleaning = \"{cleaning}\""));
+    let geometry = Geometry::of(&config);
+    let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, &mut workbench).unwrap();
+    let durability = Durability {
+        endurance: config.nand.endurance,
+        spread: config.nand.endurance_spread.0,
+        bad: config.factory_bad.0,
+    };
+    let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));
+    let mapping =
+        config.mapping_cache.map(|cache| MappingCache::new(geometry.mapping_units, (cache.0 / 4096) as u32));
+    let rules = Rules {
+        erased_while_idle: 0,
+        erases_in_turn: false,
+        separate: config.streams == Kinds::Separate,
+        youngest_first: config.youngest_first,
+        wear_spread: config.wear_spread,
+        held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
+    };
+    let mut array = Array::new(
+        geometry,
+        rules,
+        store,
+        cleaner,
+        blocks,
+        mapping,
+        (Handles::new(&config, &geometry), PlaneAllocation::new(&config, &geometry)),
+    );
+    array.slc = SlcCache::new(&config, &geometry);
+    array
+}
+
+pub(super) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store::Nothing> {
+    over(settings, cleaning, nacre_media::store::Nothing)
+}
+
+/// An array of two dies with blocks of 32 pages, which carry eight bytes each.
+fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
+    over(&format!("{settings}\nchannels = 1\npages = 32"), cleaning, Memory::new(8))
+}
+
+/// The bytes of `unit`, or `None` where it is mapped to nothing.
+fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
+    let page = array.table[unit].checked_sub(1)?;
+    let mut bytes = [0; 8];
+    array.flash.read(page, 0, &mut bytes);
+    Some(u64::from_le_bytes(bytes))
+}
+
+/// Random writes and trims; `naive` holds what every unit reads as.
+fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random: &mut Random) {
+    for step in 1..=steps {
+        // Half of the writes go to a tenth of the units.
+        let span = if random.chance(0.5) { naive.len() as u64 / 10 } else { naive.len() as u64 };
+        let unit = random.below(span) as usize;
+        if random.chance(0.02) {
+            array.trim(unit as u32);
+            naive[unit] = None;
+        } else {
+            look_up(array, unit as u32);
+            assert!(array.write(unit as u32, &step.to_le_bytes(), &mut Untimed));
+            naive[unit] = Some(step);
+        }
+        if random.chance(0.001) {
+            array.flush(&mut Untimed);
+        }
+    }
+}
+
+/// What the device does before a write where the mapping table is in flash.
+fn look_up(array: &mut Array<Memory>, unit: u32) {
+    let page = unit / array.geometry.mappings_per_unit;
+    if let Some(Lookup::Miss { programmed: Some(leaving) }) =
+        array.mapping.as_mut().map(|mapping| mapping.look_up(page, true))
+    {
+        array.write_mapping(leaving, &mut Untimed);
+    }
+}
+
+#[test]
+fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
+    let settings = [
+        ("blocks = 32", "greedy"),
+        ("blocks = 32", "fifo"),
+        ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3", "greedy"),
+        ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3\nstreams = \"mixed\"", "d_choices"),
+        ("blocks = 32\nover_provisioning = \"40 %\"", "locality_gathering"),
+        ("blocks = 32\nover_provisioning = \"40 %\"", "hybrid"),
+        ("blocks = 32\nplanes = 3\nover_provisioning = \"40 %\"\nbuffer_kept = \"25 %\"", "cost_benefit"),
+        (
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"",
+            "greedy",
+        ),
+        (
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"4 KiB\"\nwear_spread = 4\nmapping_entry = \"64 B\"",
+            "fifo",
+        ),
+        ("blocks = 48\nspare_blocks = 8\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"", "greedy"),
+        (
+            "blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"static\"\nbuffer_kept = \"25 %\"",
+            "greedy",
+        ),
+        (
+            "blocks = 32\npage = \"16 KiB\"\nallocation = \"static\"\nallocation_order = \"PDWC\"\nwear_spread = 3",
+            "fifo",
+        ),
+        ("blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"dynamic\"\nwear_spread = 3", "d_choices"),
+        ("blocks = 32\nways = 4\nover_provisioning = \"160 %\"\nwear_spread = 3\nparity = {}", "greedy"),
+        (
+            "blocks = 32\nplanes = 3\nways = 4\nover_provisioning = \"80 %\"\nbuffer_kept = \"25 %\"\nparity = {}",
+            "cost_benefit",
+        ),
+        (
+            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"\nparity = { stripe = 2 }",
+            "fifo",
+        ),
+        (
+            "blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nstreams = \"mixed\"\nwear_spread = 3\nparity = {}",
+            "d_choices",
+        ),
+        (
+            "blocks = 48\nspare_blocks = 8\npage = \"8 KiB\"\nallocation = \"dynamic\"\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"",
+            "greedy",
+        ),
+    ];
+    for (settings, cleaning) in settings {
+        let mut array = with_bytes(settings, cleaning);
+        let mut naive = vec![None; array.geometry.logical_units as usize];
+        let mut random = random("naive");
+        for _ in 0..10 {
+            work(&mut array, &mut naive, 4_000, &mut random);
+            array.check_invariants();
+            for (unit, &expected) in naive.iter().enumerate() {
+                assert_eq!(read(&array, unit), expected, "unit {unit} with {settings}, {cleaning}");
+            }
+        }
+        assert!(array.programs.cleanings > 100, "{settings}: {:?}", array.programs);
+    }
+}
+
+/// What the flash was told to do.
+#[derive(Default)]
+struct Told {
+    programs: u64,
+    reads: u64,
+    units_read: u64,
+    erases: u64,
+    last: std::collections::BTreeMap<u32, u32>,
+}
+
+impl FlashOps for Told {
+    fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
+        let next = self.last.entry(superblock).or_insert(0);
+        assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");
+        *next += 1;
+        self.programs += 1;
+    }
+
+    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {
+        unreachable!("there is no parity");
+    }
+
+    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, units: u32, _cause: Cause) {
+        self.reads += 1;
+        self.units_read += u64::from(units);
+    }
+
+    fn erase(&mut self, superblock: u32) {
+        self.last.remove(&superblock);
+        self.erases += 1;
+    }
+
+    fn die_free_from(&mut self, _die: u32) -> Time {
+        Time::ZERO
+    }
+}
+
+#[test]
+fn the_flash_is_told_of_every_program_read_and_erase() {
+    for cleaning in ["greedy", "hybrid"] {
+        let mut array = small("blocks = 64\nplanes = 2\npages = 32\nover_provisioning = \"40 %\"", cleaning);
+        let (mut told, mut random) = (Told::default(), random("told"));
+        for _ in 0..60_000 {
+            let unit = random.below(u64::from(array.geometry.logical_units)) as u32;
+            assert!(array.write(unit, &[], &mut told));
+        }
+        let units = u64::from(array.geometry.operation_units);
+        let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
+        assert_eq!(told.programs * units + waiting, array.flash.programs(), "{cleaning}");
+        assert_eq!(told.erases, array.flash.erases());
+        let pending = array.relocations().map(|relocation| u64::from(relocation.reading.units)).sum::<u64>();
+        assert_eq!(told.units_read + pending, array.programs.cleaned, "every copy is read");
+        assert!(told.reads <= told.units_read);
+    }
+}
+
+#[test]
+fn division_by_a_fixed_number_is_exact() {
+    let mut random = random("division");
+    for planes in [1, 3, 5, 7, 64] {
+        let array =
+            small(&format!("planes = {planes}\npages = 64\nblocks = 64\nbuffer = \"1 MiB\""), "greedy");
+        let geometry = array.geometry;
+        for _ in 0..1000 {
+            let number = random.below(u64::from(u32::MAX)) as u32;
+            assert_eq!(geometry.operation_of(0, number), number / geometry.operation_units);
+            let spot = geometry.spot(number);
+            assert_eq!((spot.die, spot.page), (number % geometry.dies, number / geometry.dies));
+        }
+    }
+}
+
+#[test]
+fn short_sequences_of_every_operation_keep_the_newest_version() {
+    // Every sequence of eight steps over write a, write b, trim a and flush, from an array that is nearly full.
+    let filled = || {
+        let mut array = with_bytes("blocks = 8\nover_provisioning = \"110 %\"", "greedy");
+        let count = array.geometry.logical_units;
+        let written = (0..3 * count + 100).map(|step| {
+            let unit = step % count;
+            assert!(array.write(unit, &u64::from(step).to_le_bytes(), &mut Untimed));
+            (unit, u64::from(step))
+        });
+        let newest: std::collections::BTreeMap<u32, u64> = written.collect();
+        (array, newest)
+    };
+    for sequence in 0..4_u32.pow(5) {
+        let (mut array, mut newest) = filled();
+        for step in 0..5 {
+            match sequence / 4_u32.pow(step) % 4 {
+                choice @ 0..2 => {
+                    let unit = choice * 17;
+                    let stamp = 1_000_000 + u64::from(step);
+                    assert!(array.write(unit, &stamp.to_le_bytes(), &mut Untimed));
+                    newest.insert(unit, stamp);
+                }
+                2 => {
+                    array.trim(0);
+                    newest.remove(&0);
+                }
+                _ => array.flush(&mut Untimed),
+            }
+        }
+        array.check_invariants();
+        for unit in 0..array.geometry.logical_units {
+            assert_eq!(
+                read(&array, unit as usize),
+                newest.get(&unit).copied(),
+                "unit {unit} after {sequence}"
+            );
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! A drive and its host, which submits requests in the order of their times and keeps what they come to.
+
+use super::*;
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::{Recovery, Span, Status};
+
+/// A drive under test, and what became of the requests it was given.
+pub(crate) struct Driven {
+    pub(crate) device: Box<dyn Device>,
+    /// The time up to which it was run.
+    pub(crate) now: Time,
+    completions: Completions,
+    answers: Vec<Answer>,
+    outstanding: usize,
+}
+
+/// What a request came to.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) arrived: Time,
+    /// When it completed; [`Time::MAX`] while it is outstanding.
+    pub(crate) done: Time,
+    pub(crate) status: Status,
+    pub(crate) spans: Vec<Span>,
+    pub(crate) data: Payload,
+}
+
+impl Answer {
+    pub(crate) fn latency(&self) -> Time {
+        self.done - self.arrived
+    }
+
+    pub(crate) fn latency_s(&self) -> f64 {
+        self.latency().as_secs_f64()
+    }
+
+    /// Time that went into `activity`.
+    pub(crate) fn spent(&self, activity: Activity) -> Time {
+        let spans = self.spans.iter().filter(|span| span.activity == activity);
+        spans.fold(Time::ZERO, |sum, span| sum + span.time)
+    }
+}
+
+/// What a closed loop saw.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) latency: LatencyHistogram,
+    pub(crate) errors: u64,
+    pub(crate) start: Time,
+    pub(crate) end: Time,
+}
+
+impl Seen {
+    pub(crate) fn count(&self) -> u64 {
+        self.latency.count()
+    }
+
+    pub(crate) fn mean_s(&self) -> f64 {
+        self.latency.mean_ps().expect("something was driven") / 1e12
+    }
+
+    /// Requests per second.
+    pub(crate) fn per_second(&self) -> f64 {
+        self.count() as f64 / (self.end - self.start).as_secs_f64()
+    }
+}
+
+/// The drive with `settings`.
+pub(crate) fn driven(settings: &str) -> Driven {
+    Driven::of(drive(settings))
+}
+
+/// The same with bytes.
+pub(crate) fn driven_with_bytes(settings: &str) -> Driven {
+    let device = workbench(1).with_bytes().build_events(&text(settings));
+    Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")))
+}
+
+impl Driven {
+    fn of(device: Box<dyn Device>) -> Driven {
+        let completions = Completions::new();
+        Driven { device, now: Time::ZERO, completions, answers: Vec::new(), outstanding: 0 }
+    }
+
+    /// Submits `request` at `at`, not before the time of anything submitted before; gives its number.
+    pub(crate) fn submit(&mut self, at: Time, request: &Request) -> usize {
+        self.submit_data(at, request, Payload::NONE)
+    }
+
+    fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
+        self.run_to(at);
+        let number = self.answers.len();
+        let (done, status, spans) = (Time::MAX, Status::Done, Vec::new());
+        self.answers.push(Answer { arrived: at, done, status, spans, data: Payload::NONE });
+        self.outstanding += 1;
+        self.device.submit(at, RequestId(number as u32), request, data);
+        number
+    }
+
+    /// Submits `request` at `at`, and runs until it completes.
+    pub(crate) fn ask(&mut self, at: Time, request: &Request) -> Answer {
+        let number = self.submit(at, request);
+        self.answer(number)
+    }
+
+    /// Submits writes of these units, all at `at`.
+    pub(crate) fn write_all(&mut self, at: Time, numbers: impl IntoIterator<Item = u64>) {
+        for number in numbers {
+            self.submit(at, &unit(Op::Write, number));
+        }
+    }
+
+    /// Writes a unit of bytes that are all `byte`, without waiting for its completion.
+    pub(crate) fn submit_bytes(&mut self, at: Time, number: u64, byte: u8) -> usize {
+        self.submit_data(at, &unit(Op::Write, number), Payload::from(vec![byte; 4096]))
+    }
+
+    /// Writes a unit of bytes that are all `byte`.
+    pub(crate) fn write_bytes(&mut self, at: Time, number: u64, byte: u8) -> Answer {
+        let number = self.submit_bytes(at, number, byte);
+        self.answer(number)
+    }
+
+    /// Reads a unit whose bytes are all equal: which they are.
+    pub(crate) fn read_byte(&mut self, at: Time, number: u64) -> u8 {
+        let answer = self.ask(at, &unit(Op::Read, number));
+        let bytes = answer.data.bytes().expect("a read returns bytes");
+        assert!(bytes.len() == 4096 && bytes.iter().all(|byte| *byte == bytes[0]), "unit {number}");
+        bytes[0]
+    }
+
+    /// Runs until request `number` completes.
+    pub(crate) fn answer(&mut self, number: usize) -> Answer {
+        while self.answers[number].done == Time::MAX {
+            assert!(self.run_once(Time::MAX) > 0, "request {number} is lost");
+        }
+        self.answers[number].clone()
+    }
+
+    /// What request `number` came to so far.
+    pub(crate) fn seen(&self, number: usize) -> &Answer {
+        &self.answers[number]
+    }
+
+    /// Runs up to the next completions before `until`; how many there are.
+    pub(crate) fn run_once(&mut self, until: Time) -> usize {
+        self.completions.clear();
+        self.device.run(until, &mut self.completions);
+        for completed in self.completions.iter() {
+            let answer = &mut self.answers[completed.id.0 as usize];
+            assert_eq!(answer.done, Time::MAX, "it completes once");
+            (answer.done, answer.status) = (completed.at, completed.status);
+            answer.spans = self.completions.spans(completed).to_vec();
+            answer.data = completed.data.clone();
+            let total = answer.spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+            assert_eq!(total, answer.latency(), "the spans of request {}", completed.id.0);
+            self.now = self.now.max(completed.at);
+        }
+        self.outstanding -= self.completions.len();
+        self.completions.len()
+    }
+
+    /// Lets everything before `until` happen.
+    pub(crate) fn run_to(&mut self, until: Time) {
+        assert!(until >= self.now, "{until} is over: it is {}", self.now);
+        while self.run_once(until) > 0 {}
+        self.now = until;
+    }
+
+    /// Runs until nothing happens any more; gives when the last of it happened.
+    pub(crate) fn rest(&mut self) -> Time {
+        loop {
+            let next = self.device.next_event();
+            if next == Time::MAX {
+                assert_eq!(self.outstanding, 0, "requests are lost");
+                return self.now;
+            }
+            self.run_once(next + Time::from_ps(1));
+            self.now = self.now.max(next);
+        }
+    }
+
+    /// Keeps `depth` requests outstanding until `count` are done, from now on.
+    pub(crate) fn closed_loop(
+        &mut self,
+        depth: u32,
+        count: u64,
+        mut next: impl FnMut(u64) -> Request,
+    ) -> Seen {
+        let (first, start) = (self.answers.len(), self.now);
+        for number in 0..count {
+            while self.outstanding >= depth as usize {
+                assert!(self.run_once(Time::MAX) > 0, "requests are lost");
+            }
+            self.submit(self.now, &next(number));
+        }
+        while self.outstanding > 0 {
+            assert!(self.run_once(Time::MAX) > 0, "requests are lost");
+        }
+        let mut seen = Seen { start, end: start, ..Seen::default() };
+        for answer in &self.answers[first..] {
+            seen.latency.record(answer.latency());
+            seen.errors += u64::from(answer.status != Status::Done);
+            seen.end = seen.end.max(answer.done);
+        }
+        seen
+    }
+
+    /// Writes `count` units drawn by `draw`, in no time.
+    pub(crate) fn precondition(&mut self, count: u64, mut draw: impl FnMut(u64) -> u64) {
+        let mut batch = Vec::with_capacity(64);
+        for number in 0..count {
+            batch.push(unit(Op::Write, draw(number)));
+            if batch.len() == 64 || number + 1 == count {
+                self.precondition_with(&batch);
+                batch.clear();
+            }
+        }
+    }
+
+    /// Does these writes in no time.
+    pub(crate) fn precondition_with(&mut self, requests: &[Request]) {
+        self.device.preconditioning().expect("a drive has a past").precondition(requests);
+    }
+
+    pub(crate) fn unit_count(&self) -> u64 {
+        self.device.capacity().map_or(0, |capacity| capacity.0 / 4096)
+    }
+
+    pub(crate) fn restart_ledger(&mut self) {
+        self.device.restart_ledger(self.now);
+    }
+
+    pub(crate) fn check_invariants(&self) {
+        self.device.check_invariants();
+    }
+
+    /// What it did up to now, since the start of simulated time.
+    pub(crate) fn report(&self) -> ComponentReport {
+        self.device.report(self.now)
+    }
+
+    /// The same over `elapsed`.
+    pub(crate) fn report_over(&self, elapsed: Time) -> ComponentReport {
+        self.device.report(elapsed)
+    }
+
+    pub(crate) fn counter(&self, name: &str) -> u64 {
+        counter(&self.report(), name)
+    }
+
+    /// The first value of a column of its report.
+    pub(crate) fn column(&self, name: &str) -> f64 {
+        column(&self.report(), name)
+    }
+
+    /// Units programmed for each of the host's, since measuring began.
+    pub(crate) fn amplification(&self) -> f64 {
+        self.report().wear.and_then(|wear| wear.write_amplification()).expect("something was written")
+    }
+
+    /// Power is lost at `at`, and is back at once.
+    pub(crate) fn fail(&mut self, at: Time) -> Recovery {
+        self.run_to(at);
+        self.device.power_fail(at, &mut random("chance"));
+        self.answers.iter_mut().filter(|answer| answer.done == Time::MAX).for_each(|answer| answer.done = at);
+        self.outstanding = 0;
+        self.device.recover(at)
+    }
+}

@@ -1,0 +1,116 @@
+//! A user's mistakes: all at once, each with its remedy.
+
+use super::*;
+
+#[test]
+fn mistakes_come_all_at_once() {
+    let found = problems(
+        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = \"1 KiB\"\nread_priority = false\nsuspend = \"5 us\"",
+    );
+    for expected in [
+        "give at least 8 KiB",
+        "no blocks are left for data",
+        "the largest allowed is 506",
+        "a page takes some time",
+        "it holds no page of the mapping table",
+        "set read_priority = true",
+    ] {
+        assert!(found.contains(expected), "{expected} is not in\n{found}");
+    }
+}
+
+#[test]
+fn impossible_drives_are_refused_with_what_is_possible() {
+    for (settings, expected) in [
+        ("over_provisioning = \"0.5 %\"", "the smallest allowed is "),
+        ("page = \"6 KiB\"", "a page holds no whole number of units"),
+        ("buffer = \"4 GiB\"", "it is larger than the flash"),
+        ("pages = 8", "a superblock has 32 units, and 64 are the fewest"),
+        ("blocks = 1000000\npages = 8192", "use a larger unit, or less flash"),
+        // 2^53 units, and 2^66 bytes, which no whole number of 64 bits holds.
+        (
+            "channels = 1024\nways = 1024\nblocks = 1048576\npages = 65536",
+            "units, and 4294967295 are the most",
+        ),
+        ("factory_bad = \"20 %\"", "too many blocks are bad from the start"),
+        ("mapping_cache = \"8 KiB\"\nstreams = \"mixed\"", "a mapping table in flash needs superblocks"),
+        ("mapping_cache = \"8 KiB\"\ncleaning = \"hybrid\"", "a mapping table in flash needs superblocks"),
+        ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
+        ("reserve = 3", "4"),
+        ("arbitration = \"first_fit\"", "commands_first"),
+        (
+            "planes = 2\nindependent_plane_reads = true\nread_priority = false",
+            "reads that wait in turn have the whole die",
+        ),
+        ("cached = false\nregisters = 2", "a die without cached commands has one register"),
+        ("reserve = 8\nidle_cleaning = 8", "give at least 9"),
+        ("idle_cleaning = 200", "give at most "),
+        ("idle_cleaning = 6\nstreams = \"mixed\"", "host and cleaner share superblocks"),
+        (
+            "idle_cleaning = 6\ncleaning = \"hybrid\"",
+            "a policy with partitions cleans when one of them is full",
+        ),
+        (
+            "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
+            "give program_energy, transfer_energy too, or no energy and no idle_power",
+        ),
+        ("idle_power = \"1 W\"", "energy is not known without read_energy, program_energy, erase_energy"),
+        // A third of 64 pages of 4 KiB, whole ones, of 512 blocks of four dies.
+        (
+            "slc_cache = { size = \"1 TiB\", read = \"20 us\", program = \"200 us\" }",
+            "all cells hold 168 MiB with one bit each, given 1 TiB; give at most 168 MiB",
+        ),
+        (
+            "slc_cache = { size = \"64 KiB\", read = \"20 us\", program = \"200 us\" }",
+            "a superblock holds 336 KiB with one bit each, and is filled as a whole, given 64 KiB; \
+             give at least 336 KiB, or leave slc_cache out",
+        ),
+        // 102,400 units of 4 KiB, of which 1,024 mappings each lie in one.
+        (
+            "mapping_cache = \"404 KiB\"",
+            "the whole mapping table has 400 KiB, given 404 KiB; \
+             give at most 400 KiB, or leave it out: all of the table is in DRAM then",
+        ),
+        (
+            "queue_depth = 4\nqueue_shares = [100, 1, 1]",
+            "with one at least each, tenants have 5 places of 4, given [100, 1, 1]; give shares nearer to each other",
+        ),
+        (
+            "blocks = 16\nover_provisioning = \"60 %\"\nzones = { active = 11 }",
+            "the drive has 10 zones, given 11; give at most 10, smaller zones, or more blocks",
+        ),
+        ("blocks = 10\nreserve = 9", "give at least 11"),
+        ("blocks = 100\nplacement_handles = 60\nisolation = \"persistent\"", "give at least 126"),
+        ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),
+    ] {
+        let found = problems(settings);
+        assert!(found.contains(expected), "{settings}: {expected} is not in\n{found}");
+    }
+}
+
+#[test]
+fn shares_are_repeated_as_they_were_given() {
+    for share in ["7 %", "28 %", "57 %", "0.1 %"] {
+        let found = problems(&format!(
+            "blocks = 8\nplanes = 2\nallocation = \"static\"\nover_provisioning = \"{share}\""
+        ));
+        assert!(found.contains(&format!("given {share};")), "{share} is not in\n{found}");
+    }
+}
+
+#[test]
+fn zones_by_plane_are_one_mistake() {
+    let found = problems("allocation = \"static\"\nzones = {}");
+    assert!(found.contains("zones are superblocks over all dies") && found.lines().count() == 1, "{found}");
+}
+
+#[test]
+fn the_smallest_spare_share_that_is_named_works() {
+    let found = problems("blocks = 64\nover_provisioning = \"1 %\"");
+    let least = found.split("the smallest allowed is ").nth(1).unwrap().split(" %").next().unwrap();
+    let mut device = driven(&format!("blocks = 64\nover_provisioning = \"{least} %\""));
+    let count = device.unit_count();
+    let mut random = random("least");
+    device.precondition(2 * count, |_| random.below(count));
+    device.check_invariants();
+}

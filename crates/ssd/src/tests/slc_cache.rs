@@ -1,0 +1,55 @@
+//! Cells with one bit: their rates, what they hold, and that everything in them comes to full cells.
+
+use super::*;
+
+/// Four dies; 21 of 64 pages hold a bit to a cell, so a superblock takes 84 units, and 8 MiB are 24 superblocks.
+const CACHED: &str = "program = [\"1500 us\"]\nread = [\"60 us\"]\nbuffer = \"64 KiB\"\nbus = \"4 GB/s\"\n\
+    slc_cache = { size = \"8 MiB\", read = \"20 us\", program = \"300 us\" }";
+const UNITS: u64 = 24 * 84;
+
+#[test]
+fn writes_are_as_fast_as_their_cells() {
+    let rate = |from: u64, count: u64| {
+        let mut device = driven(CACHED);
+        if from > 0 {
+            device.precondition(from, |number| number);
+        }
+        let seen = device.closed_loop(64, count, |number| unit(Op::Write, from + number));
+        device.check_invariants();
+        seen.per_second()
+    };
+    assert_close("a bit to a cell", rate(0, UNITS - 64), 4.0 / 300e-6, 0.03);
+    assert_close("full cells", rate(UNITS, 2_000), 4.0 / 1500e-6, 0.03);
+}
+
+#[test]
+fn reads_are_as_fast_as_the_cells_they_find() {
+    let mut device = driven(CACHED);
+    device.precondition(UNITS + 512, |number| number);
+    assert_eq!(device.column("blocks_by_state.superblocks_slc"), 24.0);
+    let mut latency =
+        |now: u64, number: u64| device.ask(Time::from_us(now), &unit(Op::Read, number)).latency();
+    let (cached, full) = (latency(0, 7), latency(1_000, UNITS + 7));
+    assert_eq!(full - cached, Time::from_us(40));
+}
+
+#[test]
+fn a_full_drive_has_folded_what_its_cache_held() {
+    let mut device = driven(&format!("{CACHED}\nblocks = 64\nover_provisioning = \"20 %\""));
+    let count = device.unit_count();
+    device.precondition(count, |number| number);
+    let mut random = random("fold");
+    device.precondition(3 * count, |_| random.below(count));
+    device.check_invariants();
+    // Nothing is erased beyond the reserve, so nothing is filled with one bit to a cell any more.
+    assert_eq!(device.column("blocks_by_state.superblocks_slc"), 0.0);
+    assert_eq!(device.column("space.live_units"), count as f64);
+    device.restart_ledger();
+    let seen = device.closed_loop(32, 20_000, |_| unit(Op::Write, random.below(count)));
+    let wear = device.report().wear.expect("it wears");
+    let copies = wear.cleaned as f64 / wear.host as f64;
+    // For each unit written: it and the copies are programmed, copies read, and blocks of 64 pages erased, by four dies.
+    let each = (1.0 + copies) * 1500e-6 + copies * 60e-6 + (1.0 + copies) / 64.0 * 3e-3;
+    assert_close("cleaning takes its share", seen.per_second(), 4.0 / each, 0.03);
+    device.check_invariants();
+}

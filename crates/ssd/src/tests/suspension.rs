@@ -1,0 +1,94 @@
+//! Reads against programs and erases.
+
+use super::*;
+
+/// A drive of one die that programs a page in 10 ms.
+fn one_die(settings: &str) -> Driven {
+    driven(&format!(
+        "channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"4000 GB/s\"\n{settings}"
+    ))
+}
+
+/// A program of 10 ms, and what a read at `at` takes until it is in the host.
+fn read_during_a_program(settings: &str, at: Time) -> (f64, Driven) {
+    let mut device = one_die(settings);
+    device.submit(Time::ZERO, &unit(Op::Write, 1));
+    (device.ask(at, &unit(Op::Read, 2)).latency_s(), device)
+}
+
+#[test]
+fn a_read_waits_for_the_end_of_a_program_that_cannot_be_suspended() {
+    let (time, _) = read_during_a_program("", Time::from_ms(4));
+    assert_close("waits", time, 6e-3 + 51e-6, 0.001);
+}
+
+#[test]
+fn a_read_suspends_a_program_which_ends_so_much_later() {
+    let settings = "suspend = \"100 us\"\nresume = \"30 us\"";
+    let (time, mut device) = read_during_a_program(settings, Time::from_ms(4));
+    assert_close("suspends", time, 100e-6 + 51e-6, 0.001);
+    // The program takes its 10 ms, and in between the die was suspended, read and resumed.
+    assert_close("the program ends", device.rest().as_secs_f64(), 10e-3 + 180e-6, 0.001);
+    assert_eq!(device.counter("suspensions"), 1);
+}
+
+#[test]
+fn a_second_read_finds_the_die_suspended() {
+    let settings = "suspend = \"100 us\"\nresume = \"30 us\"";
+    let mut device = one_die(settings);
+    device.submit(Time::ZERO, &unit(Op::Write, 1));
+    device.submit(Time::from_ms(4), &unit(Op::Read, 2));
+    let second = device.ask(Time::from_us(4_050), &unit(Op::Read, 3));
+    assert_close("goes on", second.latency_s(), (150.0 - 50.0 + 51.0) * 1e-6, 0.001);
+    assert_eq!(device.counter("suspensions"), 1);
+}
+
+#[test]
+fn a_program_is_suspended_so_many_times_and_then_ends() {
+    let settings = "suspend = \"100 us\"\nsuspensions = 3";
+    let (_, mut device) = read_during_a_program(settings, Time::from_ms(1));
+    let reads = [2, 3, 4, 5, 6_u64];
+    let numbers = reads.map(|read| device.submit(Time::from_ms(read), &unit(Op::Read, read)));
+    for (read, number) in reads.into_iter().zip(numbers) {
+        let time = device.answer(number).latency_s();
+        if read <= 3 {
+            assert_close("suspends", time, 151e-6, 0.001);
+        } else {
+            assert!(time > 4e-3 - 450e-6, "read {read} waits for the program, but took {time}");
+        }
+    }
+    assert_eq!(device.counter("suspensions"), 3);
+}
+
+#[test]
+fn without_priority_reads_go_in_their_turn() {
+    for (settings, programs) in [("read_priority = false", 3.0), ("read_priority = true", 1.0)] {
+        let mut device =
+            driven(&format!("channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\n{settings}"));
+        device.write_all(Time::ZERO, 0..3);
+        let done = device.ask(Time::from_us(100), &unit(Op::Read, 9)).done;
+        assert_close(settings, done.as_secs_f64(), programs * 10e-3, 0.02);
+    }
+}
+
+#[test]
+fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
+    // One die that programs all the time: a read at a random moment waits for half a program on average, or for
+    // suspending it.
+    for (settings, wait) in [("", 0.5 * 2e-3), ("suspend = \"50 us\"\nsuspensions = 1000", 50e-6)] {
+        let mut device = driven(&format!(
+            "channels = 1\nways = 1\npages = 128\nprogram = [\"2 ms\"]\nbus = \"40 GB/s\"\ncommand = \"0 s\"\nlink = \"4000 GB/s\"\n{settings}"
+        ));
+        let (mut random, mut sum, mut number) = (random("residual"), 0.0, 0_u64);
+        let rounds = 2_000;
+        for round in 0..rounds {
+            // Enough programs for the whole round, so that the die is never idle.
+            let now = Time::from_ms(40 * round);
+            device.write_all(now, (number..number + 19).map(|number| number % 1000));
+            number += 19;
+            let at = now + Time::from_us(10_000 + random.below(20_000));
+            sum += device.ask(at, &unit(Op::Read, 5_000)).latency_s() - 50e-6;
+        }
+        assert_close(settings, sum / rounds as f64, wait, 0.05);
+    }
+}

@@ -1,0 +1,140 @@
+//! Wear: levelling, worn blocks, the end of life.
+
+use super::*;
+use nacre_kernel::Status;
+
+/// Erases of superblocks after `turnovers` of writes that go to a tenth of a drive full of data.
+fn erases(settings: &str, turnovers: u64) -> Vec<f64> {
+    let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
+    let count = device.unit_count();
+    let mut random = random("wear");
+    device.precondition(count, |number| number);
+    device.precondition(turnovers * count, |_| random.below(count / 10));
+    device.check_invariants();
+    let report = device.report();
+    let column = report.columns.iter().find(|column| column.name == "superblocks.erases").unwrap();
+    column.values.clone()
+}
+
+fn spread(erases: &[f64]) -> f64 {
+    erases.iter().copied().fold(0.0, f64::max) - erases.iter().copied().fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn static_levelling_bounds_the_spread_that_cold_data_causes() {
+    let without = spread(&erases("", 40));
+    assert!(without > 60.0, "{without}");
+    for limit in [5, 20] {
+        let with = spread(&erases(&format!("wear_spread = {limit}"), 40));
+        // What is ahead may gain a few erases while one superblock is emptied.
+        assert!(with <= f64::from(limit) + 10.0, "{with} with a limit of {limit}");
+        let mixed = spread(&erases(&format!("wear_spread = {limit}\nstreams = \"mixed\""), 40));
+        assert!(mixed <= f64::from(limit) + 10.0, "mixed: {mixed} with a limit of {limit}");
+    }
+}
+
+#[test]
+fn uniform_writes_wear_evenly() {
+    let mut device = driven("blocks = 64\nover_provisioning = \"40 %\"\ncleaning = \"fifo\"");
+    let count = device.unit_count();
+    let mut random = random("even");
+    device.precondition(60 * count, |_| random.below(count));
+    let erases = device.report().wear.unwrap().block_erases;
+    let mean = erases.iter().map(|&erases| f64::from(erases)).sum::<f64>() / erases.len() as f64;
+    let variance = erases.iter().map(|&erases| libm::pow(f64::from(erases) - mean, 2.0)).sum::<f64>();
+    let deviation = (variance / erases.len() as f64).sqrt();
+    assert!(mean > 50.0 && deviation < 0.03 * mean, "mean {mean}, deviation {deviation}");
+}
+
+/// Writes at random, one behind the other, until a write is refused; gives units written, when that was, and the device.
+fn wear_out(settings: &str) -> (u64, Time, Driven) {
+    let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
+    let count = device.unit_count();
+    let mut random = random("worn");
+    for number in 0..200 * count {
+        let answer = device.ask(device.now, &unit(Op::Write, random.below(count)));
+        if answer.status == Status::WriteRefused {
+            return (number, answer.done, device);
+        }
+    }
+    panic!("the drive did not wear out");
+}
+
+#[test]
+fn life_ends_where_endurance_blocks_and_write_amplification_put_it() {
+    // Spare blocks come in when the others are nearly worn out, and add little.
+    for (settings, blocks) in
+        [("endurance = 50", 64), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 56)]
+    {
+        let (written, end, mut device) = wear_out(settings);
+        device.rest();
+        let report = device.report();
+        let wear = report.wear.as_ref().unwrap();
+        let amplification = wear.write_amplification().unwrap();
+        // So many blocks of 64 pages on each of four dies, all of which take 50 programs.
+        let expected = 50.0 * f64::from(blocks * 64 * 4) / amplification;
+        assert_close(settings, written as f64, expected, 0.1);
+        let column = |name: &str| column(&report, name);
+        assert_close("bytes", column("end_of_life.host_bytes"), written as f64 * 4096.0, 0.01);
+        assert_close("time", column("end_of_life.time_s"), end.as_secs_f64(), 1e-9);
+        assert!(column("blocks_by_state.worn_out") > 0.0);
+        device.check_invariants();
+    }
+}
+
+#[test]
+fn a_worn_out_drive_still_reads() {
+    let (written, _, mut device) = wear_out("endurance = 20");
+    let now = device.rest();
+    let read = device.ask(now, &unit(Op::Read, 3));
+    assert_eq!(read.status, Status::Done);
+    let write = device.ask(read.done, &unit(Op::Write, 3));
+    assert_eq!(write.status, Status::WriteRefused);
+    assert!(written > 0 && device.counter("refused_writes") == 2);
+}
+
+#[test]
+fn bad_blocks_are_replaced_by_spare_ones_of_their_plane() {
+    let device = driven("blocks = 1024\nspare_blocks = 64\nfactory_bad = \"2 %\"");
+    let report = device.report();
+    let column = |name: &str| column(&report, name);
+    let bad = column("blocks_by_state.bad_from_start");
+    assert!((50.0..120.0).contains(&bad), "2 % of 4096 are 82, not {bad}");
+    assert_eq!(column("blocks_by_state.superblocks_usable"), 960.0);
+    assert_eq!(column("blocks_by_state.spare"), 4.0 * 64.0 - bad);
+}
+
+#[test]
+fn the_lifetime_that_is_reported_is_the_time_until_writes_are_refused() {
+    for settings in [
+        "endurance = 60",
+        "endurance = 60\nendurance_spread = \"10 %\"",
+        "endurance = 60\nendurance_spread = \"25 %\"",
+        "endurance = 60\nendurance_spread = \"25 %\"\nspare_blocks = 6",
+    ] {
+        let (_, refused, mut device) = wear_out(settings);
+        let end = device.rest();
+        let days = |elapsed: Time| device.report_over(elapsed).lifetime_days.expect("it has an endurance");
+        assert_close(settings, days(end) * 86_400.0, refused.as_secs_f64(), 0.1);
+        // Time in which it refuses writes is no part of its life.
+        assert_close("later", days(end + end), days(end), 1e-6);
+    }
+}
+
+#[test]
+fn blocks_that_differ_last_shorter_than_equal_ones() {
+    let days = |settings: &str| {
+        let mut device =
+            driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\nendurance = 60\n{settings}"));
+        let count = device.unit_count();
+        device.precondition(count, |number| number);
+        device.report_over(Time::from_us(1_000_000)).lifetime_days.expect("it has an endurance")
+    };
+    let even = days("");
+    // The data and the reserve take 50 of 64 superblocks. The 50th strongest of 64 blocks takes 60 (1 - 0.77 x 25 %) = 48
+    // erases, of the weakest of four dies about 47, and the 14 weaker ones 37 in the mean: 2,870 erases of 3,840.
+    let share = days("endurance_spread = \"25 %\"") / even;
+    assert!((0.65..0.82).contains(&share), "{share}");
+    // Spare blocks come in when the others are worn out.
+    assert_close("56 of 64", days("spare_blocks = 8") / even, 56.0 / 64.0, 1e-9);
+}
