@@ -6,7 +6,7 @@
 
 use super::Backend;
 use crate::flash::channel::{Class, Crossing, Waiting};
-use crate::flash::command::{Kind, NONE, Owner};
+use crate::flash::command::{Command, Kind, NONE, Owner};
 use crate::flash::die::Phase;
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
@@ -217,7 +217,7 @@ impl Backend {
     /// The command of a read crosses to its die.
     fn take_command(&mut self, command: u32) {
         let entry = self.commands[command];
-        self.die_charges.charge(entry.activity, entry.array);
+        self.charge_read(&entry);
         let is_limited = self.timing.registers.is_some();
         let die = &mut self.dies[entry.die as usize];
         if is_limited {
@@ -233,6 +233,20 @@ impl Backend {
             die.offered &= !entry.lanes;
             die.sensing |= entry.lanes;
         }
+    }
+
+    /// A read begins: it takes its time, and is counted.
+    fn charge_read(&mut self, read: &Command) {
+        self.die_charges.charge(read.activity, read.array);
+        let (activity, pages) = match read.owner {
+            // Planes are read together, and each takes its energy.
+            Owner::Copy if read.activity != Activity::Translate => {
+                self.counts.copy_reads += 1;
+                (Activity::Clean, read.pages)
+            }
+            _ => (read.activity, 1),
+        };
+        self.die_charges.count(Operation::Read as usize, activity, u64::from(pages));
     }
 
     /// The data of a program crosses to its die, with that of programs of other planes that can be done together with it.

@@ -7,7 +7,7 @@ use crate::flash::geometry::{Cells, Spot};
 use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
 use crate::reliability::errors::Sensing;
 use nacre_kernel::{Activity, Time};
-use nacre_media::flash::{Block, Operation};
+use nacre_media::flash::Block;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -67,7 +67,6 @@ impl Backend {
             die.queued += command.array;
             die.line.push_back(number);
         }
-        self.die_charges.count(Operation::Read as usize, read.activity, 1);
         self.look_at(read.spot.die);
     }
 
@@ -150,7 +149,7 @@ impl Backend {
             activity: activity(cause),
             die: spot.die,
             lanes: u64::MAX >> (64 - self.timing.lanes),
-            pages: if is_inside { 0 } else { pages },
+            pages,
             superblock,
             program: NONE,
             array: self.timing.sensing(spot) * u64::from(senses),
@@ -169,14 +168,6 @@ impl Backend {
         let number = self.issue(command);
         self.dies[spot.die as usize].queued += command.array;
         self.line_up(spot.die, number);
-        match cause {
-            Cause::Mapping => self.die_charges.count(Operation::Read as usize, Activity::Translate, 1),
-            // Planes are read together, and each takes its energy.
-            _ => {
-                self.counts.copy_reads += 1;
-                self.die_charges.count(Operation::Read as usize, Activity::Clean, u64::from(pages));
-            }
-        }
     }
 
     /// `command` waits at `die`: in its line, or parked if it cannot begin yet.
