@@ -84,8 +84,12 @@ pub(crate) struct Die {
     pub(crate) loading: u32,
     /// The program whose data is in the die.
     pub(crate) loaded: u32,
-    /// Programs that have not ended.
-    pub(crate) programs: Bits,
+    /// Programs that have not ended, by their numbers.
+    programs: Bits,
+    /// Of these, once more for each: numbers of which another program has not ended either. A superblock may be erased and
+    /// filled again before that.
+    #[state(varies)]
+    programs_again: Vec<u32>,
     /// Time of what waits in the line and in the registers.
     pub(crate) queued: Time,
     /// Whether what it does next is to be looked at.
@@ -134,6 +138,31 @@ impl Die {
     pub(crate) fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.line.is_empty()
+    /// The program with this number is issued.
+    #[inline]
+    pub(crate) fn add_program(&mut self, number: u32) {
+        if self.programs.has(number) {
+            self.programs_again.push(number);
+        } else {
+            self.programs.set(number, true);
+        }
+    }
+
+    /// The oldest program with this number has ended.
+    #[inline]
+    pub(crate) fn end_program(&mut self, number: u32) {
+        match self.programs_again.iter().position(|&other| other == number) {
+            Some(place) => _ = self.programs_again.swap_remove(place),
+            None => self.programs.set(number, false),
+        }
+    }
+
+    /// Whether a program with this number has not ended.
+    #[inline]
+    pub(crate) fn is_programming(&self, number: u32) -> bool {
+        self.programs.has(number)
+    }
+
             && self.parked.is_empty()
             && self.sensing == 0
             && self.phase == Phase::Idle
@@ -143,6 +172,7 @@ impl Die {
 }
 
 impl Die {
+            && self.programs_again.is_empty()
     /// When it has done all that waits, if no read comes.
     pub(crate) fn expected_free(&self, now: Time) -> Time {
         let under_way = match self.phase {

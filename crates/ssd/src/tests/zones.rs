@@ -187,6 +187,34 @@ fn a_write_waits_for_the_erase_of_its_zone_alone() {
     assert_close("an erase and 64 programs", took, 3e-3 + 64.0 * 500e-6, 0.01);
 }
 
+/// One superblock is in no zone, so that a zone that is reset twice is written into those it had: what it held at first is
+/// still being programmed by then.
+#[test]
+fn what_is_written_behind_a_reset_is_in_the_buffer_until_it_is_programmed() {
+    let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"1 MiB\"\nzones.active = 1";
+    let mut device = zoned(settings);
+    (0..device.unit_count() / UNITS).for_each(|number| fill(&mut device, number, 16));
+    device.rest();
+    ask(&mut device, &reset(0));
+    let start = device.rest();
+    let of_flash = device.counter("flash_reads");
+    for _ in 0..2 {
+        (0..8).for_each(|number| _ = ask(&mut device, &unit(Op::Write, number)));
+        ask(&mut device, &reset(0));
+    }
+    (0..8).for_each(|number| _ = ask(&mut device, &unit(Op::Write, number)));
+    // Each die does two programs, an erase, two programs, an erase and two programs.
+    for at_us in [200, 700, 1_200, 4_200, 4_700, 5_200, 8_100] {
+        let read = device.ask(start + Time::from_us(at_us), &unit(Op::Read, 3));
+        assert!(read.latency() < Time::from_us(5), "{at_us} us behind the first write it took {}", read.latency());
+    }
+    assert_eq!(device.counter("flash_reads"), of_flash);
+    device.rest();
+    let read = ask(&mut device, &unit(Op::Read, 3));
+    assert!(read.latency() > Time::from_us(50), "it is on the flash");
+    device.check_invariants();
+}
+
 #[test]
 fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
     let mut device = zoned("unwritten = \"zeros\"");
@@ -203,6 +231,23 @@ fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
     let report = device.report();
     assert_eq!((counter(&report, "buffer_hits"), counter(&report, "unwritten_reads")), (1, 2));
     assert_eq!(counter(&report, "flash_reads"), 1);
+}
+
+/// A read that was asked for is before the erase of what it reads, whoever goes first otherwise.
+#[test]
+fn a_read_does_not_wait_for_the_reset_of_its_zone() {
+    for settings in ["", "read_priority = false", "suspend = \"10 us\"", "erases_at_once = 1", "registers = 1"] {
+        let mut device = zoned(settings);
+        fill(&mut device, 0, 16);
+        device.rest();
+        let read = device.submit(device.now, &unit(Op::Read, 3));
+        ask(&mut device, &reset(0));
+        // Command, page and its transfer, and the link.
+        let law = Time::from_ns(300 + 50_000 + 10_240 + 1_024);
+        assert_eq!(device.answer(read).latency(), law, "{settings}");
+        device.rest();
+        device.check_invariants();
+    }
 }
 
 #[test]

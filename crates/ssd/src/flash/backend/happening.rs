@@ -163,7 +163,7 @@ impl Backend {
         let mut command = first;
         while command != NONE {
             let Command { program, order, has_place, number: flushed, next, .. } = self.commands[command];
-            self.dies[number as usize].programs.set(program, false);
+            self.dies[number as usize].end_program(program);
             if has_place {
                 self.places.give_back(order);
             }

@@ -124,7 +124,7 @@ impl Backend {
             self.commands[number].number = self.programs.begin();
         }
         let die = &mut self.dies[spot.die as usize];
-        die.programs.set(program, true);
+        die.add_program(program);
         die.queued += command.array;
         self.line_up(spot.die, number);
         number

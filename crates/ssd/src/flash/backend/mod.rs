@@ -181,7 +181,7 @@ impl Backend {
     /// Whether `operation` of `superblock`, on `die`, is yet to be programmed: the buffer still has its data.
     #[inline]
     pub(crate) fn is_programming(&self, superblock: u32, operation: u32, die: u32) -> bool {
-        self.dies[die as usize].programs.has(self.geometry.number_on_die(superblock, operation))
+        self.dies[die as usize].is_programming(self.geometry.number_on_die(superblock, operation))
     }
 
     /// Whether no command is left.
