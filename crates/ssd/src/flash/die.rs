@@ -76,6 +76,10 @@ pub(crate) struct Die {
     pub(crate) job: u32,
     /// When that ends, if nothing suspends it; while it is suspended, how much is left.
     pub(crate) until: Time,
+    /// When it works for that again, if it is being resumed; while it is suspended, how much is left of resuming it.
+    pub(crate) resumed: Time,
+    /// When it stands still, if it is being suspended.
+    pub(crate) suspended: Time,
     /// How often it was suspended.
     pub(crate) suspensions: u32,
     /// The command of the line that waits for the channel.
@@ -134,10 +138,6 @@ impl Die {
         }
     }
 
-    /// Whether it does nothing and nothing waits for it.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.reads.is_empty()
-            && self.line.is_empty()
     /// The program with this number is issued.
     #[inline]
     pub(crate) fn add_program(&mut self, number: u32) {
@@ -163,16 +163,20 @@ impl Die {
         self.programs.has(number)
     }
 
+    /// Whether it does nothing and nothing waits for it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.reads.is_empty()
+            && self.line.is_empty()
             && self.parked.is_empty()
             && self.sensing == 0
             && self.phase == Phase::Idle
             && self.loading == NONE
             && self.loaded == NONE
+            && self.programs_again.is_empty()
     }
 }
 
 impl Die {
-            && self.programs_again.is_empty()
     /// When it has done all that waits, if no read comes.
     pub(crate) fn expected_free(&self, now: Time) -> Time {
         let under_way = match self.phase {

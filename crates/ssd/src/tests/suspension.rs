@@ -92,3 +92,24 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
         assert_close(settings, sum / rounds as f64, wait, 0.05);
     }
 }
+
+/// Power is lost while a program is being suspended, is suspended, or is being resumed: what each took is in the books, and
+/// what did not happen is not.
+#[test]
+fn a_power_loss_ends_a_suspension() {
+    let settings = "suspend = \"100 us\"\nresume = \"300 us\"\npower_protected = false";
+    // Suspended from 4 ms on, read until 4.15 ms, resumed until 4.45 ms.
+    for (lost_us, suspending_us) in [(4_040, 40), (4_120, 100), (4_250, 200), (5_000, 400)] {
+        let mut device = one_die(settings);
+        device.submit(Time::ZERO, &unit(Op::Write, 1));
+        device.submit(Time::from_ms(4), &unit(Op::Read, 2));
+        device.fail(Time::from_us(lost_us));
+        let report = device.report();
+        let ledger = &resource(&report, "dies").ledger;
+        let found = ledger.busy_s(Activity::Suspend) * 1e6;
+        assert!((found - f64::from(suspending_us)).abs() < 1e-6, "{found} us of suspending at {lost_us} us");
+        // The data crosses in 1.024 us and has come over the link in .001; then the die is never idle.
+        let busy = ledger.total_busy_s() * 1e6;
+        assert!((busy - (lost_us as f64 - 1.025)).abs() < 0.1, "busy for {busy} of {lost_us} us");
+    }
+}

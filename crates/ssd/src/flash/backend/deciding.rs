@@ -356,17 +356,19 @@ impl Backend {
         let die = &mut self.dies[number as usize];
         (die.phase, die.job, die.suspensions) = (Phase::Running, command, 0);
         let until = self.now + entry.array;
-        die.until = until;
+        (die.until, die.resumed) = (until, self.now);
         let timer = self.array_timer(number);
         self.timers.set(timer, until);
     }
 
     /// What the array of a die does is suspended for a read.
     fn suspend(&mut self, number: u32) {
-        let (suspend, resume) = (self.timing.suspend.unwrap_or_default(), self.timing.resume);
+        let suspend = self.timing.suspend.unwrap_or_default();
         let die = &mut self.dies[number as usize];
         die.phase = Phase::Suspending;
         die.until = die.until - self.now;
+        die.resumed = die.resumed.saturating_sub(self.now);
+        die.suspended = self.now + suspend;
         die.suspensions += 1;
         if let Some(&first) = die.reads.front() {
             self.commands[first].suspending = suspend;
@@ -374,7 +376,7 @@ impl Backend {
         let timer = self.array_timer(number);
         self.timers.set(timer, self.now + suspend);
         self.counts.suspensions += 1;
-        self.die_charges.charge(Activity::Suspend, suspend + resume);
+        self.die_charges.charge(Activity::Suspend, suspend);
     }
 
     /// It goes on, once the pages that were read are out of its way.
@@ -385,10 +387,13 @@ impl Backend {
             return;
         }
         die.phase = Phase::Running;
-        let until = self.now + self.timing.resume + die.until;
+        let resume = self.timing.resume;
+        let until = self.now + resume + die.until;
+        die.resumed = self.now + resume + die.resumed;
         die.until = until;
         let timer = self.array_timer(number);
         self.timers.set(timer, until);
+        self.die_charges.charge(Activity::Suspend, resume);
     }
 }
 

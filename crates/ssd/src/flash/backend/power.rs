@@ -106,14 +106,18 @@ impl Backend {
                 continue;
             }
             let job = &self.commands[die.job];
-            let left = match die.phase {
-                Phase::Running => die.until.saturating_sub(at),
-                Phase::Suspending | Phase::Suspended => die.until,
-                Phase::Taken if job.kind == Kind::Read => job.array,
-                Phase::Taken | Phase::Idle => Time::ZERO,
+            let (resuming, left) = match die.phase {
+                Phase::Running => (die.resumed.saturating_sub(at), die.until.saturating_sub(at)),
+                Phase::Suspending | Phase::Suspended => (die.resumed, die.until),
+                Phase::Taken if job.kind == Kind::Read => (Time::ZERO, job.array),
+                Phase::Taken | Phase::Idle => (Time::ZERO, Time::ZERO),
             };
+            given_back.push((Activity::Suspend, resuming));
+            if die.phase == Phase::Suspending {
+                given_back.push((Activity::Suspend, die.suspended.saturating_sub(at)));
+            }
             if !(is_protected && job.kind == Kind::Program) {
-                given_back.push((job.activity, left.min(job.array)));
+                given_back.push((job.activity, left - resuming));
             }
         }
         // Reads that go first are charged when their command crosses.
