@@ -201,13 +201,10 @@ impl Host {
         self.processors.arrive(now, number, time);
     }
 
-    /// The drive is done with request `number`: whoever waits for its place takes it, and its answer goes to the host.
+    /// The flash is done with request `number`: its answer goes to the host.
     #[inline]
     pub(crate) fn answer(&mut self, now: Time, number: u32) {
-        let Way { op, bytes, volume, .. } = self.ways[number as usize];
-        if let Some(next) = self.queues.leave(volume) {
-            self.bring(now, next);
-        }
+        let Way { op, bytes, .. } = self.ways[number as usize];
         if !matches!(op, Op::Read | Op::Write) || bytes == 0 {
             return self.end(now, number);
         }
@@ -221,10 +218,13 @@ impl Host {
         }
     }
 
-    /// All of it is answered.
+    /// All of it is answered: the drive is done with it, and whoever waits for its place takes it.
     #[inline]
     fn end(&mut self, now: Time, number: u32) {
-        let op = self.ways[number as usize].op;
+        let Way { op, volume, .. } = self.ways[number as usize];
+        if let Some(next) = self.queues.leave(volume) {
+            self.bring(now, next);
+        }
         let ended = match &mut self.port {
             Port::Plain(_) => Some(Spent::nothing()),
             Port::Other(port) => port.end(now, number, op),
