@@ -18,11 +18,7 @@ from typing import Any
 
 import nacre
 import typer
-from nacre import (
-    catalog,
-    config,
-    policies,
-)
+from nacre import catalog, config, devices, papers, policies, results, simulate, studies, traces
 from nacre.cli.app import app
 
 ROOT = Path(__file__).parent.parent
@@ -55,22 +51,18 @@ def api() -> str:
     ]
     for name in sorted(nacre.__all__, key=str.lower):
         item = getattr(nacre, name)
-        if inspect.ismodule(item) or name.startswith("__"):
-            continue
-        lines += _item(f"nacre.{name}", item, "##")
-    for module, title in (
-        (nacre.image, "nacre.image"),
-        (nacre.trace, "nacre.trace"),
-        (policies, "nacre.policies"),
-    ):
+        if not inspect.ismodule(item) and not name.startswith("__"):
+            lines += _item(f"nacre.{name}", item, "##")
+    for module in (results, simulate, studies, devices, traces, catalog, papers, policies):
+        title = module.__name__
         lines += [f"## {title}", "", _module_doc(module), ""]
-        for name, item in sorted(vars(module).items()):
-            is_own = getattr(item, "__module__", "") == module.__name__
-            if (
-                not name.startswith("_")
-                and is_own
-                and (inspect.isfunction(item) or _is_class(item))
-            ):
+        for name in _names(module):
+            item = getattr(module, name)
+            if inspect.ismodule(item):
+                lines += [f"### {title}.{name}", "", _module_doc(item), ""]
+                for own in _names(item):
+                    lines += _item(f"{title}.{name}.{own}", getattr(item, own), "####")
+            else:
                 lines += _item(f"{title}.{name}", item, "###")
     lines += [
         "## nacre.config",
@@ -86,6 +78,21 @@ def api() -> str:
         "",
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _names(module: ModuleType) -> list[str]:
+    """What a module or a package gives: what it lists, or its own functions and classes."""
+    if listed := getattr(module, "__all__", None) or (
+        "__getattr__" in vars(module) and dir(module)
+    ):
+        return sorted(listed)
+    return [
+        name
+        for name, item in sorted(vars(module).items())
+        if not name.startswith("_")
+        and getattr(item, "__module__", "") == module.__name__
+        and (inspect.isfunction(item) or _is_class(item))
+    ]
 
 
 def _item(title: str, item: Any, heading: str) -> list[str]:
@@ -207,7 +214,7 @@ def _roff(text: str) -> str:
 
 def _devices() -> dict[str, Any]:
     """The entries of the catalogue that stand where a device does."""
-    return {name: e for name, e in sorted(catalog().items()) if e.family == "device"}
+    return {name: e for name, e in sorted(catalog.entries().items()) if e.family == "device"}
 
 
 def presets() -> str:

@@ -25,7 +25,7 @@ def main(folder: Path, others: list[Path]) -> None:
     """Runs everything, and writes what is shipped."""
     found: list[dict[str, Any]] = []
     seconds: dict[str, float] = {}
-    for name in nacre.published():
+    for name in nacre.papers.published():
         before = _spent()
         found += shipped_rows(nacre.reproduce(name, out=folder / name, figures=False).listed)
         seconds[name] = round(_spent() - before, 1)

@@ -27,11 +27,11 @@ def main() -> None:
         for name, formats in training["traces"].items():
             for kind in formats:
                 file = Path(folder) / f"{name}.{kind}"
-                nacre.trace.convert(name, file, to=kind)
-                nacre.trace.info(file, format=kind)
-            nacre.trace.mrc(name)
-            nacre.trace.mrc(name, sample=0.1)
-            nacre.trace.mrc(name, blocks=1024)
+                nacre.traces.convert(name, file, to=kind)
+                nacre.traces.info(file, format=kind)
+            nacre.traces.mrc(name)
+            nacre.traces.mrc(name, sample=0.1)
+            nacre.traces.mrc(name, blocks=1024)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ CAPACITY = 192
 """Half of the three segments that hold data."""
 
 
-def small(image: Path | None = None, settings: Mapping[str, object] | None = None) -> nacre.Memory:
+def small(
+    image: Path | None = None, settings: Mapping[str, object] | None = None
+) -> nacre.devices.Memory:
     return nacre.open(SMALL, settings, image=image)
 
 

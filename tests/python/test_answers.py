@@ -30,7 +30,9 @@ def test_mixes_refuse_a_workload_that_reaches_past_the_stack_as_a_run_does() -> 
     beyond = {"workload.footprint": "65 GiB"}
     said = []
     for ask in (nacre.run, nacre.mixes):
-        with pytest.raises(nacre.ConfigError, match="it reaches to byte 69793218560") as refused:
+        with pytest.raises(
+            nacre.errors.ConfigError, match="it reaches to byte 69793218560"
+        ) as refused:
             ask(TIERS, beyond)
         said.append(str(refused.value))
     assert said[0] == said[1]
@@ -39,7 +41,7 @@ def test_mixes_refuse_a_workload_that_reaches_past_the_stack_as_a_run_does() -> 
 def test_tables_that_memory_cannot_hold_are_refused_with_what_they_take() -> None:
     # Reads and writes of every extent: 4 PiB of 64 KiB are 2^36 of them, of 96 bytes.
     huge = {"stack.capacity": "4 PiB", "stack.extent": "64 KiB"}
-    with pytest.raises(nacre.Error, match=r"its tables take 6144\.0 GiB of memory"):
+    with pytest.raises(nacre.errors.Error, match=r"its tables take 6144\.0 GiB of memory"):
         nacre.mixes(TIERS, huge, steps=2)
 
 
@@ -48,17 +50,17 @@ def test_times_are_said_to_be_taken_for_what_no_file_says(tmp_path: Path) -> Non
     path.write_text("".join(f"{1000 * i} 0 {8 * i} 8 {i % 2}\n" for i in range(50)))
     assumed = "times are taken to be ns, which the file does not say"
     given = DISK | {"workload": {"kind": "trace", "file": str(path), "format": "ssdsim"}}
-    found = nacre.trace.info(path, format="ssdsim")
+    found = nacre.traces.info(path, format="ssdsim")
     assert any(assumed in line for line in found.warnings)
     record = nacre.run(given)
     assert any(assumed in line for line in facts(record))
     told = nacre.run(given, {"workload.time_unit": "100ns"})
     assert told.simulated_s > record.simulated_s
     assert not any(assumed in line for line in facts(told))
-    fitted = nacre.trace.fit(path, format="ssdsim")
+    fitted = nacre.traces.fit(path, format="ssdsim")
     assert any(assumed in line for line in fitted.warnings)
     assert f"# note: {assumed}" in fitted.text
-    warned = nacre.trace.info(path, format="ssdsim", time_unit="100ns").warnings
+    warned = nacre.traces.info(path, format="ssdsim", time_unit="100ns").warnings
     assert not any(assumed in line for line in warned)
 
 
@@ -80,7 +82,7 @@ def test_a_write_of_a_part_passes_a_cache_by_and_is_counted(tmp_path: Path) -> N
     record = nacre.run({"workload": {"kind": "trace", "file": str(path)}, "stack": cache})
     counters = record.components[0].counters
     assert (counters.write_parts, counters.read_misses, counters.read_hits) == (100, 100, 100)
-    curve = nacre.trace.mrc(path)
+    curve = nacre.traces.mrc(path)
     assert curve.miss_ratio(64 << 20, "reads") == 0, "which counts a write of a part as a use"
 
 
@@ -108,14 +110,14 @@ def test_a_study_cleans_a_drive_by_a_function_of_a_module(
 def test_traces_and_numbers_are_taken_as_people_have_them(tmp_path: Path) -> None:
     marked = tmp_path / "marked.csv"
     marked.write_bytes(b"\xef\xbb\xbf" + CSV.encode())
-    assert nacre.trace.info(marked).records == 2
+    assert nacre.traces.info(marked).records == 2
     packed, archive = tmp_path / "packed.csv.bz2", tmp_path / "archive.zip"
     packed.write_bytes(bz2.compress(CSV.encode()))
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("a.csv", CSV)
     for path, remedy in ((packed, "unpack it with bunzip2"), (archive, "unpack it with unzip")):
-        with pytest.raises(nacre.TraceError, match=remedy):
-            nacre.trace.info(path)
+        with pytest.raises(nacre.errors.TraceError, match=remedy):
+            nacre.traces.info(path)
     measured = {"kind": "measured", "read": "10 us", "write": "10 us"}
     plain = {"kind": "uniform", "footprint": "1 MiB", "requests": 2000}
     told = nacre.run({"workload": plain, "stack": measured}).latency
@@ -133,5 +135,5 @@ def test_one_is_not_many(tmp_path: Path) -> None:
     record = nacre.run(DISK, {"workload.file": str(single)})
     assert facts(record)[0].startswith("1 request in ")
     assert repr(record).startswith("<nacre.Record scenario: 1 request; ")
-    assert ": 1 request, 1 of them reads;" in repr(nacre.trace.info(single))
-    assert " at 1 size; " in repr(nacre.trace.caches(single, ["lru"], ["1 MiB"]))
+    assert ": 1 request, 1 of them reads;" in repr(nacre.traces.info(single))
+    assert " at 1 size; " in repr(nacre.traces.caches(single, ["lru"], ["1 MiB"]))

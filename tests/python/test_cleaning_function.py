@@ -31,7 +31,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def greedy(view: nacre.CleaningView) -> int:
+def greedy(view: nacre.policies.CleaningView) -> int:
     invalid = view.programmed - view.live
     most = np.flatnonzero(invalid == invalid.max())
     # Of several the one cleaned longest ago; of those the last.
@@ -51,9 +51,9 @@ def test_greedy_in_python_is_greedy() -> None:
 
 
 def test_a_function_sees_the_partition() -> None:
-    seen: list[nacre.CleaningView] = []
+    seen: list[nacre.policies.CleaningView] = []
 
-    def watching(view: nacre.CleaningView) -> int:
+    def watching(view: nacre.policies.CleaningView) -> int:
         seen.append(view)
         return greedy(view)
 
@@ -71,7 +71,7 @@ def test_a_function_sees_the_partition() -> None:
 
 
 def returning(value: object) -> Any:
-    def policy(_: nacre.CleaningView) -> object:
+    def policy(_: nacre.policies.CleaningView) -> object:
         return value
 
     return policy
@@ -90,20 +90,20 @@ def returning(value: object) -> Any:
     ],
 )
 def test_a_wrong_answer_is_named_with_what_is_allowed(value: object, problem: str) -> None:
-    with pytest.raises(nacre.Error) as raised:
+    with pytest.raises(nacre.errors.Error) as raised:
         nacre.run(SMALL, {"stack.cleaning": returning(value)})
     assert str(raised.value) == f"the cleaning function policy returned {problem}"
 
 
 def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
-    def worst(view: nacre.CleaningView) -> int:
+    def worst(view: nacre.policies.CleaningView) -> int:
         invalid = view.programmed - view.live
         return int(np.argmin(invalid)) if invalid.min() == 0 else greedy(view)
 
     # Once round and a quarter more: what comes behind in the second round is still live.
     workload = SMALL["workload"] | {"kind": "sequential", "footprint": "51 KiB", "requests": 9000}
     round_and_round = SMALL | {"workload": workload, "run": {}}
-    with pytest.raises(nacre.Error) as raised:
+    with pytest.raises(nacre.errors.Error) as raised:
         nacre.run(round_and_round, {"stack.preload": "0 B", "stack.cleaning": worst})
     text = str(raised.value)
     assert text.startswith("the cleaning function worst returned ")
@@ -112,9 +112,9 @@ def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
 
 
 def test_a_function_divides_the_array_and_says_where_pages_go() -> None:
-    seen: list[nacre.CleaningView] = []
+    seen: list[nacre.policies.CleaningView] = []
 
-    def fifo(view: nacre.CleaningView) -> tuple[int, int, int]:
+    def fifo(view: nacre.policies.CleaningView) -> tuple[int, int, int]:
         seen.append(view)
         invalid = view.programmed - view.live
         fit = np.flatnonzero(invalid > 0)
@@ -136,18 +136,18 @@ def test_a_function_divides_the_array_and_says_where_pages_go() -> None:
     [(4, "the array's 9 segments do not divide"), (0, "an int from 1 on"), ("x", "an int from 1")],
 )
 def test_partitions_that_cannot_be_are_named(segments: object, said: str) -> None:
-    def policy(view: nacre.CleaningView) -> int:
+    def policy(view: nacre.policies.CleaningView) -> int:
         return greedy(view)
 
     policy.partition_segments = segments  # type: ignore[attr-defined]
-    with pytest.raises((nacre.ConfigError, nacre.Error), match=said):
+    with pytest.raises((nacre.errors.ConfigError, nacre.errors.Error), match=said):
         nacre.run(SMALL, {"stack.cleaning": policy})
 
 
 def test_a_tuple_that_says_something_else_is_named() -> None:
-    with pytest.raises(nacre.Error, match="return \\(index, pages for the partition before"):
+    with pytest.raises(nacre.errors.Error, match="return \\(index, pages for the partition before"):
         nacre.run(SMALL, {"stack.cleaning": returning((0, -1, 0))})
-    with pytest.raises(nacre.Error, match="it is out of range; return the index of a place"):
+    with pytest.raises(nacre.errors.Error, match="it is out of range; return the index of a place"):
         nacre.run(SMALL, {"stack.cleaning": returning((99, 0, 0))})
 
 
@@ -157,7 +157,7 @@ def test_what_a_function_raises_is_raised_again_as_it_is() -> None:
 
     problem, calls = MineError("of my own"), []
 
-    def failing(view: nacre.CleaningView) -> int:
+    def failing(view: nacre.policies.CleaningView) -> int:
         calls.append(view)
         if len(calls) == 3:
             raise problem
@@ -170,7 +170,7 @@ def test_what_a_function_raises_is_raised_again_as_it_is() -> None:
 
 
 def test_a_function_may_be_interrupted() -> None:
-    def interrupted(_: nacre.CleaningView) -> int:
+    def interrupted(_: nacre.policies.CleaningView) -> int:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -181,7 +181,7 @@ def test_an_object_that_can_be_called_is_a_policy() -> None:
     class Policy:
         calls = 0
 
-        def __call__(self, view: nacre.CleaningView) -> int:
+        def __call__(self, view: nacre.policies.CleaningView) -> int:
             self.calls += 1
             return greedy(view)
 
@@ -198,7 +198,9 @@ def test_a_function_is_checked_with_the_scenario() -> None:
 
 def test_a_name_alone_is_no_function() -> None:
     record = nacre.run(SMALL, {"stack.cleaning": greedy})
-    with pytest.raises(nacre.ConfigError, match="no function was given under this name") as raised:
+    with pytest.raises(
+        nacre.errors.ConfigError, match="no function was given under this name"
+    ) as raised:
         nacre.run(record.scenario.to_dict())
     assert "in Python, give the function itself" in str(raised.value)
     again = nacre.run(record.scenario.to_dict(), {"stack.cleaning": greedy})
@@ -206,7 +208,7 @@ def test_a_name_alone_is_no_function() -> None:
 
 
 def test_a_function_where_no_policy_belongs_is_a_mistake_of_the_scenario() -> None:
-    with pytest.raises(nacre.ConfigError, match=r"stack\.segments"):
+    with pytest.raises(nacre.errors.ConfigError, match=r"stack\.segments"):
         nacre.run(SMALL, {"stack.segments": greedy})
 
 
@@ -230,7 +232,7 @@ def test_a_study_takes_functions_of_modules(
 
 def test_a_function_without_a_module_cannot_go_into_a_study() -> None:
     axis = {"path": "stack.cleaning", "values": [lambda _view: 0, "greedy"]}
-    with pytest.raises(nacre.ConfigError, match="put it into a module of its own"):
+    with pytest.raises(nacre.errors.ConfigError, match="put it into a module of its own"):
         nacre.study({"scenario": SMALL, "axis": [axis]}, workers=1)
 
 
@@ -238,5 +240,5 @@ def test_a_function_that_is_nowhere_is_named() -> None:
     names = {"nowhere:f": "No module named 'nowhere'", "json:f": "has no attribute 'f'"}
     for name, said in names.items():
         named = {"stack.cleaning": f'{{ kind = "external", function = "{name}" }}'}
-        with pytest.raises(nacre.ConfigError, match=said):
+        with pytest.raises(nacre.errors.ConfigError, match=said):
             nacre.run(SMALL, named)

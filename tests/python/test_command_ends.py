@@ -115,7 +115,7 @@ class Case:
 
 
 def is_record(folder: Path) -> None:
-    record = nacre.Record.load(folder / "out")
+    record = nacre.results.Record.load(folder / "out")
     assert record.complete is False
     assert record.requests.completed > 0
 
@@ -126,7 +126,7 @@ def is_study(folder: Path) -> None:
 
 
 def is_image(folder: Path) -> None:
-    assert nacre.image.check(folder / "new.img").is_good
+    assert nacre.devices.images.check(folder / "new.img").is_good
 
 
 def is_nothing(folder: Path) -> None:

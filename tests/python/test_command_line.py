@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import nacre
 import pytest
@@ -89,7 +90,7 @@ def test_python_says_the_same_as_the_command_line(
     done = run("check", "mistaken.toml")
     assert done.returncode == 2
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(nacre.ConfigError) as mistakes:
+    with pytest.raises(nacre.errors.ConfigError) as mistakes:
         nacre.check("mistaken.toml")
     lines = str(mistakes.value).splitlines()
     assert done.stderr.splitlines() == [f"error: {line}" for line in lines]
@@ -153,7 +154,7 @@ def test_results_are_a_record_columns_and_figures(
         "throughput.svg", "time.parquet", "time_spent.png", "time_spent.svg",
         "time_split.png", "time_split.svg",
     ]  # fmt: skip
-    record = nacre.Record.load(tmp_path / "out" / "here")
+    record = nacre.results.Record.load(tmp_path / "out" / "here")
     assert record.to_dict() == json.loads(done.stdout)
     monkeypatch.chdir(tmp_path)
     assert record == nacre.run("small.toml")
@@ -221,7 +222,7 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, as_json: bool
     )
     assert done.returncode == 130, done.stderr
     assert "stopped early" in done.stderr
-    record = nacre.Record.load(tmp_path / "part")
+    record = nacre.results.Record.load(tmp_path / "part")
     assert record.complete is False
     assert 0 < record.requests.completed < 1_000_000_000
     assert record.requests.issued == record.requests.completed
@@ -375,11 +376,18 @@ def test_a_command_loads_what_it_needs() -> None:
         assert ran.stderr.splitlines()[-1] == "set()"
 
 
-def test_functions_win_over_the_modules_that_are_called_like_them() -> None:
-    names = ["run", "mixes", "catalog", "study", "serve", "reproduce"]
-    checks = f"assert all(callable(getattr(nacre, name)) for name in {names})"
-    checks = f"import nacre, nacre.cli.app; {checks}"
-    subprocess.run([sys.executable, "-c", checks], check=True)
-    assert set(nacre.__all__) <= set(dir(nacre))
+def test_the_package_shows_functions_and_modules_and_no_name_is_both() -> None:
+    folders = {path.stem for path in Path(nacre.__file__).parent.iterdir()}
+    shown = {name for name in dir(nacre) if not name.startswith("__")}
+    functions = {name for name in shown if not isinstance(getattr(nacre, name), ModuleType)}
+    assert len(functions) == 13
+    assert not functions & folders
+    assert shown - functions <= folders
     with pytest.raises(AttributeError, match="no attribute 'rum'"):
         _ = nacre.rum  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("package", ["results", "simulate", "devices", "studies", "papers"])
+def test_every_name_of_a_package_is_there(package: str) -> None:
+    of = getattr(nacre, package)
+    assert all(getattr(of, name) is not None for name in dir(of))

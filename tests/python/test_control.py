@@ -84,7 +84,7 @@ def test_statistics_count_what_clients_did(client: Client, control: Control) -> 
     assert export.simulated_s > 0
     assert export.components[0].counters
     assert sum(export.energy_j.values()) > 0
-    with pytest.raises(nacre.Error, match='no export "tape"; there is drive'):
+    with pytest.raises(nacre.errors.Error, match='no export "tape"; there is drive'):
         found.export("tape")
 
 
@@ -108,7 +108,7 @@ def test_the_wear_of_the_served_device_is_told_and_drawn(
     assert (tmp_path / "wear.svg").read_text().startswith("<svg")
     document = json.loads(told("wear", server.image, "--json"))
     assert document["wear"]["stack"]["erases"] >= wear.erases
-    with pytest.raises(nacre.Error, match=r"columns=True"):
+    with pytest.raises(nacre.errors.Error, match=r"columns=True"):
         control.stats().export().blocks()
 
 
@@ -154,9 +154,9 @@ def test_a_step_says_where_its_time_went_and_is_a_request_like_others(
     assert {one.name: one.count for one in write.counted}["writes"] == 1
     assert client.read(8192, 4096) == b"\x5a" * 4096
     assert control.stats().export().requests.write.requests == before + 1
-    with pytest.raises(nacre.Error, match='give "fill"'):
+    with pytest.raises(nacre.errors.Error, match='give "fill"'):
         control.step("write", 0, 4096)
-    with pytest.raises(nacre.Error, match="does not have"):
+    with pytest.raises(nacre.errors.Error, match="does not have"):
         control.step("read", 1 << 60, 4096)
     shown = told("step", server.image, "read:8192:4096", "flush")
     assert "read of 4096 B at 8192: " in shown

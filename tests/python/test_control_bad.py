@@ -78,7 +78,7 @@ def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
         for said, words in ((b'{"ok": {"up', "cut short"), (b"", "ended before it answered")):
             thread = threading.Thread(target=answer, args=(said,))
             thread.start()
-            with Control(path) as control, pytest.raises(nacre.Error, match=words):
+            with Control(path) as control, pytest.raises(nacre.errors.Error, match=words):
                 control.stats()
             thread.join()
 

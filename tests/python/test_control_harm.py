@@ -46,7 +46,7 @@ def test_sectors_fail_as_long_as_somebody_wishes(
         client.write(0, b"x" * 512)
     assert "works again" in told("media-error", server.image, 0, 512, "--heal")
     client.write(0, b"x" * 512)
-    with pytest.raises(nacre.Error, match="within the device"):
+    with pytest.raises(nacre.errors.Error, match="within the device"):
         control.media_error(client.export.size, 512)
 
 
@@ -83,6 +83,9 @@ def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) 
 def test_without_a_model_a_loss_of_power_says_that_there_is_none(tmp_path: Path) -> None:
     with serving(tmp_path, "--timing", "none") as server, Client(server.uri) as client:
         client.write(0, b"k" * 512)
-        with Control(server.image) as control, pytest.raises(nacre.Error, match="no device is"):
+        with (
+            Control(server.image) as control,
+            pytest.raises(nacre.errors.Error, match="no device is"),
+        ):
             control.power_fail()
         assert client.read(0, 512) == b"k" * 512, "nobody was cut off"

@@ -32,7 +32,7 @@ def test_a_recording_is_a_trace_that_a_run_replays(
 ) -> None:
     trace = tmp_path / "io.nacre"
     assert "recording into" in told("record", server.image, trace)
-    with pytest.raises(nacre.Error, match=r"a recording into .*io\.nacre is under way"):
+    with pytest.raises(nacre.errors.Error, match=r"a recording into .*io\.nacre is under way"):
         control.record(tmp_path / "other.nacre")
     for number in range(20):
         client.write(number * 4096, b"r" * 4096)
@@ -44,7 +44,7 @@ def test_a_recording_is_a_trace_that_a_run_replays(
     assert names(tmp_path) != [trace.name], "half a trace is never taken for a whole one"
     assert "23 requests" in told("record", server.image, "--stop")
     assert names(tmp_path) == [trace.name]
-    columns = nacre.trace.read(trace)
+    columns = nacre.traces.read(trace)
     assert columns["op"].to_list() == ["write"] * 21 + ["flush", "read"]
     assert columns["address"].to_list()[:20] == [number * 4096 for number in range(20)]
     record = nacre.run(
@@ -54,7 +54,7 @@ def test_a_recording_is_a_trace_that_a_run_replays(
         }
     )
     assert record.requests.completed == 23
-    with pytest.raises(nacre.Error, match="nothing is being recorded"):
+    with pytest.raises(nacre.errors.Error, match="nothing is being recorded"):
         control.record_end()
 
 
@@ -72,7 +72,7 @@ def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: 
         last = server.said_last()
     recorded = last["exports"][0]["recording"]
     assert (recorded["path"], recorded["requests"]) == (str(trace), 2)
-    assert nacre.trace.read(trace)["op"].to_list() == ["write", "read"]
+    assert nacre.traces.read(trace)["op"].to_list() == ["write", "read"]
     assert names(tmp_path) == ["all.nacre", "disk.img"], "sockets are taken away"
 
 
@@ -92,11 +92,11 @@ def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
             said = refused("record", server.image, place, *force)
             assert "an image that is being served" in said
     assert trace.read_text() == "mine"
-    with pytest.raises(nacre.Error, match="nothing is being recorded"):
+    with pytest.raises(nacre.errors.Error, match="nothing is being recorded"):
         control.record_end()
     told("record", server.image, trace, "--force")
     told("record", server.image, "--stop")
-    assert nacre.trace.read(trace).height == 0
+    assert nacre.traces.read(trace).height == 0
     assert server.image.stat().st_ino == image.st_ino
     assert names(tmp_path) == ["image", "io.nacre", "link"]
 
@@ -149,7 +149,7 @@ def test_an_image_that_another_server_or_a_memory_has_open_is_never_replaced(
             assert done.returncode == status, done.stdout
             assert "in use" in done.stderr
             with pytest.raises(OSError, match="in use"):
-                nacre.trace.convert(tmp_path / "t.csv", image)
+                nacre.traces.convert(tmp_path / "t.csv", image)
             assert (image.stat().st_ino, image.stat().st_size) == (before.st_ino, before.st_size)
 
 
@@ -176,7 +176,7 @@ def test_a_recording_whose_name_was_taken_meanwhile_is_kept_and_told(tmp_path: P
         assert trace.read_text() == "meanwhile"
         trace.unlink()
     for other in ("all-2.nacre", "all-3.nacre"):
-        assert nacre.trace.read(tmp_path / other).height == 0
+        assert nacre.traces.read(tmp_path / other).height == 0
 
 
 def test_what_a_device_without_a_model_cannot_be_asked_is_the_users_mistake(tmp_path: Path) -> None:

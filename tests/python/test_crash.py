@@ -80,7 +80,7 @@ def test_faults_that_no_device_can_see_are_counted_and_nobody_is_blamed(disk: st
 def test_silent_corruption_comes_first_and_is_no_success(disk: str, tmp_path: Path) -> None:
     options = ("--points", "1000", "--fault", "misdirected_program")
     done = command(disk, *options, "--out", str(tmp_path / "out"))
-    found = nacre.Crash.load(tmp_path / "out")
+    found = nacre.results.Crash.load(tmp_path / "out")
     assert (found.finding, found.is_good) == (None, False)
     assert done.returncode == 1
     first, *rest = done.stdout.splitlines()
@@ -107,7 +107,7 @@ def test_a_device_given_as_a_table_has_a_name() -> None:
     named = nacre.crash({"name": "mine", "workload": workload, "stack": stack}, points=20)
     assert named.name == "mine"
     drawn = nacre.crash("onyx", points=300).to_dict() | {"name": named.name}
-    (figure,) = makers(nacre.Crash(drawn)).values()
+    (figure,) = makers(nacre.results.Crash(drawn)).values()
     assert figure().to_dict()["title"]["subtitle"][0].startswith("mine: share of ")
 
 
@@ -133,9 +133,9 @@ def test_everything_is_drawn_from_a_seed_and_printed() -> None:
 
 def test_a_seed_has_all_of_64_bits() -> None:
     last = 2**64 - 1
-    assert nacre.crash_drawn(last, points=20).seed == last
+    assert nacre.simulate.crash_random(last, points=20).seed == last
     with pytest.raises(ConfigError, match=str(last)):
-        nacre.crash_drawn(last + 1, points=20)
+        nacre.simulate.crash_random(last + 1, points=20)
 
 
 def test_results_are_one_page_and_one_document(disk: str, tmp_path: Path) -> None:

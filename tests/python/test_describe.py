@@ -45,7 +45,7 @@ def test_every_model_and_preset_is_described() -> None:
         assert "# Leaves out" in model.doc
     assert models.describe("tlc_nvme")[0].kind == "ssd"
     assert [model.family for model in models.describe("zipf")] == ["workload", "pattern"]
-    with pytest.raises(nacre.ConfigError, match='did you mean "zipf"'):
+    with pytest.raises(nacre.errors.ConfigError, match='did you mean "zipf"'):
         models.describe("zipff")
 
 
@@ -87,7 +87,9 @@ def test_without_a_name_everything_is_listed() -> None:
     kinds = command("new").stdout.splitlines()
     assert {line.split()[1] for line in kinds if line.startswith("example")} == set(EXAMPLES)
     assert {line.split()[1] for line in kinds if line.startswith("device")} == set(DEVICES)
-    with pytest.raises(nacre.ConfigError, match=r"it is a setting of uniform, .*describe uniform"):
+    with pytest.raises(
+        nacre.errors.ConfigError, match=r"it is a setting of uniform, .*describe uniform"
+    ):
         models.describe("read_share")
 
 
@@ -95,7 +97,7 @@ def test_without_a_name_everything_is_listed() -> None:
 def test_a_new_scenario_of_every_catalogued_device_is_sound(name: str) -> None:
     text = models.new(name)
     resolved = nacre.check(tomllib.loads(text))
-    assert resolved.scenario.stack.kind == nacre.catalog()[name].kind
+    assert resolved.scenario.stack.kind == nacre.catalog.entries()[name].kind
     assert f'preset = "{name}"' in text
 
 
@@ -126,7 +128,7 @@ def test_the_shell_completes_names_and_files(tmp_path: Path) -> None:
 
 def test_names_are_found_in_other_letters_too() -> None:
     for given, meant in (("S3-FIFO", "s3_fifo"), ("NVMe", "nvme"), ("TLC-NVMe", "tlc_nvme")):
-        with pytest.raises(nacre.ConfigError, match=f'did you mean "{meant}"'):
+        with pytest.raises(nacre.errors.ConfigError, match=f'did you mean "{meant}"'):
             models.describe(given)
 
 

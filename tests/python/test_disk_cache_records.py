@@ -75,7 +75,7 @@ def check_flash(part: Any, elapsed: float) -> None:
         close(energy["correct"], decoded * DECODING + coded)
 
 
-def check_pages(record: nacre.Record, part: Any) -> None:
+def check_pages(record: nacre.results.Record, part: Any) -> None:
     """Pages held are those that came in, less those that left; each page read is one of four."""
     counts, in_flash = part.counters, part.kind == "flash_disk_cache"
     before, held = (

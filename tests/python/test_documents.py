@@ -82,7 +82,7 @@ def servers_ended(folder: Path) -> Iterator[None]:
         yield
     finally:
         for socket in folder.glob("*.ctl"):
-            with contextlib.suppress(nacre.Error), nacre.Control(socket) as control:
+            with contextlib.suppress(nacre.errors.Error), nacre.devices.Control(socket) as control:
                 control.stop()
 
 

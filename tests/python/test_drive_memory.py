@@ -86,7 +86,7 @@ OPEN = """
 import json, nacre
 try:
     nacre.open("large.toml")
-except nacre.ConfigError as error:
+except nacre.errors.ConfigError as error:
     print(json.dumps({"code": error.code, "data": error.data, "error": str(error)}))
 """
 
@@ -132,5 +132,7 @@ def test_tables_that_do_not_fit_are_refused_with_their_size(
 
 def test_a_drive_of_more_units_than_numbers_is_refused_with_both() -> None:
     settings = {"stack.pages": 4096, "stack.unit": "256 KiB"}
-    with pytest.raises(nacre.ConfigError, match="34359738368 units, and 4294967295 are the most"):
+    with pytest.raises(
+        nacre.errors.ConfigError, match="34359738368 units, and 4294967295 are the most"
+    ):
         nacre.check(tomllib.loads(PETABYTE), settings)

@@ -112,7 +112,7 @@ def answers(server: Server) -> bool:
     try:
         with Control(server.image) as control:
             return bool(control.stats().connections.now == 0)
-    except nacre.Error:
+    except nacre.errors.Error:
         return False
 
 
@@ -329,7 +329,7 @@ def test_what_tables_and_figures_are_denied_is_said_and_what_is_finished_kept(
     assert "panicked" not in done.stderr
     assert ("the record is complete and kept in out" in done.stderr) == kept
     if kept:
-        assert nacre.Record.load(tmp_path / "out").requests.completed == 100
+        assert nacre.results.Record.load(tmp_path / "out").requests.completed == 100
     else:
         assert not (tmp_path / "out").exists()
 

@@ -53,7 +53,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_has_a_code_and_what_a_program_can_use(name: str) -> None:
     given, settings, code, data = MISTAKES[name]
-    with pytest.raises(nacre.ConfigError) as raised:
+    with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.run(given, settings)
     (problem, *_) = raised.value.problems
     assert problem["code"] == raised.value.code == code
@@ -64,7 +64,7 @@ def test_a_mistake_has_a_code_and_what_a_program_can_use(name: str) -> None:
 def test_errors_keep_code_and_data_between_processes() -> None:
     first = Problem(code="out-of-range", data={"max": 3}, path="a", problem="it is too large")
     for error in (
-        nacre.Error("text", "no-data", known=["a"]),
+        nacre.errors.Error("text", "no-data", known=["a"]),
         config_error([first, Problem(code="wrong-type", problem="it is text")]),
     ):
         copy = pickle.loads(pickle.dumps(error))
@@ -82,9 +82,9 @@ def test_errors_keep_code_and_data_between_processes() -> None:
     ],
 )
 def test_a_memory_says_what_kind_of_error_it_is(
-    ask: Callable[[nacre.Memory], object], code: Code, data: dict[str, Any]
+    ask: Callable[[nacre.devices.Memory], object], code: Code, data: dict[str, Any]
 ) -> None:
-    with nacre.open("ssd") as memory, pytest.raises(nacre.Error) as raised:
+    with nacre.open("ssd") as memory, pytest.raises(nacre.errors.Error) as raised:
         ask(memory)
     assert raised.value.code == code
     assert {key: raised.value.data[key] for key in data} == data

@@ -135,7 +135,7 @@ def test_every_claim_is_listed_before_anything_has_run(
 def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_published(
     inside: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paper = nacre.published()["nvram-cards"]
+    paper = nacre.papers.published()["nvram-cards"]
     asked, other, *_ = (row for row in paper.rows if row["kind"] != "unclosed")
     outcome = {"simulated": 3.25, "error": 0.02, "pass": True, "note": ""}
     kept = {
@@ -162,7 +162,7 @@ def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_
 
 
 def test_the_outcome_of_every_claim_that_can_be_decided_is_shipped() -> None:
-    papers = nacre.published().values()
+    papers = nacre.papers.published().values()
     document = json.loads(known.REPRODUCED.read_bytes())
     assert {row["id"] for row in document["rows"]} <= {row["id"] for p in papers for row in p.rows}
     claims = [claim for paper in papers for claim in paper.claims()]
@@ -173,7 +173,7 @@ def test_the_outcome_of_every_claim_that_can_be_decided_is_shipped() -> None:
 
 def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
     took = json.loads(known.REPRODUCED.read_bytes())["seconds"]
-    papers = nacre.published()
+    papers = nacre.papers.published()
     assert took.keys() == papers.keys(), "after `make reproduced`"
     assert {name: paper.seconds for name, paper in papers.items()} == took
 
@@ -335,7 +335,7 @@ def test_a_plan_says_what_becomes_of_it_if_a_latency_is_wrong(inside: Client) ->
     assert len(rows) == 6
     path = inside.explorer.folder.root / "plans" / name
     means = [
-        nacre.Mixes.load(place).pure()["mean_ns"][0]
+        nacre.results.Mixes.load(place).pure()["mean_ns"][0]
         for place in (
             path,
             path / "latencies" / "pcm_ssd-less",
@@ -391,7 +391,7 @@ def test_prices_of_mixes_are_changed_as_the_scenario_would() -> None:
         rtol=1e-12,
     )
     assert other.within(1.5).to_polars()["cost"].max() <= 1.5  # type: ignore[operator]
-    with pytest.raises(nacre.ConfigError, match="a price and a tier"):
+    with pytest.raises(nacre.errors.ConfigError, match="a price and a tier"):
         found.repriced({"pcm_ssd": 1.0}, "USD")
 
 

@@ -105,7 +105,7 @@ def test_the_mean_latency_of_mixes_is_counted_in_a_unit_that_suits_it(tiers: int
 
 def test_recoveries_that_take_seconds_are_not_drawn_in_microseconds() -> None:
     found = nacre.crash("onyx", points=300)
-    slow = nacre.Crash(
+    slow = nacre.results.Crash(
         found.to_dict()
         | {
             "recovery": {

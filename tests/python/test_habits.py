@@ -70,9 +70,9 @@ def test_what_needs_no_workload_asks_for_none(tmp_path: Path) -> None:
     status, _, wrong = told("run", str(device))
     assert status == 2
     assert "give a workload" in wrong
-    with pytest.raises(nacre.ConfigError, match="give a workload"):
+    with pytest.raises(nacre.errors.ConfigError, match="give a workload"):
         nacre.check(device, needs_workload=True)
-    with pytest.raises(nacre.ConfigError, match=r"stack\.reed"):
+    with pytest.raises(nacre.errors.ConfigError, match=r"stack\.reed"):
         nacre.check({"stack": {**STACK, "reed": "1 us"}})
 
 

@@ -38,7 +38,7 @@ def asked(*arguments: object) -> Result:
 
 
 def test_a_good_image_is_said_to_be_good(image: Path) -> None:
-    found = nacre.image.check(image)
+    found = nacre.devices.images.check(image)
     assert found.is_good
     assert found.pages.programmed == 20
     assert found.pages.are_checked
@@ -52,11 +52,13 @@ def test_a_changed_bit_is_told_and_never_read(image: Path, tmp_path: Path) -> No
     damage(image, 7)
     with nacre.open(DEVICE, image=image) as memory:
         assert memory[0] == 1
-        with pytest.raises(nacre.Error, match=r"damaged: page 7 of the medium.*nacre image repair"):
+        with pytest.raises(
+            nacre.errors.Error, match=r"damaged: page 7 of the medium.*nacre image repair"
+        ):
             memory[7 * 4096]
-        with pytest.raises(nacre.Error, match="page 7"):
+        with pytest.raises(nacre.errors.Error, match="page 7"):
             memory[0] = 2
-        with pytest.raises(nacre.Error, match="page 7"):
+        with pytest.raises(nacre.errors.Error, match="page 7"):
             memory.close()
     done = asked("check", image)
     assert done.exit_code == 1
@@ -66,8 +68,8 @@ def test_a_changed_bit_is_told_and_never_read(image: Path, tmp_path: Path) -> No
     done = asked("repair", image, "--out", copy, "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["pages"]["named"] == [7]
-    assert nacre.image.check(copy).is_good
-    assert not nacre.image.check(image).is_good, "the image is as it was"
+    assert nacre.devices.images.check(copy).is_good
+    assert not nacre.devices.images.check(image).is_good, "the image is as it was"
     with nacre.open(DEVICE, image=copy) as memory:
         assert memory[0] == 1
         assert memory[7 * 4096 : 8 * 4096] == bytes([8]) * 100 + bytes([8 ^ 4]) + bytes([8]) * 3995
@@ -81,7 +83,7 @@ def test_without_checksums_bytes_are_as_they_are(tmp_path: Path) -> None:
     with nacre.open(DEVICE, image=place, checksums=False) as memory:
         memory[:4096] = bytes([1]) * 4096
     damage(place, 0)
-    assert not nacre.image.check(place).pages.are_checked
+    assert not nacre.devices.images.check(place).pages.are_checked
     with nacre.open(DEVICE, image=place) as memory:
         assert memory[100] == 1 ^ 4
 
@@ -100,9 +102,9 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
         byte = file.read(1)
         file.seek((128 << 10) + 230)
         file.write(bytes([byte[0] ^ 1]))
-    with pytest.raises(nacre.Error, match="it is damaged: its journal"):
+    with pytest.raises(nacre.errors.Error, match="it is damaged: its journal"):
         nacre.open(DEVICE, image=snapshot)
-    found = nacre.image.repair(snapshot, copy)
+    found = nacre.devices.images.repair(snapshot, copy)
     assert found.journal.damage
     # Nine writes with a flush behind each, but for the record that is damaged.
     assert found.journal.records + found.journal.lost == 2 * 9 - 1
@@ -115,7 +117,7 @@ def test_of_raw_bytes_nothing_is_known(tmp_path: Path) -> None:
     device = scenario(tmp_path, mib=1)
     server = Server(tmp_path, device=device)
     server.stop()
-    found = nacre.image.check(server.image)
+    found = nacre.devices.images.check(server.image)
     assert found.is_good
     assert found.raw_bytes == 1 << 20
     assert "stack.capacity = 1 MiB" in found.identity
@@ -125,7 +127,7 @@ def test_of_raw_bytes_nothing_is_known(tmp_path: Path) -> None:
 def test_what_is_no_image_is_said_to_be_none(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(nacre.Error, match="it is not a Nacre image"):
-        nacre.image.check(notes)
-    with pytest.raises(nacre.Error, match="there is no image"):
-        nacre.image.check(tmp_path / "none")
+    with pytest.raises(nacre.errors.Error, match="it is not a Nacre image"):
+        nacre.devices.images.check(notes)
+    with pytest.raises(nacre.errors.Error, match="there is no image"):
+        nacre.devices.images.check(tmp_path / "none")

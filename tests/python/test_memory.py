@@ -128,7 +128,7 @@ def test_transactions_do_not_nest() -> None:
     mem = small()
     with mem.transaction():
         mem[0] = 1
-        with pytest.raises(nacre.TransactionError, match="do not nest"), mem.transaction():
+        with pytest.raises(nacre.errors.TransactionError, match="do not nest"), mem.transaction():
             pytest.fail("the block is not entered")
         mem[1] = 2
     assert mem[:2] == b"\1\2"
@@ -142,7 +142,7 @@ def test_a_write_too_large_for_its_transaction_changes_nothing(image: Path) -> N
     with mem.transaction():
         begun = digest(image)
         assert begun != before
-        with pytest.raises(nacre.TransactionTooLarge) as raised:
+        with pytest.raises(nacre.errors.TransactionTooLarge) as raised:
             mem[0:100] = bytes(100)
         assert digest(image) == begun
         assert mem[:] == bytes(range(CAPACITY))
@@ -152,8 +152,8 @@ def test_a_write_too_large_for_its_transaction_changes_nothing(image: Path) -> N
         " versions of them take half of the write buffer; nothing of this write was done; commit"
         " earlier, or give a larger stack.buffer"
     )
-    assert isinstance(raised.value, nacre.TransactionError)
-    assert isinstance(raised.value, nacre.Error)
+    assert isinstance(raised.value, nacre.errors.TransactionError)
+    assert isinstance(raised.value, nacre.errors.Error)
     assert mem[5] == 99
     assert mem.now > now
 
@@ -164,12 +164,12 @@ def test_closing_takes_an_open_transaction_back(image: Path) -> None:
     block.__enter__()
     mem[0] = 1
     mem.close()
-    with pytest.raises(nacre.Error, match="closed"):
+    with pytest.raises(nacre.errors.Error, match="closed"):
         block.__exit__(None, None, None)
     with small(image) as mem:
         assert mem[0] == 0
     mem.close()
-    with pytest.raises(nacre.Error, match="the memory is closed; open it again"):
+    with pytest.raises(nacre.errors.Error, match="the memory is closed; open it again"):
         mem[0]
 
 

@@ -48,8 +48,8 @@ def image(tmp_path: Path) -> Path:
         (lambda m: m.read_word(189), IndexError, "address 189, size 4"),
         (lambda m: m.idle(-1), ValueError, "not negative; given -1"),
         (lambda m: m.idle(float("nan")), ValueError, "given NaN"),
-        (lambda m: m.idle(float("inf")), nacre.Error, "simulated time ends after 200 days"),
-        (lambda m: m.recover(), nacre.Error, "the power is on"),
+        (lambda m: m.idle(float("inf")), nacre.errors.Error, "simulated time ends after 200 days"),
+        (lambda m: m.recover(), nacre.errors.Error, "the power is on"),
     ],
 )
 def test_a_mistake_is_named_and_changes_nothing(
@@ -68,7 +68,7 @@ def test_a_mistake_is_named_and_changes_nothing(
 
 
 def test_a_memory_without_an_end_is_refused(image: Path) -> None:
-    with pytest.raises(nacre.ConfigError) as raised:
+    with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.open("server-cache", image=image)
     assert str(raised.value) == (
         "stack.backing: a memory has an end, and this has none, given network;"
@@ -78,10 +78,10 @@ def test_a_memory_without_an_end_is_refused(image: Path) -> None:
 
 
 def test_every_mistake_of_a_scenario_is_named_and_no_image_made(image: Path) -> None:
-    with pytest.raises(nacre.ConfigError) as raised:
+    with pytest.raises(nacre.errors.ConfigError) as raised:
         small(image, {"stack.segments": 1, "stack.pagee": "16 B"})
     assert len(raised.value.problems) == 2
-    with pytest.raises(nacre.ConfigError, match="no function was given under this name"):
+    with pytest.raises(nacre.errors.ConfigError, match="no function was given under this name"):
         small(image, {"stack.cleaning": {"kind": "external", "function": "mine"}})
     with pytest.raises(TypeError, match="a scenario cannot hold"):
         small(image, {"stack.cleaning": lambda _: 0})
@@ -90,7 +90,9 @@ def test_every_mistake_of_a_scenario_is_named_and_no_image_made(image: Path) -> 
 
 def test_a_file_that_is_no_image_is_left_as_it_is(image: Path) -> None:
     image.write_bytes(b"precious data" * 1000)
-    with pytest.raises(nacre.Error, match="it is not a Nacre image: it begins with") as raised:
+    with pytest.raises(
+        nacre.errors.Error, match="it is not a Nacre image: it begins with"
+    ) as raised:
         small(image)
     assert str(image) in str(raised.value)
     assert image.read_bytes() == b"precious data" * 1000
@@ -99,7 +101,7 @@ def test_a_file_that_is_no_image_is_left_as_it_is(image: Path) -> None:
 def test_an_image_of_another_device_is_left_as_it_is(image: Path) -> None:
     small(image).close()
     before = digest(image)
-    with pytest.raises(nacre.Error) as raised:
+    with pytest.raises(nacre.errors.Error) as raised:
         small(image, {"stack.segments": 8, "stack.cleaning": "fifo", "run.seed": 5})
     text = str(raised.value)
     assert text.startswith(f"{image}: it holds another device: ")
@@ -124,7 +126,7 @@ def test_an_image_cut_short_is_left_as_it_is(image: Path) -> None:
     with image.open("r+b") as file:
         file.truncate(image.stat().st_size - 1)
     before = digest(image)
-    with pytest.raises(nacre.Error, match="it is cut short"):
+    with pytest.raises(nacre.errors.Error, match="it is cut short"):
         small(image)
     assert digest(image) == before
 
@@ -141,7 +143,7 @@ def test_an_image_of_another_version_is_left_as_it_is(image: Path) -> None:
             file.seek(start + 8)
             file.write(version + zlib.crc32(version + rest).to_bytes(4, "little"))
     before = digest(image)
-    with pytest.raises(nacre.Error, match="its format is version 9"):
+    with pytest.raises(nacre.errors.Error, match="its format is version 9"):
         small(image)
     assert digest(image) == before
 
@@ -149,15 +151,15 @@ def test_an_image_of_another_version_is_left_as_it_is(image: Path) -> None:
 def test_one_process_holds_an_image(image: Path) -> None:
     with small(image) as mem:
         mem[0] = 1
-        with pytest.raises(nacre.Error, match="it is open in another process"):
+        with pytest.raises(nacre.errors.Error, match="it is open in another process"):
             small(image)
         mem[1] = 2
     assert small(image)[:2] == b"\1\2"
 
 
 def test_what_cannot_be_an_image_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(nacre.Error, match="it is a directory, not a file"):
+    with pytest.raises(nacre.errors.Error, match="it is a directory, not a file"):
         small(tmp_path)
-    with pytest.raises(nacre.Error, match="creating it failed: No such file or directory"):
+    with pytest.raises(nacre.errors.Error, match="creating it failed: No such file or directory"):
         small(tmp_path / "missing" / "x.nacre")
     assert list(tmp_path.iterdir()) == []

@@ -36,7 +36,7 @@ def test_the_shipped_drive_opens_and_keeps_its_bytes(tmp_path: Path) -> None:
 def test_a_drive_without_transactions_says_so() -> None:
     with (
         nacre.open(SMALL) as memory,
-        pytest.raises(nacre.Error, match="stack, onyx: it has no transactions, envy has"),
+        pytest.raises(nacre.errors.Error, match="stack, onyx: it has no transactions, envy has"),
         memory.transaction(),
     ):
         pass
@@ -44,7 +44,7 @@ def test_a_drive_without_transactions_says_so() -> None:
 
 def test_capacitors_too_small_lose_what_they_cannot_program() -> None:
     short = {"stack.program_energy": "1 uJ", "stack.capacitors": "15 uJ"}
-    with pytest.raises(nacre.ConfigError, match="may_lose_writes = true") as refused:
+    with pytest.raises(nacre.errors.ConfigError, match="may_lose_writes = true") as refused:
         nacre.open(SMALL, {**short, "stack.row_ranks": 3})
     assert "stack.row_ranks" in str(refused.value), "all mistakes at once"
     with nacre.open(SMALL, {**short, "stack.may_lose_writes": True}) as memory:

@@ -38,13 +38,15 @@ def test_nothing_but_recovering_is_possible_without_power(image: Path) -> None:
         mem.transaction().__enter__,
     ]
     for ask in asked:
-        with pytest.raises(nacre.Error, match=r"the power is off; call recover\(\) first"):
+        with pytest.raises(nacre.errors.Error, match=r"the power is off; call recover\(\) first"):
             ask()
     assert mem.now > 0
     recovery = mem.recover()
     assert (recovery.pages_rolled_back, recovery.duration_s) == (0, 0)
     assert mem[0] == 1
-    with pytest.raises(nacre.Error, match=r"nothing to recover from; call power_fail\(\) first"):
+    with pytest.raises(
+        nacre.errors.Error, match=r"nothing to recover from; call power_fail\(\) first"
+    ):
         mem.recover()
 
 
@@ -56,7 +58,7 @@ def test_a_power_failure_takes_an_open_transaction_back() -> None:
     block.__enter__()
     mem[0] = 2
     mem.power_fail()
-    with pytest.raises(nacre.Error, match="the power is off"):
+    with pytest.raises(nacre.errors.Error, match="the power is off"):
         block.__exit__(None, None, None)
     recovery = mem.recover()
     assert recovery.pages_rolled_back == 1
@@ -110,7 +112,7 @@ class Twin:
         data = self.random.randbytes(end - start)
         try:
             self.memory[start:end] = data
-        except nacre.TransactionTooLarge:
+        except nacre.errors.TransactionTooLarge:
             assert self.before is not None
         else:
             self.bytes[start:end] = data
@@ -223,7 +225,7 @@ def test_a_forked_child_changes_nothing_of_its_parents_memory(tmp_path: Path) ->
         # No test frame may be unwound here: the child ends at once, with what it found.
         try:
             memory[0:6] = b"child!"
-        except nacre.Error as error:
+        except nacre.errors.Error as error:
             os._exit(0 if "a copy (fork)" in str(error) else 2)
         os._exit(1)
     _, status = os.waitpid(child, 0)

@@ -57,7 +57,7 @@ Runner = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def small() -> nacre.Mixes:
+def small() -> nacre.results.Mixes:
     return nacre.mixes(SMALL, steps=10)
 
 
@@ -74,7 +74,7 @@ def command(tmp_path: Path) -> Runner:
     return run
 
 
-def test_every_mix_is_there_once_and_costs_what_its_parts_cost(small: nacre.Mixes) -> None:
+def test_every_mix_is_there_once_and_costs_what_its_parts_cost(small: nacre.results.Mixes) -> None:
     frame = small.to_polars()
     assert (small.names, small.extents, frame.height) == (NAMES, 64, 66)
     assert frame.select(NAMES).unique().height == 66
@@ -89,13 +89,13 @@ def test_every_mix_is_there_once_and_costs_what_its_parts_cost(small: nacre.Mixe
         assert row["iops_per_cost"] == pytest.approx(row["iops"] / price)
 
 
-def test_one_tier_alone_takes_the_mean_of_its_reads_and_writes(small: nacre.Mixes) -> None:
+def test_one_tier_alone_takes_the_mean_of_its_reads_and_writes(small: nacre.results.Mixes) -> None:
     for tier, row in zip(small.tiers, small.pure().to_dicts(), strict=True):
         mean = (small.reads * tier.read_ns + small.writes * tier.write_ns) / 20_000
         assert row["mean_ns"] == pytest.approx(mean)
 
 
-def test_the_best_mixes_come_first_by_every_score(small: nacre.Mixes) -> None:
+def test_the_best_mixes_come_first_by_every_score(small: nacre.results.Mixes) -> None:
     frame = small.to_polars()
     assert small.best(1)["iops_per_cost"][0] == frame["iops_per_cost"].max()
     assert small.best(1, "mean_ns")["mean_ns"][0] == frame["mean_ns"].min()
@@ -103,15 +103,15 @@ def test_the_best_mixes_come_first_by_every_score(small: nacre.Mixes) -> None:
     assert small.best(5)["iops_per_cost"].is_sorted(descending=True)
     # Extents nobody asks for make mixes alike in speed: the cheaper comes first.
     assert small.best(66, "iops").filter(pl.col("iops") == frame["iops"].max())["cost"].is_sorted()
-    with pytest.raises(nacre.ConfigError, match=r'no score called "speed".*iops_per_cost'):
+    with pytest.raises(nacre.errors.ConfigError, match=r'no score called "speed".*iops_per_cost'):
         small.best(by="speed")
 
 
-def test_without_a_tier_the_others_are_left(small: nacre.Mixes) -> None:
+def test_without_a_tier_the_others_are_left(small: nacre.results.Mixes) -> None:
     left = small.without("pcm_ssd")
     assert len(left) == 11
     assert left.to_polars()["pcm_ssd"].max() == 0
-    with pytest.raises(nacre.ConfigError, match="pcm_sd"):
+    with pytest.raises(nacre.errors.ConfigError, match="pcm_sd"):
         small.without("pcm_sd")
 
 
@@ -133,7 +133,7 @@ def test_tiers_priced_in_different_things_have_no_cost() -> None:
     assert found.to_polars()["cost"].null_count() == len(found)
     assert found.to_polars()["iops"].null_count() == 0
     assert "disk_15k_kim in USD 2023; convert them, as --prices" in found.findings[0]
-    with pytest.raises(nacre.Error, match="counted in different things"):
+    with pytest.raises(nacre.errors.Error, match="counted in different things"):
         found.best()
     assert found.to_dict()["best"][0]["iops"] == found.to_polars()["iops"].max()
 
@@ -162,7 +162,7 @@ def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
     assert not nacre.mixes(SMALL, {"workload.requests": 100}, steps=4).findings
 
 
-def test_the_surface_has_a_field_for_every_mix(small: nacre.Mixes) -> None:
+def test_the_surface_has_a_field_for_every_mix(small: nacre.results.Mixes) -> None:
     spec: dict[str, Any] = small.plot().to_dict()
     fields = max(spec["datasets"].values(), key=len)
     best = small.best(1).to_dicts()[0]
@@ -194,7 +194,7 @@ def test_two_tiers_make_a_line(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_name_the_remedy(overrides: dict[str, str], steps: int, text: str) -> None:
-    with pytest.raises(nacre.ConfigError, match=text):
+    with pytest.raises(nacre.errors.ConfigError, match=text):
         nacre.mixes(SMALL, overrides, steps=steps)
 
 
@@ -206,7 +206,7 @@ def test_who_watches_can_end_it() -> None:
         return True
 
     many = {"workload.requests": 50_000_000}
-    with pytest.raises(nacre.Error, match="stopped"):
+    with pytest.raises(nacre.errors.Error, match="stopped"):
         nacre.mixes(SMALL, many, progress=stop)
     assert [total for _, total in seen] == [50_000_000]
     with pytest.raises(TypeError, match="progress"):
@@ -266,7 +266,7 @@ def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
     cheap = nacre.mixes(SMALL, steps=10, budget=5)
     assert cheap.to_polars().equals(nacre.mixes(SMALL, steps=10).within(5).to_polars())
     assert cheap.budget == 5
-    with pytest.raises(nacre.Error, match="no mix is left: none costs"):
+    with pytest.raises(nacre.errors.Error, match="no mix is left: none costs"):
         cheap.within(0.5).best()
     assert counted(cheap).endswith("of which a GiB costs 5 or less")
     done = command("two.toml", "--steps", "4", "--budget", "7", "--json")

@@ -246,7 +246,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
     }
     del wrong["Seed"]
     device, _ = files(tmp_path, wrong, SYNTHETIC)
-    with pytest.raises(nacre.ConfigError) as caught:
+    with pytest.raises(nacre.errors.ConfigError) as caught:
         mqsim.read_drive(device)
     said = str(caught.value)
     for words in (
@@ -264,7 +264,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
 def test_cleaning_that_is_preempted_begins_before_it_has_to(tmp_path: Path) -> None:
     wrong = DRIVE | {"Preemptible_GC_Enabled": "true", "GC_Hard_Threshold": "0.5"}
     device, _ = files(tmp_path, wrong, SYNTHETIC)
-    with pytest.raises(nacre.ConfigError, match=r"0\.5, not below GC_Exec_Threshold, 0\.05"):
+    with pytest.raises(nacre.errors.ConfigError, match=r"0\.5, not below GC_Exec_Threshold, 0\.05"):
         mqsim.read_drive(device)
 
 
@@ -281,7 +281,7 @@ def test_flows_that_ask_for_nothing_or_never_end_are_refused(tmp_path: Path) -> 
     }
     paced = SYNTHETIC | {"Synthetic_Generator_Type": "BANDWIDTH"}
     device, workload = files(tmp_path, DRIVE, idle, paced)
-    with pytest.raises(nacre.ConfigError) as caught:
+    with pytest.raises(nacre.errors.ConfigError) as caught:
         mqsim.read_flows(workload, mqsim.read_drive(device))
     said = str(caught.value)
     for words in (
@@ -301,16 +301,18 @@ def test_flows_outside_the_drive_and_files_of_something_else_are_refused(tmp_pat
     device, workload = files(tmp_path, DRIVE, SYNTHETIC | {"Chip_IDs": "0,1,2"})
     drive = mqsim.read_drive(device)
     with pytest.raises(
-        nacre.ConfigError, match="Chip_IDs: it names 2, and Chip_No_Per_Channel is 2"
+        nacre.errors.ConfigError, match="Chip_IDs: it names 2, and Chip_No_Per_Channel is 2"
     ):
         mqsim.read_flows(workload, drive)
-    with pytest.raises(nacre.ConfigError, match="where a <Execution_Parameter_Set> was expected"):
+    with pytest.raises(
+        nacre.errors.ConfigError, match="where a <Execution_Parameter_Set> was expected"
+    ):
         mqsim.read_drive(workload)
     device.write_text("<!DOCTYPE a [<!ENTITY b 'c'>]><Execution_Parameter_Set/>")
-    with pytest.raises(nacre.ConfigError, match="declares entities"):
+    with pytest.raises(nacre.errors.ConfigError, match="declares entities"):
         mqsim.read_drive(device)
     device.write_text("{}")
-    with pytest.raises(nacre.ConfigError, match="it is no XML"):
+    with pytest.raises(nacre.errors.ConfigError, match="it is no XML"):
         mqsim.read_drive(device)
 
 
@@ -329,7 +331,7 @@ def test_both_run_the_same_flow_where_the_other_is_on_the_path(
     programs = tmp_path / "programs"
     programs.mkdir()
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
-    with pytest.raises(nacre.Error, match="there is no MQSim on the path"):
+    with pytest.raises(nacre.errors.Error, match="there is no MQSim on the path"):
         mqsim.compare(device, flows[0], found, tmp_path)
     program = programs / "MQSim"
     given = f'cp "$4" {tmp_path}/given.xml'
@@ -347,7 +349,7 @@ def test_both_run_the_same_flow_where_the_other_is_on_the_path(
     assert "writes a second" not in rows, "neither writes"
     assert rows["processor time, s"].nacre > 0
     program.write_text("#!/bin/sh\necho no such geometry >&2\nexit 3\n")
-    with pytest.raises(nacre.Error, match="wrote no results; it said: no such geometry"):
+    with pytest.raises(nacre.errors.Error, match="wrote no results; it said: no such geometry"):
         mqsim.compare(device, flows[0], found, tmp_path)
 
 
@@ -386,7 +388,7 @@ def test_mistakes_of_both_files_are_told_at_once_in_the_order_of_the_settings(
     drive = {name: value for name, value in DRIVE.items() if name not in missing}
     flow = SYNTHETIC | {"Read_Percentage": "140"}
     device, workload = files(tmp_path, drive | {"Nonsense": "3"}, flow)
-    with pytest.raises(nacre.ConfigError) as caught:
+    with pytest.raises(nacre.errors.ConfigError) as caught:
         mqsim.read(device, workload)
     told = [problem["path"].split(": ")[-1] for problem in caught.value.problems]
     assert told[0] == str(device)
@@ -432,7 +434,7 @@ def test_numbers_that_a_drive_or_a_flow_cannot_have_are_refused(tmp_path: Path) 
     }
     flow = SYNTHETIC | {"Initial_Occupancy_Percentage": "0"}
     device, workload = files(tmp_path, DRIVE | numbers, flow)
-    with pytest.raises(nacre.ConfigError) as caught:
+    with pytest.raises(nacre.errors.ConfigError) as caught:
         mqsim.read(device, workload)
     told = {problem["path"].split(": ")[-1] for problem in caught.value.problems}
     assert told == (numbers.keys() | {"Initial_Occupancy_Percentage"}) - {

@@ -41,7 +41,7 @@ FLOW = SYNTHETIC | {
 }
 
 
-def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.Record:
+def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.results.Record:
     """The imported scenario, run."""
     flow = FLOW | {
         "Read_Percentage": str(reads),

@@ -29,13 +29,13 @@ def test_what_is_written_from_the_code_is_fresh() -> None:
 def test_a_build_is_trained_with_every_shipped_scenario() -> None:
     training = tomllib.loads((ROOT / "crates/bench/training.toml").read_text())
     assert list(training) == ["runs", "crashes", "traces"]
-    assert set(training["runs"]) == {scenario.name for scenario in nacre.scenarios()}
+    assert set(training["runs"]) == {scenario.name for scenario in nacre.catalog.scenarios()}
     for scenario, each in training["runs"].items():
         assert each, scenario
         for settings in each:
             nacre.check(scenario, settings)
     assert set(training["crashes"]) < set(training["runs"])
-    assert list(training["traces"]) == nacre.trace.shipped()
+    assert list(training["traces"]) == nacre.traces.shipped()
 
 
 def test_every_command_has_a_man_page_that_names_its_options() -> None:
@@ -114,7 +114,7 @@ def test_the_release_uses_what_is_there() -> None:
 def test_presets_are_functions_with_the_settings_of_their_model() -> None:
     for name in presets.__all__:
         assert getattr(presets, name)() == Preset(name)
-        assert nacre.catalog()[name].family == "device"
+        assert nacre.catalog.entries()[name].family == "device"
     scenario = Scenario(
         workload=UniformWorkload(
             requests=50, footprint="1 MiB", arrival=PoissonArrival(rate="1 kHz")

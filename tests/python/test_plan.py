@@ -15,15 +15,15 @@ PRICES = {"pcm_ssd": 24.0, "emlc_ssd": 6.0, "disk_15k_kim": 1.0}
 
 
 @pytest.fixture(scope="module")
-def week(folder: Path) -> nacre.Plan:
+def week(folder: Path) -> nacre.simulate.Plan:
     trace = folder / "week.csv"
     trace.write_text(MSR)
     return nacre.plan(trace, PRICES, "USD 2023", policies=("lru",), steps=4)
 
 
-def test_a_plan_is_the_curves_and_the_mixes_of_its_trace(week: nacre.Plan) -> None:
-    assert week.info.to_dict() == nacre.trace.info(week.trace).to_dict()
-    assert week.caches.to_dict() == nacre.trace.caches(week.trace, ["lru"]).to_dict()
+def test_a_plan_is_the_curves_and_the_mixes_of_its_trace(week: nacre.simulate.Plan) -> None:
+    assert week.info.to_dict() == nacre.traces.info(week.trace).to_dict()
+    assert week.caches.to_dict() == nacre.traces.caches(week.trace, ["lru"]).to_dict()
     assert week.mixes.to_polars().equals(nacre.mixes(dict(week.scenario), steps=4).to_polars())
     assert week.prices == PRICES
     assert "in USD 2023" in week.summary().headline[-1]
@@ -49,22 +49,22 @@ def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
     assert "18.7 % with sieve" in tied[0]
 
 
-def test_a_plan_is_kept_and_read_again(week: nacre.Plan, tmp_path: Path) -> None:
-    again = nacre.Plan.load(week.save(tmp_path / "plan"))
+def test_a_plan_is_kept_and_read_again(week: nacre.simulate.Plan, tmp_path: Path) -> None:
+    again = nacre.simulate.Plan.load(week.save(tmp_path / "plan"))
     assert headlines.of_plan(again, 5) == headlines.of_plan(week, 5)
     assert again.scenario == week.scenario
     with pytest.raises(ConfigError, match="it holds no plan"):
-        nacre.Plan.load(tmp_path)
+        nacre.simulate.Plan.load(tmp_path)
 
 
-def test_other_prices_are_those_of_its_scenario_too(week: nacre.Plan) -> None:
+def test_other_prices_are_those_of_its_scenario_too(week: nacre.simulate.Plan) -> None:
     other = week.repriced({"disk_15k_kim": 2})
     assert other.prices == {**PRICES, "disk_15k_kim": 2}
     found = nacre.mixes(dict(other.scenario), steps=4).to_polars()["cost"].to_list()
     assert other.mixes.to_polars()["cost"].to_list() == pytest.approx(found)
 
 
-def test_money_buys_whole_blocks_of_each_device(week: nacre.Plan) -> None:
+def test_money_buys_whole_blocks_of_each_device(week: nacre.simulate.Plan) -> None:
     trees = week.cache_scenarios(0.01)
     sizes = [tree["stack"]["level"][0]["device"]["capacity"] for tree in trees]
     assert sizes == [f"{4096 * int(0.01 / price * 2**30 // 4096)} B" for price in PRICES.values()]
@@ -73,7 +73,7 @@ def test_money_buys_whole_blocks_of_each_device(week: nacre.Plan) -> None:
             week.cache_scenarios(money)
 
 
-def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.Plan) -> None:
+def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.simulate.Plan) -> None:
     rows = week.if_prices_differ().rows
     assert [row[:2] for row in rows[:2]] == [["as it is", ""], ["price of pcm_ssd", "a fifth less"]]
     assert len(rows) == 1 + 2 * len(PRICES)
@@ -88,5 +88,5 @@ def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.Plan
 def test_a_plan_of_what_there_is_not_is_a_mistake() -> None:
     with pytest.raises(ConfigError, match="pcm_sd"):
         nacre.plan("pgbench", {"pcm_sd": 1, "emlc_ssd": 2}, "USD")
-    with pytest.raises(nacre.Error, match="stopped before"):
+    with pytest.raises(nacre.errors.Error, match="stopped before"):
         nacre.plan("pgbench", PRICES, "USD", progress=lambda *_: True)

@@ -48,12 +48,12 @@ def test_lru_in_python_is_lru() -> None:
 
 def test_a_class_of_yours_stands_beside_built_in_caches_of_a_trace() -> None:
     sizes = ["1 MiB", "16 MiB"]
-    found = nacre.trace.caches("pgbench", ["lru", Lru], sizes, limit=20_000)
+    found = nacre.traces.caches("pgbench", ["lru", Lru], sizes, limit=20_000)
     assert found.policies == ["lru", "Lru"]
     frame = found.to_polars().drop("policy")
     assert frame[:2].equals(frame[2:]), "it is LRU"
-    sampled = nacre.trace.caches("pgbench", Lru, "16 MiB", limit=20_000, sample=0.1)
-    theirs = nacre.trace.caches("pgbench", "lru", "16 MiB", limit=20_000, sample=0.1)
+    sampled = nacre.traces.caches("pgbench", Lru, "16 MiB", limit=20_000, sample=0.1)
+    theirs = nacre.traces.caches("pgbench", "lru", "16 MiB", limit=20_000, sample=0.1)
     assert sampled.to_polars().drop("policy").equals(theirs.to_polars().drop("policy"))
 
 
@@ -63,7 +63,7 @@ def test_two_classes_of_one_name_are_told_apart() -> None:
             return block
 
     Closed.__name__ = "Lru"
-    found = nacre.trace.caches("pgbench", [Lru, Closed], "1 MiB", limit=5_000)
+    found = nacre.traces.caches("pgbench", [Lru, Closed], "1 MiB", limit=5_000)
     assert found.policies == ["Lru", "Lru+"]
 
 
@@ -76,7 +76,7 @@ def test_what_a_class_raises_ends_the_simulation_of_caches() -> None:
             raise WrongError
 
     with pytest.raises(WrongError):
-        nacre.trace.caches("pgbench", ["lru", Failing], "16 MiB", limit=200_000)
+        nacre.traces.caches("pgbench", ["lru", Failing], "16 MiB", limit=200_000)
 
 
 def test_a_policy_may_refuse_what_comes_in() -> None:
@@ -146,7 +146,7 @@ def test_a_pair_that_cannot_change_places_is_named() -> None:
 
 
 def test_a_drive_is_cleaned_by_a_function() -> None:
-    def greedy(view: nacre.CleaningView) -> int:
+    def greedy(view: nacre.policies.CleaningView) -> int:
         return int((view.programmed - view.live).argmax())
 
     small = {"workload.requests": 3000, "run.warm_up": 0}

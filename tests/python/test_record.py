@@ -193,9 +193,9 @@ def test_a_record_without_its_columns_says_what_is_missing(record: Record, tmp_p
     (tmp_path / "latency.parquet").unlink()
     alone = Record.load(tmp_path)
     assert alone.latency.read == record.latency.read
-    with pytest.raises(nacre.Error, match=r"latency\.parquet is missing"):
+    with pytest.raises(nacre.errors.Error, match=r"latency\.parquet is missing"):
         _ = alone.columns
-    with pytest.raises(nacre.Error, match="made from its JSON alone"):
+    with pytest.raises(nacre.errors.Error, match="made from its JSON alone"):
         _ = Record(DATA).columns
 
 
@@ -203,14 +203,14 @@ def test_columns_of_another_run_are_not_taken_for_its_own(record: Record, tmp_pa
     record.save(tmp_path)
     frame = pl.read_parquet(tmp_path / "latency.parquet")
     frame.head(2).write_parquet(tmp_path / "latency.parquet")
-    with pytest.raises(nacre.Error, match="come from different runs"):
+    with pytest.raises(nacre.errors.Error, match="come from different runs"):
         _ = Record.load(tmp_path).columns
 
 
 def test_damaged_columns_are_named(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path)
     (tmp_path / "time.parquet").write_bytes(b"PAR1 and then nothing of use")
-    with pytest.raises(nacre.Error, match=re.escape(str(tmp_path))):
+    with pytest.raises(nacre.errors.Error, match=re.escape(str(tmp_path))):
         _ = Record.load(tmp_path).columns
 
 
@@ -225,7 +225,7 @@ def test_damaged_columns_are_named(record: Record, tmp_path: Path) -> None:
 def test_a_file_that_is_no_record_is_refused(content: str, complaint: str, tmp_path: Path) -> None:
     file = tmp_path / "record.json"
     file.write_text(content)
-    with pytest.raises(nacre.Error, match=complaint):
+    with pytest.raises(nacre.errors.Error, match=complaint):
         Record.load(file)
 
 
@@ -262,7 +262,7 @@ def test_a_record_that_is_to_be_compared_stands_in_a_list(record: Record) -> Non
 
 
 def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
-    with pytest.raises(nacre.Error, match="no cache was asked for a block"):
+    with pytest.raises(nacre.errors.Error, match="no cache was asked for a block"):
         record.hit_ratio()
     outer = STACK | {"counters": {"read_hits": 6, "read_misses": 3, "read_merged": 1}}
     inner = STACK | {"counters": {"read_hits": 0, "read_misses": 4, "read_merged": 0}}
@@ -300,7 +300,7 @@ def test_totals_of_energy_and_lifetime_say_what_they_leave_out() -> None:
 
 def test_latencies_of_requests_that_are_there_need_no_question(record: Record) -> None:
     assert record.reads.p99_ns == 3000.0
-    with pytest.raises(nacre.Error, match="the run has no writes"):
+    with pytest.raises(nacre.errors.Error, match="the run has no writes"):
         _ = record.writes
 
 
@@ -342,7 +342,7 @@ def test_a_document_that_is_no_whole_record_is_refused(
     change(data)
     file = tmp_path / "record.json"
     file.write_text(json.dumps(data))
-    with pytest.raises(nacre.Error, match=f"is not a whole record: {fault}"):
+    with pytest.raises(nacre.errors.Error, match=f"is not a whole record: {fault}"):
         Record.load(file)
 
 

@@ -43,7 +43,7 @@ def test_blocks_of_several_components_are_numbered_each(worn: Worn) -> None:
     assert blocks["component"].unique(maintain_order=True).to_list() == list(PATHS)
     assert blocks["block"].to_list() == [0, 1, 2, 3] * 2
     assert record.blocks("stack.backing").height == 4
-    with pytest.raises(nacre.Error, match=re.escape(f"those that have: {', '.join(PATHS)}")):
+    with pytest.raises(nacre.errors.Error, match=re.escape(f"those that have: {', '.join(PATHS)}")):
         record.blocks("stack")
 
 
@@ -51,7 +51,7 @@ def test_a_stack_without_wear_has_no_blocks() -> None:
     record = nacre.run("disk-15k", {"run.requests": 200})
     assert record.components[0].wear is None
     assert (record.blocks().height, record.cleaning().height) == (0, 0)
-    with pytest.raises(nacre.Error, match="stack has no table of blocks; no component has"):
+    with pytest.raises(nacre.errors.Error, match="stack has no table of blocks; no component has"):
         record.blocks("stack")
 
 
@@ -119,10 +119,12 @@ def test_a_table_without_rows_reads_back(worn: Worn, tmp_path: Path) -> None:
 def test_tables_that_are_missing_or_of_another_run_are_named(worn: Worn, tmp_path: Path) -> None:
     worn().save(tmp_path)
     pl.read_parquet(tmp_path / "blocks.parquet").head(3).write_parquet(tmp_path / "blocks.parquet")
-    with pytest.raises(nacre.Error, match=r"holds 3 rows of stack but record\.json counts 4"):
+    with pytest.raises(
+        nacre.errors.Error, match=r"holds 3 rows of stack but record\.json counts 4"
+    ):
         _ = Record.load(tmp_path).columns
     (tmp_path / "blocks.parquet").unlink()
-    with pytest.raises(nacre.Error, match=r"blocks\.parquet is missing"):
+    with pytest.raises(nacre.errors.Error, match=r"blocks\.parquet is missing"):
         _ = Record.load(tmp_path).columns
 
 

@@ -11,7 +11,7 @@ from exploring import MSR
 from nacre.cli.app import app
 from nacre.errors import ConfigError
 from nacre.kinds.reports import load, name_of, report
-from nacre.simulate.power_loss import crash_drawn
+from nacre.simulate.power_loss import crash_random
 from nacre.words import headlines
 from typer.testing import CliRunner
 
@@ -126,7 +126,7 @@ def test_losses_of_power_say_what_they_assume_and_what_they_do_not_measure(
     assert "stack.write_cache" in shown
     assert "workload.read_share" not in shown, "the workload is drawn"
     assert "neither energy nor wear, nor cost, nor speed under load" in shown
-    drawn = crash_drawn(3, points=20)
+    drawn = crash_random(3, points=20)
     assert {origin.path.split(".")[0] for origin in drawn.origins} == {"stack"}
     drawn.save(tmp_path / "drawn")
     assert "What is assumed: " in page(tmp_path / "drawn")
@@ -170,7 +170,7 @@ def test_the_scenario_of_a_record_can_be_run_again_to_the_same_record(
     )
     (tmp_path / "again.toml").write_text(text)
     again = nacre.run(tmp_path / "again.toml")
-    saved = nacre.Record.load(results / "slow")
+    saved = nacre.results.Record.load(results / "slow")
     assert again.latency == saved.latency
     assert again.throughput == saved.throughput
 
@@ -187,7 +187,7 @@ def test_costs_in_different_things_stand_with_what_they_are_counted_in(tmp_path:
 
 
 def test_records_alike_are_said_to_be(results: Path) -> None:
-    record = nacre.Record.load(results / "fast")
+    record = nacre.results.Record.load(results / "fast")
     assert headlines.of_records({"a": record, "b": record}) == [
         "Both have the same mean read latency, 10.0 us."
     ]
@@ -209,11 +209,11 @@ def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
 
 def test_mixes_are_read_back(results: Path) -> None:
     found = nacre.mixes("tiers", {"run.requests": 2000}, steps=4)
-    loaded = nacre.Mixes.load(results / "mixes")
+    loaded = nacre.results.Mixes.load(results / "mixes")
     assert loaded.to_dict() == found.to_dict()
     (results / "mixes" / "mixes.parquet").write_bytes(b"no table")
     with pytest.raises(ConfigError, match="it holds no mixes"):
-        nacre.Mixes.load(results / "mixes")
+        nacre.results.Mixes.load(results / "mixes")
 
 
 def test_what_holds_no_result_is_told_with_what_does(tmp_path: Path) -> None:

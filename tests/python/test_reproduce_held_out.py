@@ -83,7 +83,9 @@ def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
 
 
 def test_questions_are_asked_one_at_a_time() -> None:
-    with pytest.raises(nacre.ConfigError, match="--sensitivity and --hold-out exclude each other"):
+    with pytest.raises(
+        nacre.errors.ConfigError, match="--sensitivity and --hold-out exclude each other"
+    ):
         command._apart({"--sensitivity": True, "--hold-out": True})
 
 

@@ -31,7 +31,9 @@ def latency(mean_us: float) -> dict[str, Any]:
     return {"count": 1000, "mean_ns": mean, "p50_ns": mean, "p99_ns": 2 * mean}
 
 
-def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record | nacre.Mixes:
+def made_up(
+    point: Point, without_us: Mapping[str, int] = WITHOUT_US
+) -> Record | nacre.results.Mixes:
     """What the runs would say if PCM helped as the paper says."""
     labels = dict(point.labels)
     document: dict[str, Any] = {"name": point.name, "origins": []}
@@ -82,7 +84,7 @@ def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record 
     return Record(document, columns)
 
 
-def mixes(gain: float) -> nacre.Mixes:
+def mixes(gain: float) -> nacre.results.Mixes:
     """Two mixes of two tiers, the one with PCM by so many percent the better."""
     import polars as pl
     from nacre.results.mixes import Mixes, Tier
@@ -130,7 +132,7 @@ def test_every_asserted_claim_can_fail(target: Target) -> None:
     made: dict[Job, Any] = {}
     for point in target.points:
         record = made_up(point)
-        if isinstance(record, nacre.Mixes):
+        if isinstance(record, nacre.results.Mixes):
             made[point.job] = mixes(gain=0 if point.group.endswith("tiers") else 30)
             continue
         labels, data = dict(point.labels), record.to_dict()

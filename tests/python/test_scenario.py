@@ -49,7 +49,9 @@ def test_overrides_are_a_table_of_paths() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**70])
 def test_a_seed_out_of_range_is_a_mistake_of_the_scenario(seed: int) -> None:
-    with pytest.raises(nacre.ConfigError, match="seed: it is out of range, given") as mistake:
+    with pytest.raises(
+        nacre.errors.ConfigError, match="seed: it is out of range, given"
+    ) as mistake:
         nacre.run(TABLE, seed=seed)
     assert mistake.value.problems[0]["given"] == str(seed)
     with pytest.raises(TypeError):
@@ -58,7 +60,7 @@ def test_a_seed_out_of_range_is_a_mistake_of_the_scenario(seed: int) -> None:
 
 def test_a_table_is_cited_as_a_table_not_by_lines_nobody_wrote() -> None:
     mistaken = TABLE | {"workload": TABLE["workload"] | {"footprnt": "1 MiB"}}
-    with pytest.raises(nacre.ConfigError) as mistakes:
+    with pytest.raises(nacre.errors.ConfigError) as mistakes:
         nacre.check(mistaken)
     assert "workload.footprnt (<dict>): there is no such setting" in str(mistakes.value)
     assert {problem["where"] for problem in mistakes.value.problems} == {"<dict>"}
@@ -80,7 +82,7 @@ def test_a_file_whose_name_is_not_utf_8_runs(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/bad\xff.toml"
     Path(os.fsdecode(name)).write_text(TEXT)
     assert nacre.run(os.fsdecode(name)).name == r"bad\udcff.toml"
-    with pytest.raises(nacre.ConfigError, match="it is not UTF-8 text"):
+    with pytest.raises(nacre.errors.ConfigError, match="it is not UTF-8 text"):
         nacre.check(TABLE, {"workload.kind": "\udcff"})
 
 
@@ -93,7 +95,7 @@ def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
         ("mine", 'did you mean "mine.toml"?'),
         ("ssd.toml", "the scenario that ships with Nacre is called ssd"),
     ):
-        with pytest.raises(nacre.ConfigError) as refused:
+        with pytest.raises(nacre.errors.ConfigError) as refused:
             nacre.run(given)
         assert told in str(refused.value)
     with pytest.raises(FileNotFoundError):
@@ -101,13 +103,13 @@ def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
 
 
 def test_a_device_of_the_catalogue_is_no_scenario_and_becomes_one() -> None:
-    with pytest.raises(nacre.ConfigError, match=r"it is a device .* nacre new pcm_ssd"):
+    with pytest.raises(nacre.errors.ConfigError, match=r"it is a device .* nacre new pcm_ssd"):
         nacre.run("pcm_ssd")
 
 
 def test_a_share_of_a_drive_that_is_too_small_says_what_it_takes() -> None:
     level = {"device": {"preset": "tlc_nvme", "capacity": "4 GiB"}}
     with pytest.raises(
-        nacre.ConfigError, match=r"no room for the data of so small a share.*give at"
+        nacre.errors.ConfigError, match=r"no room for the data of so small a share.*give at"
     ):
         nacre.check("server-cache-zipf", {"stack.level": [level]})

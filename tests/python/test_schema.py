@@ -67,7 +67,7 @@ def test_a_misspelt_setting_fits_neither_the_schema_nor_the_model() -> None:
     table["stack"]["blok"] = "4 KiB"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(table, schema("scenario"))
-    with pytest.raises(nacre.ConfigError, match="blok"):
+    with pytest.raises(nacre.errors.ConfigError, match="blok"):
         nacre.run(table)
 
 
@@ -95,7 +95,7 @@ def test_what_the_model_refuses_does_not_fit_the_schema(name: str, given: float 
     table["workload"] |= {"kind": "hot_cold", name: given}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(table, schema("scenario"))
-    with pytest.raises(nacre.ConfigError, match=name):
+    with pytest.raises(nacre.errors.ConfigError, match=name):
         nacre.run(table)
 
 

@@ -282,7 +282,7 @@ def test_a_run_goes_on_from_a_served_image_and_a_server_from_a_run(tmp_path: Pat
             assert client.read(0, 4100) == b"s" * 4096 + b"more"
         server.stop()
         other = {"stack.capacity": "32 MiB"}
-        with pytest.raises(nacre.Error, match=r"`stack\.capacity` is 64 MiB in it, 32 MiB"):
+        with pytest.raises(nacre.errors.Error, match=r"`stack\.capacity` is 64 MiB in it, 32 MiB"):
             nacre.run(device, other, start=server.image)
         server.image, server.options = tmp_path / "new.img", ("--from", str(state))
         server.start()
@@ -356,5 +356,5 @@ def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: P
 
 
 def test_an_image_in_a_folder_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
-    with pytest.raises(nacre.ConfigError, match="none is no folder; make it"):
+    with pytest.raises(nacre.errors.ConfigError, match="none is no folder; make it"):
         nacre.serve(scenario(tmp_path), image=tmp_path / "none" / "disk.img", listen="unix:socket")

@@ -56,14 +56,14 @@ def command(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["run", *arguments])
 
 
-def without_split(record: nacre.Record) -> dict[str, Any]:
+def without_split(record: nacre.results.Record) -> dict[str, Any]:
     return {key: value for key, value in record.to_dict().items() if key != "split"}
 
 
 def test_every_engine_makes_the_same_record() -> None:
-    here = nacre.run_split(CACHE, "hash:3")
-    assert here == nacre.run_split(CACHE, "hash:3", workers=1)
-    assert here == nacre.run_split(CACHE, "hash:3", engine="dask")
+    here = nacre.studies.run_split(CACHE, "hash:3")
+    assert here == nacre.studies.run_split(CACHE, "hash:3", workers=1)
+    assert here == nacre.studies.run_split(CACHE, "hash:3", engine="dask")
     assert here.requests.issued == here.requests.completed
     assert sum(part["requests"] for part in here["split"]["copies"]) == here.requests.issued
 
@@ -71,7 +71,7 @@ def test_every_engine_makes_the_same_record() -> None:
 def test_the_summary_says_what_the_record_is_of() -> None:
     from nacre.words.records import facts
 
-    record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
+    record = nacre.studies.run_split(VOLUMES_ON_COPIES, "volume")
     assert "2 parts by volume, each on a copy of the stack" in facts(record)
 
 
@@ -83,7 +83,7 @@ def test_a_trace_that_can_be_read_once_only_is_refused(folder: Path) -> None:
         if given == "/dev/stdin" and Path(given).is_file():
             continue
         with pytest.raises(ConfigError) as refused:
-            nacre.run_split(scenario, "volume")
+            nacre.studies.run_split(scenario, "volume")
         assert str(refused.value) == (
             "workload.file: it is read once for the split and once by each part, and is no file,"
             f' given "{given}"; write it to a file first, or leave --split out'
@@ -91,7 +91,7 @@ def test_a_trace_that_can_be_read_once_only_is_refused(folder: Path) -> None:
 
 
 def test_one_part_is_the_plain_run() -> None:
-    plain, part = nacre.run(CACHE), nacre.run_split(CACHE, "hash:1")
+    plain, part = nacre.run(CACHE), nacre.studies.run_split(CACHE, "hash:1")
     assert without_split(part) == without_split(plain)
     assert part.columns.keys() == plain.columns.keys()
 
@@ -103,7 +103,7 @@ def test_a_split_by_hash_hits_as_the_whole_cache_does() -> None:
     for parts in (2, 4, 8):
         # Extents of less than 1 MiB lie apart in the compacted addresses.
         small = {"workload.part.extent": "256 KiB", "stack.backing.capacity": "64 GiB"}
-        record = nacre.run_split(CACHE, f"hash:{parts}", small if parts == 8 else {})
+        record = nacre.studies.run_split(CACHE, f"hash:{parts}", small if parts == 8 else {})
         found = record.hit_ratio()
         # Parts of n extents have shares that lie 1 / sqrt(n) apart, here 5 to 10 %, and by so
         # much caches are too small or too large: the slope of the curve makes that 1 % of hits.
@@ -114,7 +114,7 @@ def test_a_split_by_hash_hits_as_the_whole_cache_does() -> None:
 
 
 def test_volumes_are_runs_of_their_own() -> None:
-    record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
+    record = nacre.studies.run_split(VOLUMES_ON_COPIES, "volume")
     assert (record.requests.reads, record.requests.writes) == (3, 2)
     assert [part["requests"] for part in record["split"]["copies"]] == [3, 2]
     # One device would have made the write of the second volume wait.
@@ -147,7 +147,7 @@ def test_a_run_that_is_killed_goes_on_with_the_parts_it_has(folder: Path) -> Non
         record = split.conduct(plan, engine, Watched(folder / "out" / "parts"))
     assert len(taken) == 12 - len(kept)
     assert not {f"{key}.part" for key in taken} & kept.keys()
-    assert nacre.run_split("cache.toml", "hash:12", keep="out/parts") == record
+    assert nacre.studies.run_split("cache.toml", "hash:12", keep="out/parts") == record
     assert not (folder / "out" / "parts").exists(), "the record is there, and the parts are gone"
 
 
@@ -185,18 +185,20 @@ def test_a_certificate_that_is_a_pipe_is_a_mistake_and_not_waited_for(folder: Pa
 
 def test_a_progress_function_sees_parts_and_ends_them() -> None:
     seen: list[tuple[int, int]] = []
-    nacre.run_split(CACHE, "hash:2", progress=lambda done, total: seen.append((done, total)))
+    nacre.studies.run_split(
+        CACHE, "hash:2", progress=lambda done, total: seen.append((done, total))
+    )
     assert seen[0] == (0, 2)
     assert seen[-1] == (2, 2)
     with pytest.raises(KeyboardInterrupt):
-        nacre.run_split(CACHE, "hash:2", progress=lambda *_: True)
+        nacre.studies.run_split(CACHE, "hash:2", progress=lambda *_: True)
 
 
 def test_a_part_that_fails_is_named() -> None:
     with pytest.raises(
         Error, match=r"part \d of 2: .*the stack ends at byte.*placement = .compact"
     ):
-        nacre.run_split(CACHE, "hash:2", {"workload.placement": "as_recorded",
+        nacre.studies.run_split(CACHE, "hash:2", {"workload.placement": "as_recorded",
                                           "stack.backing.capacity": "2 MiB",
                                           "stack.level[0].device.capacity": "8 KiB"})  # fmt: skip
 
@@ -229,11 +231,13 @@ def test_the_command_prints_the_record_of_all() -> None:
     done = command("cache.toml", "--split", "hash:2", "--json")
     assert done.exit_code == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["requests"]["issued"] == nacre.run_split(CACHE, "hash:2").requests.issued
+    assert (
+        document["requests"]["issued"] == nacre.studies.run_split(CACHE, "hash:2").requests.issued
+    )
     assert document["split"]["by"] == "hash"
     assert document["split"]["shared"] == [
         "stack.level[0].device.capacity",
         "stack.backing.capacity",
     ]
     with pytest.raises(ConfigError, match="only a trace can be split"):
-        nacre.run_split("server-cache-zipf", "hash:2")
+        nacre.studies.run_split("server-cache-zipf", "hash:2")

@@ -174,7 +174,7 @@ def test_an_image_is_told_from_a_state_where_a_state_is_wanted(tmp_path: Path) -
 
 
 def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
-    def greedy(view: nacre.CleaningView) -> int:
+    def greedy(view: nacre.policies.CleaningView) -> int:
         return int((view.programmed - view.live).argmax())
 
     with pytest.raises(ConfigError, match="written in Python"):

@@ -57,7 +57,7 @@ def test_overrides_change_the_device() -> None:
     [("erase", 0, 1), ("read", -1, 1), ("read", 0, 0), ("flush", 0, 1), ("read", 1 << 40, 1)],
 )
 def test_what_cannot_be_asked_is_refused(request_: tuple[str, int, int]) -> None:
-    with pytest.raises(nacre.ConfigError, match="requests"):
+    with pytest.raises(nacre.errors.ConfigError, match="requests"):
         nacre.step("nvram-card", [request_])
 
 

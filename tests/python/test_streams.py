@@ -79,7 +79,7 @@ def test_a_reader_that_goes_away_does_not_take_the_results_along(tmp_path: Path,
     done = shell(f"nacre run small.toml --out d {flag} | true; exit ${{PIPESTATUS[0]}}", tmp_path)
     assert done.returncode in (0, 141)  # true may be slow to go
     assert done.stderr == ""
-    assert nacre.Record.load(tmp_path / "d").complete
+    assert nacre.results.Record.load(tmp_path / "d").complete
 
 
 def test_a_reader_that_is_gone_already_does_not_either(tmp_path: Path) -> None:
@@ -89,14 +89,14 @@ def test_a_reader_that_is_gone_already_does_not_either(tmp_path: Path) -> None:
     gone = subprocess.run(command, cwd=tmp_path, stdout=writing, check=False, timeout=120)
     os.close(writing)
     assert gone.returncode == 141
-    assert nacre.Record.load(tmp_path / "e").complete
+    assert nacre.results.Record.load(tmp_path / "e").complete
 
 
 def test_a_full_standard_output_does_not_take_the_results_along(tmp_path: Path) -> None:
     done = shell("nacre run small.toml --out d > /dev/full", tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("error: standard output: the disk is full")
-    assert nacre.Record.load(tmp_path / "d").complete
+    assert nacre.results.Record.load(tmp_path / "d").complete
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
@@ -104,7 +104,7 @@ def test_closed_streams_are_no_bug(tmp_path: Path, closed: str) -> None:
     done = shell(f"nacre run small.toml --out d {closed}", tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert nacre.Record.load(tmp_path / "d").complete
+    assert nacre.results.Record.load(tmp_path / "d").complete
     assert shell(f"nacre run nowhere.toml {closed}", tmp_path).returncode == 2
 
 

@@ -43,11 +43,11 @@ GRID: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def grid() -> nacre.StudyResult:
+def grid() -> nacre.studies.StudyResult:
     return nacre.study(GRID | {"objective": [{"of": "read_mean"}, {"of": "write_mean"}]}, workers=1)
 
 
-def test_a_row_is_what_a_run_says(grid: nacre.StudyResult) -> None:
+def test_a_row_is_what_a_run_says(grid: nacre.studies.StudyResult) -> None:
     assert grid.complete
     assert repr(grid) == "<nacre.StudyResult grid: 6 points>"
     row = grid.table.row(4, named=True)
@@ -76,7 +76,7 @@ def test_a_column_may_be_any_path_of_a_record() -> None:
     assert metrics.at(record, paths["no"]) is None
 
 
-def test_the_pareto_front_is_what_nothing_beats(grid: nacre.StudyResult) -> None:
+def test_the_pareto_front_is_what_nothing_beats(grid: nacre.studies.StudyResult) -> None:
     assert grid.pareto()["point"].to_list() == [0]
     numbers = np.random.default_rng(1).integers(0, 12, (200, 3)).astype(float)
     frame = pl.DataFrame(numbers, schema=["a", "b", "c"]).with_columns(
@@ -105,7 +105,7 @@ def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
     assert not nacre.study(lives, workers=1).designs["feasible"].any()
 
 
-def test_variance_is_shared_out_among_the_axes(grid: nacre.StudyResult) -> None:
+def test_variance_is_shared_out_among_the_axes(grid: nacre.studies.StudyResult) -> None:
     # Latencies are constant: each axis decides all of its own, and nothing of the other's.
     shares = {(o, a): s for o, a, s, _ in grid.sensitivity().iter_rows()}
     for objective, axis in itertools.product(("read_mean_ns", "write_mean_ns"), ("read", "write")):
@@ -249,7 +249,7 @@ def test_a_value_that_does_not_fit_the_stack_is_told_before_any_point_is_run() -
     assert "the stack ends at byte 1073741824; use a larger device" in str(refused.value)
 
 
-def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> None:
+def test_the_tables_and_figures_show_what_was_found(grid: nacre.studies.StudyResult) -> None:
     table = best(grid)
     assert table.columns == ["point", "read", "write", "read mean latency", "write mean latency"]
     assert table.rows == [["0", "10 us", "20 us", "10.0 us", "20.0 us"]]
@@ -265,7 +265,9 @@ def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> 
                              else lines["data"]["name"]]  # fmt: skip
     assert [(row["label"], row["y"]) for row in rows][:2] == [("10 us", 10_000.0)] * 2
     assert {row["series"] for row in rows} == {"20 us", "40 us", "80 us"}
-    with pytest.raises(nacre.ConfigError, match='no axis called "wirte"; did you mean "write"'):
+    with pytest.raises(
+        nacre.errors.ConfigError, match='no axis called "wirte"; did you mean "write"'
+    ):
         grid.plot.by_axis(axis="wirte")
     assert "<table" in grid._repr_html_()
     with pytest.raises(Error, match="of two objectives"):

@@ -29,7 +29,7 @@ DEVICES = [
 ]
 
 
-def study(*, condition: bool, **more: Any) -> nacre.StudyResult:
+def study(*, condition: bool, **more: Any) -> nacre.studies.StudyResult:
     axes = [
         {
             "name": "load",
@@ -43,7 +43,7 @@ def study(*, condition: bool, **more: Any) -> nacre.StudyResult:
     return nacre.study(table | more, workers=1)
 
 
-def chosen(result: nacre.StudyResult) -> list[tuple[str, str]]:
+def chosen(result: nacre.studies.StudyResult) -> list[tuple[str, str]]:
     return list(result.pareto().select("load", "device").iter_rows())
 
 
@@ -69,7 +69,7 @@ def test_designs_are_compared_seed_by_seed_within_a_condition() -> None:
 
 
 def test_shares_are_those_of_what_is_chosen() -> None:
-    def shares(result: nacre.StudyResult) -> dict[str, float]:
+    def shares(result: nacre.studies.StudyResult) -> dict[str, float]:
         found = result.sensitivity()
         return dict(found.select("axis", "share").iter_rows())
 

@@ -31,7 +31,7 @@ def mean_us(load: float) -> float:
 
 
 @pytest.fixture(scope="module")
-def loads() -> nacre.StudyResult:
+def loads() -> nacre.studies.StudyResult:
     study = {
         "name": "loads",
         "scenario": QUEUE,
@@ -43,7 +43,7 @@ def loads() -> nacre.StudyResult:
 
 
 def test_designs_repeat_until_their_intervals_are_narrow_and_hold_the_closed_form(
-    loads: nacre.StudyResult,
+    loads: nacre.studies.StudyResult,
 ) -> None:
     assert loads.complete
     runs = loads.designs["runs"].to_list()
@@ -55,14 +55,16 @@ def test_designs_repeat_until_their_intervals_are_narrow_and_hold_the_closed_for
         assert abs(row["read_mean_ns"] / 1e3 - mean_us(load)) <= 1.5 * within / 1e3, load
 
 
-def test_all_designs_have_the_same_seeds_in_the_same_order(loads: nacre.StudyResult) -> None:
+def test_all_designs_have_the_same_seeds_in_the_same_order(
+    loads: nacre.studies.StudyResult,
+) -> None:
     for design in range(3):
         seeds = loads.table.filter(pl.col("design") == design)["seed"].to_list()
         assert seeds == list(range(1, 1 + len(seeds)))
 
 
 def test_shares_of_variance_are_of_the_seeds_that_all_designs_have(
-    loads: nacre.StudyResult,
+    loads: nacre.studies.StudyResult,
 ) -> None:
     shares = dict(loads.sensitivity().select("axis", "share").iter_rows())
     assert set(shares) == {"rate", "(seed)"}
@@ -176,7 +178,7 @@ def test_what_stays_too_wide_is_said_and_goes_on_from_its_store(tmp_path: Path) 
     result = nacre.study(study, workers=1, out=tmp_path / "few")
     assert result.designs["runs"].to_list() == [6, 6]
     assert any(line.startswith("note: 2 designs not known within 0.1 %") for line in facts(result))
-    again = nacre.StudyResult.load(tmp_path / "few")
+    again = nacre.studies.StudyResult.load(tmp_path / "few")
     assert (again.complete, again.total) == (True, 12)
     more = study | {"study": {"confidence": "0.1 %", "repeats": 7}}
     assert nacre.study(more, workers=1, out=tmp_path / "few", resume=True).table.height == 14

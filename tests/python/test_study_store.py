@@ -158,7 +158,7 @@ def test_points_are_read_with_duckdb_and_by_number(table: pl.DataFrame, tmp_path
         "study.json",
     ]
     assert [path.name for path in (out / "points").iterdir()] == ["000000.parquet"]
-    loaded = nacre.StudyResult.load(out)
+    loaded = nacre.studies.StudyResult.load(out)
     assert loaded.table.equals(result.table)
     assert loaded.complete
     assert loaded.sensitivity().equals(result.sensitivity())

@@ -106,7 +106,7 @@ def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
     info = traces.info(damaged)
     assert (info.records, info.bad_records) == (3, 1)
     assert "4" in info.first_bad[0].place
-    with pytest.raises(nacre.TraceError) as refusal:
+    with pytest.raises(nacre.errors.TraceError) as refusal:
         traces.info(damaged, strict=True)
     done = nacre_command("info", damaged, "--strict")
     assert done.returncode == 2
@@ -114,9 +114,9 @@ def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
 
 
 def test_a_format_that_cannot_be_written_is_answered_with_those_that_can(msr: Path) -> None:
-    with pytest.raises(nacre.TraceError, match=r'did you mean "nacre"\?'):
+    with pytest.raises(nacre.errors.TraceError, match=r'did you mean "nacre"\?'):
         traces.convert(msr, "x", to="nacer")
-    with pytest.raises(nacre.TraceError, match="does not say which format"):
+    with pytest.raises(nacre.errors.TraceError, match="does not say which format"):
         traces.convert(msr, "x.unknown")
 
 
@@ -126,22 +126,22 @@ def test_a_conversion_that_fails_leaves_the_old_file(msr: Path, tmp_path: Path) 
     before = sorted(tmp_path.iterdir())
     damaged = tmp_path / "damaged.csv"
     damaged.write_text(DAMAGED)
-    with pytest.raises(nacre.TraceError):
+    with pytest.raises(nacre.errors.TraceError):
         traces.convert(damaged, target, strict=True)
     damaged.unlink()
     assert target.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == before
-    with pytest.raises(nacre.TraceError, match="not a file"):
+    with pytest.raises(nacre.errors.TraceError, match="not a file"):
         traces.convert(msr, tmp_path, to="nacre")
 
 
 def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.parquet"
     pl.DataFrame({"address": [1]}).write_parquet(file)
-    with pytest.raises(nacre.TraceError, match="no column arrival_ps"):
+    with pytest.raises(nacre.errors.TraceError, match="no column arrival_ps"):
         traces.read(file)
     file.write_bytes(b"PAR1")
-    with pytest.raises(nacre.TraceError, match=r"other\.parquet"):
+    with pytest.raises(nacre.errors.TraceError, match=r"other\.parquet"):
         traces.info(file)
     with pytest.raises(FileNotFoundError):
         traces.read(tmp_path / "nowhere.parquet")
@@ -217,14 +217,14 @@ def test_a_trace_is_written_to_a_file_with_a_name(msr: Path, name: str, remedy: 
     done = nacre_command("convert", msr, "-o", name, "--to", "nacre")
     assert done.returncode == 2
     assert remedy in done.stderr
-    with pytest.raises(nacre.TraceError, match="is empty"):
+    with pytest.raises(nacre.errors.TraceError, match="is empty"):
         traces.convert(msr, "", to="nacre")
 
 
 def test_a_name_that_is_not_utf_8_is_refused_in_clear_words(tmp_path: Path) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.csv")
     Path(name).write_text(MSR)
-    with pytest.raises(nacre.TraceError, match="not UTF-8; rename it"):
+    with pytest.raises(nacre.errors.TraceError, match="not UTF-8; rename it"):
         traces.info(name)
     done = nacre_command("info", name)
     assert done.returncode == 2

@@ -22,14 +22,14 @@ def sectors(tmp_path: Path) -> Path:
 
 
 def test_ids_are_as_far_apart_as_is_said(sectors: Path) -> None:
-    assert nacre.trace.info(sectors).footprint_bytes == 64 * 4096
+    assert nacre.traces.info(sectors).footprint_bytes == 64 * 4096
     for page in (512, "512", "512 B", "0.5 KiB"):
-        assert nacre.trace.info(sectors, page=page).footprint_bytes == 64 * 512
-    assert nacre.trace.mrc(sectors, page=512).about.largest_bytes == 64 * 512
-    said = nacre.trace.info(sectors).warnings
+        assert nacre.traces.info(sectors, page=page).footprint_bytes == 64 * 512
+    assert nacre.traces.mrc(sectors, page=512).about.largest_bytes == 64 * 512
+    said = nacre.traces.info(sectors).warnings
     assert any("--page" in line for line in said)
     assert any("all objects have 512 B" in line for line in said)
-    assert not any("all objects" in line for line in nacre.trace.info(sectors, page=512).warnings)
+    assert not any("all objects" in line for line in nacre.traces.info(sectors, page=512).warnings)
 
 
 def test_every_trace_command_takes_the_distance(sectors: Path, tmp_path: Path) -> None:
@@ -43,13 +43,13 @@ def test_every_trace_command_takes_the_distance(sectors: Path, tmp_path: Path) -
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-    assert nacre.trace.info(out).footprint_bytes == 64 * 512
+    assert nacre.traces.info(out).footprint_bytes == 64 * 512
 
 
 def test_a_distance_that_is_none_is_refused(sectors: Path) -> None:
     with pytest.raises(TraceError, match="it is a size, as 512"):
-        nacre.trace.info(sectors, page="half")
+        nacre.traces.info(sectors, page="half")
     with pytest.raises(TraceError, match="not a power of two"):
-        nacre.trace.info(sectors, page=500)
+        nacre.traces.info(sectors, page=500)
     with pytest.raises(TraceError, match="gives its addresses in bytes or sectors"):
-        nacre.trace.info("pgbench", page=512)
+        nacre.traces.info("pgbench", page=512)

@@ -124,7 +124,7 @@ def test_wrong_wishes_for_a_curve_are_refused_and_damage_nothing(
         ({"blocks": 3}, "from 64"),
         ({"block": 5000}, "power of two"),
     ):
-        with pytest.raises(nacre.TraceError, match=expected):
+        with pytest.raises(nacre.errors.TraceError, match=expected):
             traces.mrc(small, **wrong)
 
 
@@ -195,7 +195,7 @@ def test_a_trace_that_only_trims_has_no_curve_and_no_shape(tmp_path: Path) -> No
     assert traces.info(trims).trims == 1
     assert nacre_command("trace", "info", trims).returncode == 0
     for make in (traces.mrc, traces.fit):
-        with pytest.raises(nacre.TraceError, match="no read or write"):
+        with pytest.raises(nacre.errors.TraceError, match="no read or write"):
             make(trims)
 
 

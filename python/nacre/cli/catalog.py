@@ -11,7 +11,7 @@ from nacre.cli import completing
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import config_error, unknown
-from nacre.scenario.catalog import catalog
+from nacre.scenario.catalog import entries
 from nacre.scenario.source import scenarios
 
 app = typer.Typer(
@@ -50,9 +50,9 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show the numbers of a medium or device with their sources, or the text of a scenario."""
-    entries, shipped = catalog(), {row.name: row for row in scenarios()}
-    if name in entries:
-        entry = entries[name]
+    known, shipped = entries(), {row.name: row for row in scenarios()}
+    if name in known:
+        entry = known[name]
         both = {"scenario": shipped[name]._asdict()} if name in shipped else {}
         if as_json:
             values = [vars(value) for value in entry.values]
@@ -74,26 +74,24 @@ def show(
         else:
             write_text(f"{shipped[name].text.rstrip()}\n")
     else:
-        raise config_error(
-            [unknown("the catalogue has nothing called", name, [*entries, *shipped])]
-        )
+        raise config_error([unknown("the catalogue has nothing called", name, [*known, *shipped])])
 
 
 def show_all(*, as_json: bool) -> None:
-    """Lists entries and scenarios."""
-    entries, shipped = catalog(), scenarios()
+    """Lists known and scenarios."""
+    known, shipped = entries(), scenarios()
     if as_json:
         write_json(
             {
                 "entries": [
                     {**vars(entry), "values": [vars(value) for value in entry.values]}
-                    for entry in entries.values()
+                    for entry in known.values()
                 ],
                 "scenarios": [{"name": row.name, "summary": row.summary} for row in shipped],
             }
         )
         return
-    rows = [[e.name, e.family, e.kind, e.summary] for e in entries.values()]
+    rows = [[e.name, e.family, e.kind, e.summary] for e in known.values()]
     rows += [[row.name, "scenario", "", row.summary] for row in shipped]
     write_table(
         Table("", ["name", "family", "kind", "summary"], [False] * 4, rows, prose=["summary"])

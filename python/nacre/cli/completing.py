@@ -15,11 +15,11 @@ def scenarios(incomplete: str) -> list[str]:
 
 def models(incomplete: str) -> list[str]:
     """Models, their families, and entries of the catalogue."""
-    from nacre.scenario.catalog import catalog
+    from nacre.scenario.catalog import entries
     from nacre.scenario.models import models as known
 
     names = {name for model in known() for name in (model.kind, model.family)}
-    return _beginning(incomplete, sorted(names | set(catalog())))
+    return _beginning(incomplete, sorted(names | set(entries())))
 
 
 def stacks(incomplete: str) -> list[str]:
@@ -32,10 +32,10 @@ def stacks(incomplete: str) -> list[str]:
 
 def shipped(incomplete: str) -> list[str]:
     """What `nacre catalog show` shows."""
-    from nacre.scenario.catalog import catalog
+    from nacre.scenario.catalog import entries
     from nacre.scenario.source import scenarios
 
-    return _beginning(incomplete, sorted({*catalog(), *(row.name for row in scenarios())}))
+    return _beginning(incomplete, sorted({*entries(), *(row.name for row in scenarios())}))
 
 
 def papers(incomplete: str) -> list[str]:

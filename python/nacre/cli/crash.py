@@ -21,7 +21,7 @@ from nacre.kinds import crashes
 from nacre.kinds.crashes import CRASH_FILES
 from nacre.results.crash import Crash
 from nacre.scenario.source import read
-from nacre.simulate.power_loss import CRASH_SEED_MAX, crash_drawn
+from nacre.simulate.power_loss import CRASH_SEED_MAX, crash_random
 from nacre.simulate.power_loss import crash as crash_scenario
 from nacre.words.crashes import (
     branch_table,
@@ -140,7 +140,7 @@ def crash(
             return interruption.asked
 
         if scenario is None or source is None:
-            found = crash_drawn(seed, points=points, progress=progress)
+            found = crash_random(seed, points=points, progress=progress)
         else:
             overrides = settings_of(scenario, settings)
             found = crash_scenario(

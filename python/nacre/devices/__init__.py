@@ -1,1 +1,25 @@
-"""Simulated devices that keep bytes: a memory for programs, a served block device, its image."""
+"""Simulated devices that keep bytes: a memory for programs, a served block device, its image.
+
+`Control` watches and steers a device that is being served; `images` looks at image files, and
+saves what is left of damaged ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nacre.base import late
+
+if TYPE_CHECKING:
+    from nacre.devices import images as images
+    from nacre.devices.control import Control as Control
+    from nacre.devices.memory import Memory as Memory
+
+__getattr__, __dir__ = late.names(
+    __name__,
+    {
+        "Control": "control",
+        "Memory": "memory",
+        "images": "images",
+    },
+)

@@ -65,13 +65,15 @@ class Result:
     share: float
     cache: Cache
     part_bytes: int
-    record: nacre.Record
+    record: nacre.results.Record
 
     def read_us(self, statistic: str) -> float:
         """A statistic of the read latency, in microseconds."""
         summary = self.record.latency.read
         if summary is None:
-            raise nacre.Error("the trace has no reads, so there is no read latency to compare")
+            raise nacre.errors.Error(
+                "the trace has no reads, so there is no read latency to compare"
+            )
         return float(summary[f"{statistic}_ns"]) / 1000
 
     def hit_ratios(self) -> tuple[float, float]:
@@ -103,7 +105,7 @@ def main() -> int:
     """Simulates every cache at every size; prints the table, writes the figures."""
     options = parse()
     try:
-        info = nacre.trace.info(options.trace)
+        info = nacre.traces.info(options.trace)
         results = [
             simulate(options, workload, share, cache)
             for workload in workloads(options, info)
@@ -117,9 +119,9 @@ def main() -> int:
             show(options, info, results)
         if options.out:
             write(options.out, results)
-    except (nacre.Error, OSError) as error:
+    except (nacre.errors.Error, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
-        mistakes = (nacre.ConfigError, nacre.TraceError, FileNotFoundError)
+        mistakes = (nacre.errors.ConfigError, nacre.errors.TraceError, FileNotFoundError)
         return 2 if isinstance(error, mistakes) else 1
     return 0
 
@@ -249,7 +251,7 @@ def write(out: Path, results: Sequence[Result]) -> None:
     """Writes the records and the figures."""
     from nacre import figures
 
-    panels: dict[str, dict[str, dict[str, nacre.Record]]] = {}
+    panels: dict[str, dict[str, dict[str, nacre.results.Record]]] = {}
     for (workload, size), group in grouped(results).items():
         records = {result.cache.name: result.record for result in group}
         name = f"{workload}-{size:g}".replace(" ", "-")

@@ -38,7 +38,7 @@ class Crashes:
             Route("/api/crashes", answering(self.listed)),
             Route("/api/crashes/{name}", answering(self.shown)),
             Route("/api/crashes/{name}/figures/{figure}", answering(self.figure)),
-            Route("/api/faults", answering(lambda _request: nacre.faults())),
+            Route("/api/faults", answering(lambda _request: nacre.simulate.faults())),
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Crashes:
         found = []
         for path in self._folder.listed("crashes"):
             with suppress(Error, OSError):
-                crashed = nacre.Crash.load(path)
+                crashed = nacre.results.Crash.load(path)
                 found.append(
                     {
                         "id": path.name,
@@ -78,7 +78,7 @@ class Crashes:
     def shown(self, request: Request) -> dict[str, Any]:
         """What one found: facts, tables, the steps to a broken promise."""
         path = self._folder.find("crashes", answers.word(request, "name"))
-        found = nacre.Crash.load(path)
+        found = nacre.results.Crash.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
         steps = [] if found.finding is None else list(found.finding.steps)
         return {
@@ -93,7 +93,7 @@ class Crashes:
     def figure(self, request: Request) -> dict[str, Any]:
         """One figure of what was found: how long recoveries took."""
         path = self._folder.find("crashes", answers.word(request, "name"))
-        return answers.figure_of(nacre.Crash.load(path), request)
+        return answers.figure_of(nacre.results.Crash.load(path), request)
 
     def _try(self, tree: Mapping[str, Any], name: str, asked: Mapping[str, Any], job: Job) -> str:
         path = self._folder.new("crashes", name)
@@ -110,7 +110,7 @@ class Crashes:
         return f"/crash?found={path.name}"
 
 
-def _outcome(found: nacre.Crash) -> str:
+def _outcome(found: nacre.results.Crash) -> str:
     if found.finding is not None:
         return "a promise was broken"
     return "every promise was kept" if found.is_good else "silent corruption"

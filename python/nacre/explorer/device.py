@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 import nacre
-from nacre import Control, step
+from nacre import step
 from nacre.base.table import Table
 from nacre.base.text import count, duration, percent
+from nacre.devices.control import Control
 from nacre.errors import Error, Problem, config_error
 from nacre.explorer import answers
 from nacre.results.served import ExportStatistics, Harm

@@ -19,12 +19,8 @@ from nacre.errors import Error, config_error, unknown
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, MissingError, write_file
 from nacre.explorer.jobs import Job, Jobs
-from nacre.papers import (
-    Claim,
-    Made,
-    Paper,
-    Row,
-)
+from nacre.papers.judging.judge import Row
+from nacre.papers.known import Claim, Made, Paper
 
 ROWS_FILE = "rows.json"
 """What `nacre reproduce --out` leaves."""
@@ -52,7 +48,7 @@ class Papers:
         """Every paper with its claims, each with the latest that is known of it."""
         known = self._known()
         found = []
-        for paper in nacre.published().values():
+        for paper in nacre.papers.published().values():
             found.append(
                 {
                     "name": paper.name,
@@ -129,7 +125,7 @@ class Papers:
 
 
 def _paper(name: str) -> Paper:
-    known = nacre.published()
+    known = nacre.papers.published()
     if name not in known:
         raise config_error([unknown("no paper called", name, known)])
     return known[name]
@@ -140,7 +136,7 @@ def _as_study(request: Request) -> dict[str, str]:
     paper, name = answers.word(request, "paper"), answers.word(request, "group")
     try:
         return {"toml": toml.document(_paper(paper).study(name))}
-    except nacre.ConfigError as error:
+    except nacre.errors.ConfigError as error:
         raise MissingError(str(error)[:200]) from None
 
 
@@ -165,12 +161,12 @@ def _told(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _figures(found: nacre.Reproduction) -> bytes:
+def _figures(found: nacre.papers.Reproduction) -> bytes:
     """The figures of a reproduction that can be drawn."""
     return json.dumps({"version": nacre.__version__, "figures": dict(_drawings(found))}).encode()
 
 
-def _drawings(found: nacre.Reproduction) -> Iterator[tuple[str, dict[str, Any]]]:
+def _drawings(found: nacre.papers.Reproduction) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, draw in found.drawings().items():
         # Where runs were stopped or failed there may be nothing to draw; the rows say so.
         with suppress(Error, ValueError, KeyError):

@@ -34,7 +34,7 @@ class Plans:
 
     def __init__(self, folder: Folder, jobs: Jobs, traces: Traces, runs: Runs) -> None:
         self._folder, self._jobs, self._traces, self._runs = folder, jobs, traces, runs
-        self._load = lru_cache(maxsize=8)(nacre.Plan.load)
+        self._load = lru_cache(maxsize=8)(nacre.simulate.Plan.load)
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -56,7 +56,7 @@ class Plans:
         name = answers.text(given, "trace")
         place = self._traces.place(name)
         currency, prices = _tiers(given)
-        nacre.Plan.check(place, prices, currency)
+        nacre.simulate.Plan.check(place, prices, currency)
         work = partial(self._plan, name, place, currency, prices)
         return self._jobs.start("plan", f"Plan for {name}", work).told()
 
@@ -176,7 +176,7 @@ class Plans:
         asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())
         return asked
 
-    def _found(self, request: Request) -> tuple[Path, nacre.Plan]:
+    def _found(self, request: Request) -> tuple[Path, nacre.simulate.Plan]:
         path = self._folder.find("plans", answers.word(request, "name"))
         if not (path / ASKED_FILE).is_file():
             raise Error(f"{path} holds no plan: it did not come so far", "invalid-content")
@@ -186,7 +186,7 @@ class Plans:
 def devices() -> list[dict[str, Any]]:
     """Devices of the catalogue that have a price, with what it is counted in."""
     found = []
-    for name, entry in nacre.catalog().items():
+    for name, entry in nacre.catalog.entries().items():
         values = {value.path: value for value in entry.values}
         if entry.family == "device" and "price" in values:
             number, _, unit = values["price"].value.partition("/")
@@ -241,7 +241,7 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
     return currency, found
 
 
-def _caches(plan: nacre.Plan) -> dict[str, str]:
+def _caches(plan: nacre.simulate.Plan) -> dict[str, str]:
     """What finds the misses of caches again: as a command, and in Python."""
     place, sample = plan.trace, plan.sample
     policies = tuple(plan.caches.policies)
@@ -257,17 +257,17 @@ def _place(path: Path, name: str, word: str) -> Path:
     return path / "latencies" / f"{name}-{word}"
 
 
-def _others(path: Path, plan: nacre.Plan) -> dict[tuple[str, str], nacre.Mixes]:
+def _others(path: Path, plan: nacre.simulate.Plan) -> dict[tuple[str, str], nacre.results.Mixes]:
     """The mixes under other latencies, where somebody has asked for them."""
     found = {}
     for name in plan.mixes.names:
         for word in FACTORS:
             with suppress(Error):
-                found[name, word] = nacre.Mixes.load(_place(path, name, word))
+                found[name, word] = nacre.results.Mixes.load(_place(path, name, word))
     return found
 
 
-def _priced(plan: nacre.Plan, request: Request) -> nacre.Plan:
+def _priced(plan: nacre.simulate.Plan, request: Request) -> nacre.simulate.Plan:
     """The plan under the prices of the address: `price.pcm_ssd=24`."""
     given = {name: _number(request, f"price.{name}") for name in plan.prices}
     return plan.repriced({name: price for name, price in given.items() if price is not None})

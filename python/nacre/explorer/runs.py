@@ -35,7 +35,7 @@ class Runs:
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
         self._load = lru_cache(maxsize=16)(_loaded)
-        self._latest: tuple[Path, int, nacre.Record] | None = None
+        self._latest: tuple[Path, int, nacre.results.Record] | None = None
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -108,7 +108,7 @@ class Runs:
         """One figure of runs side by side."""
         return answers.figure_of(nacre.compare(self._records(request)), request)
 
-    def record(self, name: str) -> nacre.Record:
+    def record(self, name: str) -> nacre.results.Record:
         """The record of a run."""
         path = self._folder.find("runs", name)
         file = path / RECORD_FILE
@@ -123,7 +123,7 @@ class Runs:
             return latest[2]
         return self._load(path, stamp)
 
-    def _records(self, request: Request) -> dict[str, nacre.Record]:
+    def _records(self, request: Request) -> dict[str, nacre.results.Record]:
         names = list(dict.fromkeys(answers.word(request, "names").split(",")))
         if not 2 <= len(names) <= COMPARED_MAX:
             problem = Problem(
@@ -158,11 +158,11 @@ _ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A report needs its own styles and nothing else."""
 
 
-def _loaded(path: Path, _stamp: int) -> nacre.Record:
-    return nacre.Record.load(path)
+def _loaded(path: Path, _stamp: int) -> nacre.results.Record:
+    return nacre.results.Record.load(path)
 
 
-def _line(path: Path, record: nacre.Record) -> dict[str, Any]:
+def _line(path: Path, record: nacre.results.Record) -> dict[str, Any]:
     latency = {
         op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
         for op in ("read", "write")
@@ -179,7 +179,7 @@ def _line(path: Path, record: nacre.Record) -> dict[str, Any]:
     }
 
 
-def _scenario(path: Path, record: nacre.Record) -> dict[str, Any]:
+def _scenario(path: Path, record: nacre.results.Record) -> dict[str, Any]:
     """The scenario as it was given; as the record resolved it where that is not known."""
     import tomllib
 

@@ -12,14 +12,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
-from nacre import (
-    catalog,
-    check,
-    scenarios,
-    schema,
-    templates,
-)
+from nacre import check
 from nacre.base import toml
+from nacre.catalog import entries, scenarios, schema, templates
 from nacre.errors import ConfigError, Problem, config_error
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, MissingError
@@ -48,7 +43,7 @@ def _vocabulary() -> dict[str, Any]:
             "summary": entry.summary,
             "values": {value.path: value.value for value in entry.values},
         }
-        for name, entry in catalog().items()
+        for name, entry in entries().items()
     }
     return {
         "schema": schema(),

@@ -31,7 +31,7 @@ class Studies:
 
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
-        self._live: dict[str, nacre.LiveStudy] = {}
+        self._live: dict[str, nacre.studies.LiveStudy] = {}
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -50,7 +50,7 @@ class Studies:
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Finds every mistake of a study, or begins it."""
         asked = _study(given)
-        total = nacre.check_study(asked).total
+        total = nacre.studies.check_study(asked).total
         name = str(asked.get("name") or "study")
         work = partial(self._begin, asked, name)
         return self._jobs.start("study", _title(name, total), work, noun="points").told()
@@ -80,7 +80,7 @@ class Studies:
         about = {"id": path.name, "folder": str(path), "asked": asked}
         about["toml"] = (path / STUDY_FILE).read_text()
         try:
-            result = nacre.StudyResult.load(path / RUNS)
+            result = nacre.studies.StudyResult.load(path / RUNS)
         except (Error, OSError) as error:
             return about | {"result": None, "why": str(error), "complete": False}
         return about | {"complete": result.complete, "result": answers.summary(result)}
@@ -100,7 +100,7 @@ class Studies:
     def figure(self, request: Request) -> dict[str, Any]:
         """One figure of a study."""
         path = self._folder.find("studies", answers.word(request, "name"))
-        return answers.figure_of(nacre.StudyResult.load(path / RUNS), request)
+        return answers.figure_of(nacre.studies.StudyResult.load(path / RUNS), request)
 
     def _begin(self, asked: Mapping[str, Any], name: str, job: Job) -> str:
         path = self._folder.new("studies", name)
@@ -113,7 +113,7 @@ class Studies:
     ) -> str:
         job.title, job.address = f"Study {path.name}", f"/study?study={path.name}"
 
-        def begun(live: nacre.LiveStudy) -> None:
+        def begun(live: nacre.studies.LiveStudy) -> None:
             self._live[path.name] = live
 
         try:

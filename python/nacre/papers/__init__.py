@@ -4,14 +4,26 @@ A paper is a folder of `nacre/papers/systems`: `claims.toml` says what was publi
 it is to be met, and which runs answer it; `plan.toml` says what those runs are.
 """
 
-from nacre.papers.judging.judge import Row
-from nacre.papers.known import (
-    Claim,
-    Made,
-    Paper,
-    published,
-)
-from nacre.papers.result import Reproduction
-from nacre.papers.work import reproduce
+from __future__ import annotations
 
-__all__ = ["Claim", "Made", "Paper", "Reproduction", "Row", "published", "reproduce"]
+from typing import TYPE_CHECKING
+
+from nacre.base import late
+
+if TYPE_CHECKING:
+    from nacre.papers.known import Claim as Claim
+    from nacre.papers.known import Made as Made
+    from nacre.papers.known import Paper as Paper
+    from nacre.papers.known import published as published
+    from nacre.papers.result import Reproduction as Reproduction
+
+__getattr__, __dir__ = late.names(
+    __name__,
+    {
+        "Claim": "known",
+        "Made": "known",
+        "Paper": "known",
+        "Reproduction": "result",
+        "published": "known",
+    },
+)

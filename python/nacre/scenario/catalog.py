@@ -40,7 +40,7 @@ class Entry:
         return pl.DataFrame([vars(value) for value in self.values])
 
 
-def catalog() -> dict[str, Entry]:
+def entries() -> dict[str, Entry]:
     """The entries of the catalogue by name."""
     return {row["name"]: _entry(row) for row in json.loads(_core.catalog())}
 

@@ -11,7 +11,7 @@ from typing import Any
 from nacre import _core
 from nacre.base import toml
 from nacre.errors import config_error, unknown
-from nacre.scenario.catalog import catalog
+from nacre.scenario.catalog import entries
 from nacre.scenario.examples import EXAMPLES
 from nacre.scenario.source import scenarios
 
@@ -68,14 +68,14 @@ def describe(name: str) -> list[Model]:
         found = [model for model in models() if (model.family, model.kind) == (family, kind)]
     else:
         found = [model for model in models() if model.kind == name]
-    entries = catalog()
-    if not found and name in entries:
-        entry = entries[name]
+    shipped = entries()
+    if not found and name in shipped:
+        entry = shipped[name]
         found = [
             model for model in models() if (model.family, model.kind) == (entry.family, entry.kind)
         ]
     if not found:
-        known = [*(model.kind for model in models()), *entries]
+        known = [*(model.kind for model in models()), *shipped]
         problem = unknown("there is no model or preset called", name, known)
         if owners := _with_setting(name):
             problem["hint"] = f"it is a setting of {', '.join(owners)}: nacre describe {owners[0]}"
@@ -132,8 +132,8 @@ _STACKS = {
 
 def stacks() -> list[str]:
     """What a scenario can be begun with: kinds of devices, then devices of the catalogue."""
-    entries = [name for name, entry in catalog().items() if entry.family == "device"]
-    return list(dict.fromkeys([*(model.kind for model in family("device")), *entries]))
+    devices = [name for name, entry in entries().items() if entry.family == "device"]
+    return list(dict.fromkeys([*(model.kind for model in family("device")), *devices]))
 
 
 def new(kind: str) -> str:
@@ -145,7 +145,7 @@ def new(kind: str) -> str:
         known = [*stacks(), *EXAMPLES]
         problem = unknown("there is no kind of stack, device or example called", kind, known)
         raise config_error([problem])
-    entry = None if _is_device(kind) else catalog()[kind]
+    entry = None if _is_device(kind) else entries()[kind]
     model = next(each for each in family("device") if each.kind == (entry.kind if entry else kind))
     if kind in KINDS:
         text = next(row.text for row in scenarios() if row.name == KINDS[kind])

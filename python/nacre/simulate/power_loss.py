@@ -72,7 +72,7 @@ def crash(
     return _crash(document, source, settings, name=None, scenario=None, seed=seed)
 
 
-def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
+def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
     """The same for a stack, a workload and faults that are all drawn from `seed`."""
     text, document = _core.crash_drawn(
         _within("seed", seed), _within("points", points), answering(progress)

@@ -16,7 +16,7 @@ from nacre.interop.fio.parts import workload
 from nacre.interop.fio.pattern import Pattern, pattern
 from nacre.interop.fio.reader import Reader
 from nacre.interop.fio.write import text
-from nacre.scenario.catalog import catalog
+from nacre.scenario.catalog import entries
 from nacre.simulate.running import check
 
 STACK = "tlc_nvme"
@@ -40,7 +40,7 @@ def scenario(
     one job needs none. Percentages are of the capacity of the device. Raises `ConfigError` with
     every mistake of the job.
     """
-    devices = [entry.name for entry in catalog().values() if entry.family == "device"]
+    devices = [entry.name for entry in entries().values() if entry.family == "device"]
     if stack not in devices:
         raise config_error([unknown("no device called", stack, devices)])
     section = _chosen(sections(Path(path)), job, shown(Path(path)))

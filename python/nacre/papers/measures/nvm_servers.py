@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nacre.results.record import Record
-from nacre.scenario.catalog import catalog
+from nacre.scenario.catalog import entries
 
 
 def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
@@ -162,7 +162,7 @@ def _density(of: str, over: str) -> Callable[[Any], float]:
     """How many times more bits of one technology than of another fit on an area in 2009."""
 
     def ratio(_: object) -> float:
-        areas = {value.path: float(value.value) for value in catalog()["itrs_2007"].values}
+        areas = {value.path: float(value.value) for value in entries()["itrs_2007"].values}
         return areas[f"y2009.{over}_um2_per_bit"] / areas[f"y2009.{of}_um2_per_bit"]
 
     return ratio

@@ -1,0 +1,22 @@
+"""Packages whose names are loaded when they are first asked for: `import nacre` stays quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package: each name with the module that has it."""
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = homes[name]
+        module = import_module(f"{package}.{home}")
+        return module if home == name else getattr(module, name)
+
+    return get, lambda: sorted(homes)
