@@ -96,7 +96,7 @@ class RunColumns:
 
 @final
 class Memory:
-    """The memory behind `nacre.Memory`. Threads take turns."""
+    """The memory behind `nacre.devices.Memory`. Threads take turns."""
 
     @staticmethod
     def open(

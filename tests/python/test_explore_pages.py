@@ -178,10 +178,28 @@ def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
     assert {name: paper.seconds for name, paper in papers.items()} == took
 
 
+def test_a_crash_takes_every_seed_that_the_command_takes(inside: Client) -> None:
+    seed = str(2**64 - 1)  # as text: a page cannot count so far
+    tree = tomllib.loads({row.name: row for row in nacre.catalog.scenarios()}["disk-15k"].text)
+    tree["name"] = "seeds"
+    last = inside.done("/api/crashes", {"tree": tree, "points": 20, "seed": seed})
+    shown = inside.get(f"/api/crashes/{last['address'].rpartition('=')[2]}").json()
+    assert shown["asked"]["seed"] == seed
+    beyond = {"tree": tree, "points": 20, "seed": str(2**64)}
+    assert inside.post("/api/crashes", json=beyond).status_code == 422
+
+
 def test_pages_call_what_everybody_calls() -> None:
     public: tuple[str, ...]
     public = ("nacre", "nacre.errors", "nacre.base", "nacre.scenario", "nacre.results")
-    public += ("nacre.kinds", "nacre.words", "nacre.traces", "nacre.simulate", "nacre.devices")
+    public += (
+        "nacre.catalog",
+        "nacre.kinds",
+        "nacre.words",
+        "nacre.traces",
+        "nacre.simulate",
+        "nacre.devices",
+    )
     public += ("nacre.files.atomic", "nacre.explorer", "nacre.papers", "nacre.studies")
     foreign = set()
     for file in Path(nacre.__file__).parent.glob("explorer/*.py"):

@@ -10,6 +10,7 @@ from typing import Any
 import nacre
 import polars as pl
 import pytest
+from nacre.results.mixes import Mixes, called
 from nacre.words.mixes import counted
 
 SMALL: dict[str, Any] = {
@@ -290,3 +291,19 @@ def test_a_budget_that_nothing_keeps_is_a_mistake(
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / "none").exists()
+
+
+def test_mixes_keep_the_runs_of_those_that_are_left() -> None:
+    small = nacre.mixes(SMALL, steps=4)
+    rows = small.to_polars().to_dicts()
+    runs = {called(row, small.names): nacre.run(SMALL, {"run.requests": 10}) for row in rows[:2]}
+    known = Mixes(
+        small.name, small.tiers, (1, 1), small.to_polars(), origins=small.origins, simulated=runs
+    )
+    assert known.simulated == runs
+    prices = dict.fromkeys(known.names, 2.0)
+    assert known.repriced(prices, "USD 2023").simulated == runs
+    for name in known.names:
+        left = known.without(name)
+        names = {called(row, known.names) for row in left.to_polars().to_dicts()}
+        assert left.simulated.keys() == names & runs.keys()

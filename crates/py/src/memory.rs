@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// The memory behind `nacre.Memory`. Threads take turns.
+/// The memory behind `nacre.devices.Memory`. Threads take turns.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Memory {
     /// None when it is closed.

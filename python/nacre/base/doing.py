@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,12 +38,7 @@ class Doing:
                 self._shown = Console(stderr=True).status(self._what)
                 self._shown.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
         with self._lock, suppress(OSError):

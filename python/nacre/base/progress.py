@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 from nacre.base.text import (
@@ -103,12 +102,7 @@ class Bar:
     def _rate(self, done: float, elapsed: float) -> str:
         return f"{si(done / elapsed)} {self._noun}/s"
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._drawn is not None:
             with suppress(OSError):
                 self._drawn.stop()

@@ -7,7 +7,6 @@ import operator
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
 from nacre import _core
@@ -55,7 +54,7 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     transaction is then taken back, as by a power failure. Without, they end with the process.
 
     Every page of a new image has a checksum: bytes that the disk changed are told and never
-    given (see `nacre.image`). Without `checksums` they are given as they are.
+    given (see `nacre.devices.images`). Without `checksums` they are given as they are.
 
     It begins as new, or with `start` as a run left it: the file of the state that was saved, or
     the record of that run. The run had no bytes, so what it wrote reads as zero. An image that
@@ -215,12 +214,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -177,6 +177,8 @@ def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
 def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: int) -> int:
     """A whole number of a document; raises `ConfigError` where there is another thing."""
     found = given.get(key, otherwise)
+    if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) <= 20:
+        found = int(found)  # a page sends what JavaScript cannot count to as text
     if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
         hint = f"give a whole number from {least:,} to {most:,}"
         problem = Problem(

@@ -14,13 +14,16 @@ from starlette.routing import Route
 
 import nacre
 from nacre.base import toml
-from nacre.errors import SEED_MAX, Error, Problem, config_error
+from nacre.errors import Error, Problem, config_error
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, write_file
 from nacre.explorer.jobs import Job, Jobs
 from nacre.explorer.runs import SCENARIO_FILE
+from nacre.simulate.power_loss import CRASH_SEED_MAX
 
 POINTS_MAX = 10_000_000
+_COUNTED = 2**53 - 1
+"""What a page can count."""
 
 
 class Crashes:
@@ -52,7 +55,7 @@ class Crashes:
             )
         asked = {
             "points": answers.whole(given, "points", 1, POINTS_MAX, 1000),
-            "seed": answers.whole(given, "seed", 0, SEED_MAX, 1),
+            "seed": answers.whole(given, "seed", 0, CRASH_SEED_MAX, 1),
             "faults": chosen,
         }
         name = str(tree.get("name") or "scenario")
@@ -80,6 +83,8 @@ class Crashes:
         path = self._folder.find("crashes", answers.word(request, "name"))
         found = nacre.results.Crash.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
+        if asked["seed"] > _COUNTED:
+            asked["seed"] = str(asked["seed"])
         steps = [] if found.finding is None else list(found.finding.steps)
         return {
             "id": path.name,

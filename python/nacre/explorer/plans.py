@@ -249,7 +249,7 @@ def _caches(plan: nacre.simulate.Plan) -> dict[str, str]:
     share = "" if sample is None else f", sample={sample!r}"
     return {
         "shell": f"nacre trace mrc {shlex.quote(place)} --policy {','.join(policies)}{followed}",
-        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {policies!r}{share}).to_polars()",
+        "python": f"import nacre\n\nnacre.traces.caches({place!r}, {policies!r}{share}).plot()",
     }
 
 

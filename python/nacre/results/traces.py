@@ -20,7 +20,7 @@ _HEAD = """\
 
 
 class TraceInfo(Result, View):
-    """What `nacre.trace.info` found out about a trace; its shape is in `profile`."""
+    """What `nacre.traces.info` found out about a trace; its shape is in `profile`."""
 
     __slots__ = ()
 

@@ -63,9 +63,7 @@ def latencies(record: Record) -> Table:
     for op in ("read", "write"):
         if summary := record.latency[op]:
             error = summary.mean_ci95_ns
-            # Records of earlier versions do not have the last percentile.
-            found = [summary.get(f"{name}_ns") for name in _PERCENTILES]
-            cells = [NOTHING if value is None else duration(value) for value in found]
+            cells = [duration(summary[f"{name}_ns"]) for name in _PERCENTILES]
             within = NOTHING if error is None else f"+- {duration(error)}"
             rows.append([f"{op}s", count(summary.count), cells[0], within, *cells[1:]])
     columns = [

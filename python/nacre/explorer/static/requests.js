@@ -31,11 +31,15 @@ export const requestsOf = (text) => text.split("\n").filter((line) => line.trim(
 /** Whether a request changes what is stored. */
 export const changing = ([op]) => op === "write" || op === "trim";
 
-/** A whole number as people type it, 10,000 or 10_000; what is none stays as it is, and is told. */
+/**
+ * A whole number as people type it, 10,000 or 10_000; what is none stays as it is, and is told.
+ * One that JavaScript cannot count to stays text, and is sent so.
+ */
 export function whole(typed) {
   const plain = typed.replaceAll(/[,_\s]/g, "");
-  return /^\d+$/.test(plain) ? Number(plain) : typed;
+  if (!/^\d+$/.test(plain)) return typed;
+  return Number.isSafeInteger(Number(plain)) ? Number(plain) : plain;
 }
 
 /** Whether it is a whole number that is not too small. */
-export const isWhole = (given, least) => Number.isSafeInteger(given) && given >= least;
+export const isWhole = (given, least) => (Number.isSafeInteger(given) || /^\d+$/.test(given)) && Number(given) >= least;

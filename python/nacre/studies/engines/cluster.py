@@ -6,7 +6,6 @@ import queue
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from types import TracebackType
 from typing import Any, Self
 
 from nacre.errors import Code, ConfigError, Error, Problem, config_error
@@ -67,12 +66,7 @@ class Cluster:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:

@@ -12,8 +12,6 @@ from nacre.files.atomic import replacing
 
 LOCK = ".lock"
 _OURS = re.compile(rb"nacre ([0-9]{1,10})\n")
-_OLDER = re.compile(rb"([0-9]{0,10})\n?")
-"""What earlier versions wrote, who could be killed before they did; only beside a store."""
 _LONGEST = 64
 """Bytes of the file that are read; there are never so many of ours."""
 
@@ -44,10 +42,10 @@ class Lock:
             os.close(self._file)
             raise
 
-    def check(self, *, is_store: bool) -> None:
+    def check(self) -> None:
         """Raises `ForeignLockError` unless the file is what a lock of a store, or a new one, is."""
         text = os.pread(self._file, _LONGEST, 0)
-        if not (_OURS.fullmatch(text) or (is_store and _OLDER.fullmatch(text))):
+        if not _OURS.fullmatch(text):
             raise ForeignLockError
 
     def sign(self) -> None:
@@ -70,7 +68,7 @@ class Lock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             text = os.pread(self._file, _LONGEST, 0)
-            if found := _OURS.fullmatch(text) or _OLDER.fullmatch(text):
+            if found := _OURS.fullmatch(text):
                 raise HeldError(found[1].decode() or "?") from None
             raise ForeignLockError from None
         if not self._is_at():

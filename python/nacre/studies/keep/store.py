@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from nacre import _core
@@ -74,12 +73,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Nothing is to be done."""
 
     def add(self, outcome: Outcome) -> None:
@@ -143,12 +137,8 @@ class Store(Memory):
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *about: object) -> None:
+        _, error, _ = about
         try:
             if not isinstance(error, OSError):
                 self.flush(at_once=True)
@@ -207,7 +197,7 @@ class Store(Memory):
             self._check_empty()
         self._lock = self._take_lock()
         found = _identity(self.directory)
-        self._check_lock(self._lock, is_store=found is not None)
+        self._check_lock(self._lock)
         if found is None:
             self._check_empty()
         elif not self._resume:
@@ -236,9 +226,9 @@ class Store(Memory):
         except ForeignLockError:
             raise self._foreign_lock() from None
 
-    def _check_lock(self, lock: Lock, *, is_store: bool) -> None:
+    def _check_lock(self, lock: Lock) -> None:
         try:
-            lock.check(is_store=is_store)
+            lock.check()
         except ForeignLockError:
             raise self._foreign_lock() from None
 

@@ -271,7 +271,7 @@ class Design {
     fill(this.main, h("h1", {}, "Side by side"), headline(found.headline), found.tables.map(table),
       copying([
         ["command line", () => `nacre report ${found.folders.map(quoted).join(" ")} --html report.html`],
-        ["Python", () => `import nacre\n\nnacre.compare([${found.folders.map((each) => `\n    nacre.Record.load(${JSON.stringify(each)}),`).join("")}\n])`],
+        ["Python", () => `import nacre\n\nnacre.compare([${found.folders.map((each) => `\n    nacre.load(${JSON.stringify(each)}),`).join("")}\n])`],
         ["link", () => location.href],
       ]),
       found.figures.map((name) => figure(`${path}/figures/${name}`, name.replaceAll("-", " "), this.signal)),

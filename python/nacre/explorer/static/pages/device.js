@@ -45,7 +45,7 @@ class Device {
     const { image } = this;
     const foot = () => copying([
       ["command line", () => `nacre ctl stats ${quoted(image)}`],
-      ["Python", () => `import nacre\n\nwith nacre.Control(${JSON.stringify(image)}) as control:\n    print(control.stats())`],
+      ["Python", () => `import nacre\n\nwith nacre.devices.Control(${JSON.stringify(image)}) as control:\n    print(control.stats())`],
       ["link", () => location.href],
     ]);
     new Attached(this.place.live, image, AbortSignal.any([this.signal, this.watching.signal]), foot).look();
