@@ -80,12 +80,16 @@ class InternalError(Error):
 
 
 class Problem(TypedDict, total=False):
-    """One mistake in a scenario: an entry of `ConfigError.problems`."""
+    """One mistake in a scenario: an entry of `ConfigError.problems`.
+
+    `override` is the path of the override that set the value; empty if it is not from one.
+    """
 
     code: Required[Code]
     data: Mapping[str, Any]
     path: str
     where: str
+    override: str
     given: str
     problem: str
     hint: str
@@ -96,7 +100,8 @@ def config_error(problems: Sequence[Problem]) -> ConfigError:
     first = problems[0]
     text = "\n".join(_sentence(problem) for problem in problems)
     error = ConfigError(text, first["code"], **first.get("data", {}))
-    empty = {"data": {}, "path": "", "where": "", "given": "", "problem": "", "hint": ""}
+    names = ("path", "where", "override", "given", "problem", "hint")
+    empty = {"data": {}, **dict.fromkeys(names, "")}
     error.problems = [{**empty, **problem} for problem in problems]  # type: ignore[typeddict-item]
     return error
 

@@ -199,7 +199,7 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     device, workload = files(tmp_path, cached | {"CMT_Capacity": "2097152"}, writes)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
-    assert any("the whole mapping table has" in missing for missing in found.missing)
+    assert any("the whole mapping table has" in missing.why for missing in found.missing)
     (tmp_path / "whole.toml").write_text(found.text)
     assert nacre.run(tmp_path / "whole.toml").requests.writes == 500
     # Writes in sequence go to superblocks.
@@ -227,7 +227,7 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
         "Request_Size_Distribution": "NORMAL",
     }
     found = _translated(tmp_path, strange, SYNTHETIC)
-    said = "\n".join(found.missing)
+    said = "\n".join(map(str, found.missing))
     for name in ("Priority_Class", "Channel_IDs", "Request_Size", "CWDP"):
         assert name in said, said
     assert all(f"# - {line}" in found.text for line in found.missing)
@@ -377,7 +377,7 @@ def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
     device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
-    assert "flows other than the second: it was asked for alone" in found.missing
+    assert "flows other than the second: it was asked for alone" in map(str, found.missing)
     assert tomllib.loads(found.text)["workload"]["kind"] == "uniform"
 
 

@@ -37,4 +37,12 @@ impl Origin {
             Origin::Default(_) => "default".into(),
         }
     }
+
+    /// The path that an override sets.
+    pub fn overridden(&self) -> Option<&str> {
+        match self {
+            Origin::Override(text) => Some(text.split_once('=').map_or(&**text, |(path, _)| path)),
+            _ => None,
+        }
+    }
 }

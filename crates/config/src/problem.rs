@@ -15,6 +15,8 @@ pub struct Problem {
     pub path: String,
     /// Where it was written, for example `server.toml:9`; empty where nothing was written.
     pub place: String,
+    /// Path of the override that set it, for example `stack.policy`; empty where none did.
+    pub set_by: String,
     /// What was given, as written; empty where nothing was.
     pub given: String,
     /// What is wrong with it.
@@ -31,6 +33,7 @@ impl Problem {
             data: ErrorData::new(),
             path: path.to_string(),
             place: origin.map_or_else(String::new, Origin::place),
+            set_by: origin.and_then(Origin::overridden).unwrap_or_default().to_string(),
             given: String::new(),
             problem: problem.into(),
             remedy: String::new(),

@@ -150,6 +150,7 @@ fn problem_list<'py>(py: Python<'py>, problems: &Problems) -> PyResult<Bound<'py
         entry.set_item("data", dict(py, &problem.data)?)?;
         entry.set_item("path", &problem.path)?;
         entry.set_item("where", &problem.place)?;
+        entry.set_item("override", &problem.set_by)?;
         entry.set_item("given", &problem.given)?;
         entry.set_item("problem", &problem.problem)?;
         entry.set_item("hint", &problem.remedy)?;

@@ -28,8 +28,8 @@ that are read or written meanwhile."""
 _OF_PROCESSOR = _GIB // 4
 """And for the threads of each processor."""
 _SYSTEM_ERROR = re.compile(r"Os \{ code: ([0-9]+)|\(os error ([0-9]+)\)")
-_CANCELED = "oneshot canceled"
-"""What is heard of the library's thread that had such an error."""
+"""The number of an error of the system, as Rust writes it into every text: its panics have no other
+place for it."""
 
 
 def for_tables() -> None:
@@ -54,12 +54,18 @@ def for_pages() -> None:
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """What the system denied a library in the block becomes a `SystemLimitError` that says so."""
+    """What the system denied a library in the block becomes a `SystemLimitError` that says so.
+
+    If the library's exception has no number, the limits are asked again.
+    """
     try:
         yield
     except BaseException as error:
         denied = denial(error)
         if denied is None:
+            if not isinstance(error, OSError | Error):
+                _check(what, *_OF_FIGURES)
+                _check_threads(what, _THREADS + (os.cpu_count() or 1))
             raise
         raise SystemLimitError(f"{what}: {denied}", "system-limit") from None
 
@@ -68,14 +74,10 @@ def denial(error: BaseException) -> str | None:
     """What the system denied a library, where its exception or panic says so."""
     if isinstance(error, OSError | Error):
         return None
-    said = str(error)
-    number = _SYSTEM_ERROR.search(said)
-    if number is not None:
-        words = os.strerror(int(next(filter(None, number.groups()))))
-    elif _CANCELED in said:
-        words = "a thread of the library that draws them ended"
-    else:
+    number = _SYSTEM_ERROR.search(str(error))
+    if number is None:
         return None
+    words = os.strerror(int(next(filter(None, number.groups()))))
     return f"the system denied what this needs ({words}); see the limits of ulimit -a"
 
 

@@ -209,7 +209,8 @@ def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = Non
             return None
         for outcome in outcomes:
             if outcome is not None and outcome.record is None:
-                raise Error(f"part {number[outcome.key]} of {total}: {outcome.error}", "failed")
+                text = f"part {number[outcome.key]} of {total}: {outcome.error}"
+                raise Error(text, outcome.code or "failed")
             if outcome is not None and outcome.record is not None:
                 kept.add(outcome.key, outcome.record)
                 done += 1

@@ -246,7 +246,7 @@ def carry_out(
 
 
 def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, Value]:
-    return {"error": point.mistake} if point.mistake else rows[point.key]
+    return point.refused if point.mistake else rows[point.key]
 
 
 class _Clock:

@@ -19,15 +19,28 @@ _UNITS_MIN = 64
 
 
 @dataclass(frozen=True)
+class Missing:
+    """What has no equivalent, or another meaning: one of MQSim's settings, and why."""
+
+    setting: str
+    why: str
+    value: str = ""
+    """The value that this is about, if it is not about every one."""
+
+    def __str__(self) -> str:
+        return f"{f'{self.setting} {self.value}'.strip()}: {self.why}"
+
+
+@dataclass(frozen=True)
 class Translation:
-    """A scenario as a table, and sentences about what has no equivalent in it."""
+    """A scenario as a table, and what has no equivalent in it."""
 
     table: Mapping[str, object]
-    missing: tuple[str, ...]
+    missing: tuple[Missing, ...]
 
     def about(self, setting: str) -> list[str]:
-        """The sentences about one of MQSim's settings."""
-        return [line for line in self.missing if line.startswith(f"{setting}:")]
+        """The sentences about one of MQSim's settings, whatever its value."""
+        return [str(each) for each in self.missing if each.setting == setting and not each.value]
 
     @property
     def text(self) -> str:
@@ -46,13 +59,15 @@ def translate(
 
     Several flows are tenants, each with an equal part of the drive.
     """
-    missing: list[str] = []
+    missing: list[Missing] = []
     if flow is None and len(flows) > 1:
         workload, chosen = _tenants(drive, flows, folder, missing), flows
     else:
         one = flows[(flow or 1) - 1]
         if len(flows) > 1:
-            missing.append(f"flows other than the {_nth(flow or 1)}: it was asked for alone")
+            missing.append(
+                Missing(f"flows other than the {_nth(flow or 1)}", "it was asked for alone")
+            )
         workload, chosen = _workload(one, _capacity(drive), folder, missing), [one]
     stack = _stack(drive, chosen, missing)
     run: dict[str, object] = {"seed": drive["Seed"]}
@@ -60,7 +75,10 @@ def translate(
     if drive["Enabled_Preconditioning"] and occupied > 0:
         run["fill"] = {"share": f"{occupied:.6g} %"}
         missing.append(
-            "preconditioning: the drive is filled in order; MQSim estimates what is valid where"
+            Missing(
+                "preconditioning",
+                "the drive is filled in order; MQSim estimates what is valid where",
+            )
         )
     endless = [
         each.settings.get("Stop_Time", 0)
@@ -82,13 +100,13 @@ def translate(
     return Translation(table, tuple(missing))
 
 
-def _workload(flow: Flow, capacity: int, folder: Path, missing: list[str]) -> dict[str, object]:
+def _workload(flow: Flow, capacity: int, folder: Path, missing: list[Missing]) -> dict[str, object]:
     """What one flow asks of so many bytes."""
     return (_trace if flow.is_trace else _synthetic)(flow.settings, capacity, folder, missing)
 
 
 def _tenants(
-    drive: Settings, flows: list[Flow], folder: Path, missing: list[str]
+    drive: Settings, flows: list[Flow], folder: Path, missing: list[Missing]
 ) -> dict[str, object]:
     """All flows at once: each has an equal part of the drive, of which its occupancy is written.
 
@@ -105,7 +123,9 @@ def _tenants(
         )
     modes = {flow.settings["Device_Level_Data_Caching_Mode"] for flow in flows}
     if len(modes) > 1:
-        missing.append("Device_Level_Data_Caching_Mode: all flows have that of the first")
+        missing.append(
+            Missing("Device_Level_Data_Caching_Mode", "all flows have that of the first")
+        )
     return {"kind": "tenants", "tenant": tenants}
 
 
@@ -141,7 +161,7 @@ def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
     return not _in_sequence(flows) and bool(units >= _UNITS_MIN)
 
 
-def _planes(drive: Settings, flows: list[Flow], missing: list[str]) -> int:
+def _planes(drive: Settings, flows: list[Flow], missing: list[Missing]) -> int:
     """Planes of a die here, which is a chip there: of its dies one alone works at a time.
 
     MQSim begins a command on a chip that has none, and one command has several planes only where
@@ -150,28 +170,38 @@ def _planes(drive: Settings, flows: list[Flow], missing: list[str]) -> int:
     """
     if _is_by_plane(drive, flows):
         missing.append(
-            "chips do one command at a time in MQSim: a chip is a die here, and a plane has the "
-            "blocks of that plane of all dies of the chip"
+            Missing(
+                "chips do one command at a time in MQSim",
+                "a chip is a die here, and a plane has the "
+                "blocks of that plane of all dies of the chip",
+            )
         )
         return int(drive["Plane_No_Per_Die"])
     in_sequence = _in_sequence(flows)
     programs = "the planes of a die at once" if in_sequence else "one page at a time"
     missing.append(
-        f"chips do one command at a time in MQSim: a chip is a die here, and programs {programs}"
+        Missing(
+            "chips do one command at a time in MQSim",
+            f"a chip is a die here, and programs {programs}",
+        )
     )
     return int(drive["Plane_No_Per_Die"]) if in_sequence else 1
 
 
 def _allocation(
-    drive: Settings, flows: list[Flow], stack: dict[str, object], missing: list[str]
+    drive: Settings, flows: list[Flow], stack: dict[str, object], missing: list[Missing]
 ) -> None:
     scheme = drive["Plane_Allocation_Scheme"]
     if not _is_by_plane(drive, flows):
         missing.append(
-            "Plane_Allocation_Scheme: superblocks are striped over all dies, channels first, "
-            f"instead of {scheme}"
+            Missing(
+                "Plane_Allocation_Scheme",
+                f"superblocks are striped over all dies, channels first, instead of {scheme}",
+            )
         )
-        missing.append("GC_Exec_Threshold: the reserve of a plane is one of superblocks here")
+        missing.append(
+            Missing("GC_Exec_Threshold", "the reserve of a plane is one of superblocks here")
+        )
         return
     stack["allocation"] = "static"
     stack["allocation_order"] = scheme
@@ -181,26 +211,33 @@ def _allocation(
         stack["copyback"] = True
 
 
-def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[str]) -> int:
+def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing]) -> int:
     """Bytes of writes that are done and not programmed.
 
     What MQSim's cache sees for the first time goes to flash at once, and no more of it is on its
     way than a page for each plane.
     """
     if not flow.caches_writes:
-        missing.append("writes without a cache: here they are done in a buffer of two operations")
+        missing.append(
+            Missing("writes without a cache", "here they are done in a buffer of two operations")
+        )
         return 2 * operation
     if "READ" in flow.settings["Device_Level_Data_Caching_Mode"]:
-        missing.append("Device_Level_Data_Caching_Mode: the buffer keeps nothing for reads")
+        missing.append(
+            Missing("Device_Level_Data_Caching_Mode", "the buffer keeps nothing for reads")
+        )
     missing.append(
-        "Data_Cache_Capacity: the buffer holds a page for each plane, which is what MQSim lets be "
-        "on its way to flash; what is written twice meanwhile goes to flash twice here"
+        Missing(
+            "Data_Cache_Capacity",
+            "the buffer holds a page for each plane, which is what MQSim lets be "
+            "on its way to flash; what is written twice meanwhile goes to flash twice here",
+        )
     )
     on_its_way = drive["Page_Capacity"] * _planes_in_all(drive)
     return int(max(2 * operation, min(drive["Data_Cache_Capacity"], on_its_way)))
 
 
-def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, object]:
+def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[str, object]:
     spare = drive["Overprovisioning_Ratio"]
     places = {"SLC": ["LSB"], "MLC": ["LSB", "MSB"], "TLC": ["LSB", "CSB", "MSB"]}
     pages = places[drive["Flash_Technology"]]
@@ -238,19 +275,24 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, 
     }
     _allocation(drive, flows, stack, missing)
     if drive["Use_Copyback_for_GC"] and "copyback" not in stack:
-        missing.append("Use_Copyback_for_GC: copies cross the channel here")
+        missing.append(Missing("Use_Copyback_for_GC", "copies cross the channel here"))
     if unit != page:
-        missing.append(f"Page_Capacity: the mapping knows {unit} B here, the largest power of two")
+        missing.append(
+            Missing("Page_Capacity", f"the mapping knows {unit} B here, the largest power of two")
+        )
     if drive["Static_Wearleveling_Enabled"]:
         stack["wear_spread"] = drive["Static_Wearleveling_Threshold"]
     if not drive["Ideal_Mapping_Table"]:
         table = _table(stack, page, unit)
         stack["mapping_cache"] = f"{min(max(drive['CMT_Capacity'], unit), table)} B"
         if drive["CMT_Capacity"] > table:
-            missing.append(f"CMT_Capacity: the whole mapping table has {table} B here")
+            missing.append(Missing("CMT_Capacity", f"the whole mapping table has {table} B here"))
         missing.append(
-            "CMT_Capacity: a look-up that misses reads a page of the table, all of which crosses "
-            "the channel here, and 512 B in MQSim; what was never written misses in MQSim alone"
+            Missing(
+                "CMT_Capacity",
+                "a look-up that misses reads a page of the table, all of which crosses the "
+                "channel here, and 512 B in MQSim; what was never written misses in MQSim alone",
+            )
         )
     if drive["HostInterface_Type"] == "SATA":
         stack["queue_depth"] = drive["IO_Queue_Depth"]
@@ -270,12 +312,14 @@ def _table(stack: Mapping[str, object], page: int, unit: int) -> int:
 
 
 def _idle_cleaning(
-    drive: Settings, blocks: int, stack: dict[str, object], missing: list[str]
+    drive: Settings, blocks: int, stack: dict[str, object], missing: list[Missing]
 ) -> None:
     reserve = max(4, math.ceil(drive["GC_Hard_Threshold"] * blocks))
     soft = math.ceil(drive["GC_Exec_Threshold"] * blocks)
     stack["idle_cleaning"] = max(reserve + 1, soft)
-    missing.append("Preemptible_GC_Enabled: a request stops cleaning until all is quiet again here")
+    missing.append(
+        Missing("Preemptible_GC_Enabled", "a request stops cleaning until all is quiet again here")
+    )
 
 
 def _link(drive: Settings) -> float:
@@ -284,32 +328,42 @@ def _link(drive: Settings) -> float:
     return float(drive["PCIe_Lane_Bandwidth"] * drive["PCIe_Lane_Count"])
 
 
-def _cleaning(drive: Settings, missing: list[str]) -> object:
+def _cleaning(drive: Settings, missing: list[Missing]) -> object:
     policy = drive["GC_Block_Selection_Policy"]
     if policy in ("GREEDY", "FIFO"):
         return policy.lower()
     if policy == "RGA":
         choices = max(1, int(math.log2(drive["Block_No_Per_Plane"])))
         return {"kind": "d_choices", "d": choices}
-    missing.append(f"GC_Block_Selection_Policy {policy}: one choice at random stands for it")
+    missing.append(
+        Missing("GC_Block_Selection_Policy", "one choice at random stands for it", value=policy)
+    )
     return {"kind": "d_choices", "d": 1}
 
 
-def _suspension(drive: Settings, stack: dict[str, object], missing: list[str]) -> None:
+def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing]) -> None:
     support = drive["CMD_Suspension_Support"]
     if support == "NONE":
         return
     if support == "ERASE":
-        missing.append("CMD_Suspension_Support ERASE: nothing is suspended, as programs are not")
+        missing.append(
+            Missing(
+                "CMD_Suspension_Support", "nothing is suspended, as programs are not", value="ERASE"
+            )
+        )
         return
     stack["suspend"] = f"{drive['Suspend_Program_Time']} ns"
     if support == "PROGRAM":
-        missing.append("CMD_Suspension_Support PROGRAM: erases are suspended, too, here")
+        missing.append(
+            Missing("CMD_Suspension_Support", "erases are suspended, too, here", value="PROGRAM")
+        )
     elif drive["Suspend_Erase_Time"] != drive["Suspend_Program_Time"]:
-        missing.append("Suspend_Erase_Time: erases are suspended as fast as programs here")
+        missing.append(
+            Missing("Suspend_Erase_Time", "erases are suspended as fast as programs here")
+        )
 
 
-def _always(drive: Settings, flow: Flow, missing: list[str]) -> None:
+def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
     """What nothing here stands for, whatever its value, unless it says what is done anyway."""
     whole = {
         "Channel_IDs": "Flash_Channel_Count",
@@ -318,36 +372,38 @@ def _always(drive: Settings, flow: Flow, missing: list[str]) -> None:
         "Plane_IDs": "Plane_No_Per_Die",
     }
     missing += [
-        f"{name}: every die serves all data here"
+        Missing(name, "every die serves all data here")
         for name, most in whole.items()
         if len(set(flow.settings[name])) < drive[most]
     ]
     missing.append(
-        "Transaction_Scheduling_Policy: reads go before programs and erases on their die"
+        Missing("Transaction_Scheduling_Policy", "reads go before programs and erases on their die")
     )
     if flow.caches_writes and flow.settings.get("Read_Percentage") != 100:
         missing.append(_memory(drive))
     if flow.settings["Priority_Class"] != "HIGH":
-        missing.append("Priority_Class: there is one class here")
+        missing.append(Missing("Priority_Class", "there is one class here"))
     if drive["Address_Mapping"] == "HYBRID":
-        missing.append("Address_Mapping HYBRID: the mapping is by page here")
+        missing.append(Missing("Address_Mapping", "the mapping is by page here", value="HYBRID"))
 
 
-def _memory(drive: Settings) -> str:
+def _memory(drive: Settings) -> Missing:
     """What MQSim's cache takes for a page, which is a bound of its writes."""
     burst = drive.get("Data_Cache_DRAM_Data_Busrt_Size") or drive.get(
         "Data_Cache_DRAM_Data_Burst_Size"
     )
     if not burst or not drive["Data_Cache_DRAM_Data_Rate"]:
-        return "Data_Cache_DRAM_*: the buffer has no time of its own"
+        return Missing("Data_Cache_DRAM_*", "the buffer has no time of its own")
     first = drive["Data_Cache_DRAM_tRCD"] + drive["Data_Cache_DRAM_tCL"]
     bursts = drive["Page_Capacity"] // burst // 2
     us = (first + bursts * 1e3 / drive["Data_Cache_DRAM_Data_Rate"]) / 1e3
-    return f"Data_Cache_DRAM_*: the buffer has no time of its own; a page takes {us:.3g} us there"
+    return Missing(
+        "Data_Cache_DRAM_*", f"the buffer has no time of its own; a page takes {us:.3g} us there"
+    )
 
 
 def _synthetic(
-    flow: Settings, capacity: int, _folder: Path, missing: list[str]
+    flow: Settings, capacity: int, _folder: Path, missing: list[Missing]
 ) -> dict[str, object]:
     request = flow["Average_Request_Size"] * _SECTOR
     share = flow["Initial_Occupancy_Percentage"] * flow["Working_Set_Percentage"] / 10_000
@@ -364,7 +420,9 @@ def _synthetic(
         hot = flow["Percentage_of_Hot_Region"]
         workload["locality"] = f"{hot}/{100 - hot}"
     if flow["Request_Size_Distribution"] == "NORMAL":
-        missing.append("Request_Size_Distribution NORMAL: every request has the mean size")
+        missing.append(
+            Missing("Request_Size_Distribution", "every request has the mean size", value="NORMAL")
+        )
     if flow["Synthetic_Generator_Type"] == "QUEUE_DEPTH":
         depth = flow["Average_No_of_Reqs_in_Queue"]
         workload["arrival"] = {"kind": "closed", "queue_depth": depth}
@@ -374,7 +432,9 @@ def _synthetic(
     return workload
 
 
-def _trace(flow: Settings, _capacity: int, folder: Path, missing: list[str]) -> dict[str, object]:
+def _trace(
+    flow: Settings, _capacity: int, folder: Path, missing: list[Missing]
+) -> dict[str, object]:
     units = {"NANOSECOND": "ns", "MICROSECOND": "us", "PICOSECOND": "ns"}
     workload: dict[str, Any] = {
         "kind": "trace",
@@ -384,12 +444,16 @@ def _trace(flow: Settings, _capacity: int, folder: Path, missing: list[str]) -> 
         "placement": "compact",
     }
     missing.append(
-        "addresses of the trace: extents lie side by side; MQSim takes them modulo the drive"
+        Missing(
+            "addresses of the trace", "extents lie side by side; MQSim takes them modulo the drive"
+        )
     )
     if flow["Time_Unit"] == "PICOSECOND":
-        missing.append("Time_Unit PICOSECOND: read as nanoseconds")
+        missing.append(Missing("Time_Unit", "read as nanoseconds", value="PICOSECOND"))
     if flow["Percentage_To_Be_Executed"] != 100:
-        missing.append("Percentage_To_Be_Executed: all of the trace runs; say run.requests")
+        missing.append(
+            Missing("Percentage_To_Be_Executed", "all of the trace runs; say run.requests")
+        )
     if flow.get("Relay_Count", 1) != 1:
-        missing.append("Relay_Count: the trace runs once")
+        missing.append(Missing("Relay_Count", "the trace runs once"))
     return workload

@@ -25,7 +25,7 @@ def table(
     """A row per point that has ended, in the order of the study."""
     found = []
     for point in points:
-        row = {"error": point.mistake} if point.mistake else rows.get(point.key)
+        row = point.refused if point.mistake else rows.get(point.key)
         if row is not None:
             found.append(_labelled(questions, point) | {**row, "key": point.key})
     return pl.DataFrame(found, schema=_schema(questions), orient="row")
@@ -128,7 +128,7 @@ def _schema(questions: Questions) -> dict[str, Any]:
         schema[own[0]] = _type(axis)
         for name in own[1:]:
             schema[name] = pl.Int64 if name.endswith("_bytes") else pl.Float64
-    schema |= {"seed": pl.Int64, "error": pl.String}
+    schema |= {"seed": pl.Int64, "error": pl.String, "error_code": pl.String}
     schema |= {name: pl.UInt64 if name in _COUNTS else pl.Float64 for name in METRICS}
     schema |= dict.fromkeys(REMARKS, pl.String)
     schema |= dict.fromkeys(questions.paths, pl.Float64)

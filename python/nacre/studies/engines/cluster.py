@@ -11,10 +11,10 @@ from typing import Any, Self
 from nacre.errors import Code, ConfigError, Error, Problem, config_error
 from nacre.studies.engines.engine import PATIENCE_S, Chunks
 from nacre.studies.engines.task import (
-    DIED,
     Base,
     Outcome,
     Task,
+    died,
     evaluate,
     identity,
 )
@@ -109,7 +109,7 @@ class Cluster:
                 _, chunk = pending.pop(future.key)
                 found = _result(future, status, self._name)
                 if found is None and trying:
-                    found = [Outcome(chunk[0].key, None, DIED, 0.0)]
+                    found = [died(chunk[0])]
                 elif found is None:
                     suspects += chunk
                     continue

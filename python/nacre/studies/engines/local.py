@@ -21,10 +21,10 @@ from typing import Self
 from nacre.errors import Error
 from nacre.studies.engines.engine import PATIENCE_S, Chunks
 from nacre.studies.engines.task import (
-    DIED,
     Base,
     Outcome,
     Task,
+    died,
 )
 
 WORKER = ("-m", "nacre.studies.engines.worker")
@@ -119,7 +119,7 @@ def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Out
         (task,) = worker.held
         deaths[task.key] += 1
         if deaths[task.key] >= DEATHS:
-            return [Outcome(task.key, None, DIED, 0.0)]
+            return [died(task)]
     alone.extend(worker.held)
     return []
 

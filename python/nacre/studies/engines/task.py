@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nacre import _core
-from nacre.errors import Error
+from nacre.errors import Code, Error, code_of
 from nacre.scenario.source import Source, parsed
 
 if TYPE_CHECKING:
@@ -90,6 +90,13 @@ class Outcome(NamedTuple):
     error: str | None
     seconds: float
     columns: Columns | None = None
+    code: Code | None = None
+    """What kind of error it is."""
+
+
+def died(task: Task) -> Outcome:
+    """The outcome of a point that takes its worker with it."""
+    return Outcome(task.key, None, DIED, 0.0, code="process-failed")
 
 
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
@@ -112,11 +119,11 @@ def compact(data: Mapping[str, Any]) -> str:
 
 def _evaluated(base: Base, task: Task) -> Outcome:
     began = time.perf_counter()
-    record = error = columns = None
+    record = error = columns = code = None
     try:
         record, columns = task.carried_out(base)
     except (Error, OSError) as failure:
-        error = str(failure)
+        error, (code, _) = str(failure), code_of(failure)
     except Exception as failure:
-        error = f"{type(failure).__name__}: {failure}"
-    return Outcome(task.key, record, error, time.perf_counter() - began, columns)
+        error, (code, _) = f"{type(failure).__name__}: {failure}", code_of(failure)
+    return Outcome(task.key, record, error, time.perf_counter() - began, columns, code)

@@ -1,14 +1,14 @@
 """The Parquet files of points: outcomes as rows, and back.
 
-A file has a row for every outcome: key, document, error, seconds and, where they were wanted, the
-columns beside the document as the bytes of an npz file.
+A file has a row for every outcome: key, document, error with its code, seconds and, if they were
+wanted, the columns beside the document as the bytes of an npz file.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 POINTS = "points"
 _COLUMNS = "columns"
+_LATER = (_COLUMNS, "code")
+"""Columns that earlier files do not have."""
 
 
 def parts(directory: Path) -> list[Path]:
@@ -36,8 +38,8 @@ def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
     for file in files:
         try:
             found = pl.read_parquet(file.read_bytes())
-            if with_columns and _COLUMNS not in found.columns:
-                found = found.with_columns(pl.lit(None, pl.Binary).alias(_COLUMNS))
+            for name in (name for name in _LATER if name not in found.columns):
+                found = found.with_columns(pl.lit(None, _schema()[name]).alias(name))
             frames.append(found.select(names))
         except (pl.exceptions.PolarsError, OSError) as error:
             raise mistake(
@@ -52,8 +54,14 @@ def frame(outcomes: Iterable[Outcome]) -> pl.DataFrame:
     """Outcomes as the rows of a file."""
     import polars as pl
 
-    rows = [(*outcome[:-1], _packed(outcome.columns)) for outcome in outcomes]
+    rows = [outcome._replace(columns=_packed(outcome.columns)) for outcome in outcomes]
     return pl.DataFrame(rows, schema=_schema(), orient="row")
+
+
+def outcomes(rows: pl.DataFrame) -> Iterator[Outcome]:
+    """Outcomes of the rows of a file."""
+    for row in rows.iter_rows(named=True):
+        yield Outcome(**{**row, _COLUMNS: _unpacked(row.get(_COLUMNS))})
 
 
 def record(directory: Path, key: str) -> dict[str, Any] | None:
@@ -69,7 +77,7 @@ def record(directory: Path, key: str) -> dict[str, Any] | None:
     return None
 
 
-def unpacked(packed: bytes | None) -> Columns | None:
+def _unpacked(packed: bytes | None) -> Columns | None:
     """The columns of those bytes."""
     if packed is None:
         return None
@@ -98,4 +106,4 @@ def _schema() -> dict[str, Any]:
     import polars as pl
 
     plain = {"key": pl.String, "record": pl.String, "error": pl.String, "seconds": pl.Float64}
-    return {**plain, _COLUMNS: pl.Binary}
+    return {**plain, _COLUMNS: pl.Binary, "code": pl.String}

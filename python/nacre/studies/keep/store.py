@@ -30,10 +30,10 @@ from nacre.studies.keep.parquet import (
     POINTS,
     frame,
     mistake,
+    outcomes,
     parts,
     record,
     table,
-    unpacked,
 )
 from nacre.studies.spec.metrics import Value, measured
 
@@ -98,7 +98,7 @@ class Memory:
         yield from self._ended.values()
 
     def _note(self, outcome: Outcome) -> None:
-        row: Row = {"error": outcome.error}
+        row: Row = {"error": outcome.error, "error_code": outcome.code}
         if outcome.record is not None and self._paths is not None:
             row |= measured(json.loads(outcome.record), self._paths)
         self.rows[outcome.key] = row
@@ -169,8 +169,7 @@ class Store(Memory):
         """What became of every point, with the columns where they were wanted."""
         self.flush(at_once=True)
         if files := parts(self.directory):
-            for key, text, error, seconds, packed in table(files).iter_rows():
-                yield Outcome(key, text, error, seconds, unpacked(packed))
+            yield from outcomes(table(files))
 
     def expect(self, points: int) -> None:
         """Says how many points the study has, where that was not known when it began."""
@@ -278,8 +277,8 @@ class Store(Memory):
         self._next = max((int(file.stem) for file in files), default=-1) + 1
         if not files:
             return
-        for key, text, error, seconds in table(files, with_columns=False).iter_rows():
-            self._note(Outcome(key, text, error, seconds))
+        for outcome in outcomes(table(files, with_columns=False)):
+            self._note(outcome)
         self.found = frozenset(filter(self.has, self.rows))
 
     def _write(self, rows: pl.DataFrame) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nacre import _core
-from nacre.errors import ConfigError, Problem
+from nacre.errors import Code, ConfigError, Problem
 from nacre.results import record
 from nacre.scenario.prices import Prices, priced
 from nacre.scenario.source import Source, assignments, parsed
@@ -38,6 +38,13 @@ class Point:
     settings: tuple[tuple[str, str], ...]
     key: str
     mistake: str | None = None
+    code: Code | None = None
+    """What kind of mistake it is."""
+
+    @property
+    def refused(self) -> dict[str, str | None]:
+        """The row of a point with a mistake."""
+        return {"error": self.mistake, "error_code": self.code}
 
 
 def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, object]:
@@ -111,7 +118,7 @@ class Points:
         seed = dict(settings).get("run.seed", "0")
         text = json.dumps([self._source.text, settings])
         key = hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
-        return Point(index, design, labels, int(seed), settings, key, str(error))
+        return Point(index, design, labels, int(seed), settings, key, str(error), error.code)
 
     def _key(self, resolved: dict[str, Any]) -> str:
         """What the record depends on: every value, the files it names, models and version."""
@@ -159,17 +166,16 @@ def problems(
 
 def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
     """The problem with the axis that sets its path, which the model knows as `--set`."""
-    where = problem["where"]
+    where, override = problem["where"], problem["override"]
     if not where and "." not in problem["path"]:
         # It is of the whole: of a workload and a stack that do not fit.
         labels = (f"{name} is {choice.label}" for name, choice in chosen.items() if choice)
         return Problem(**{**problem, "where": f"where {', '.join(labels)}"})
-    if not where.startswith("--set "):
+    if not override:
         return problem
-    path = where.removeprefix("--set ").partition("=")[0]
     for axis in reversed(axes):
         choice = chosen.get(axis.name)
-        if choice is not None and path in choice.settings:
+        if choice is not None and override in choice.settings:
             return Problem(
                 **{**problem, "where": ", ".join(filter(None, (axis.where, f"axis {axis.name}")))}
             )

@@ -39,6 +39,7 @@ COLUMNS = (
     "key",
     "seed",
     "error",
+    "error_code",
     "feasible",
     "runs",
     "settings",
