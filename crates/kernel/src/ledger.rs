@@ -181,14 +181,6 @@ pub struct Column {
     pub values: Vec<f64>,
 }
 
-/// The column of a device that is a share of a drive: what part of one it is.
-pub const DRIVE_SHARE: &str = "drive.share";
-
-/// That column, where the share is known.
-pub fn drive_share(share: Option<f64>) -> Vec<Column> {
-    share.map(|share| Column { name: DRIVE_SHARE, values: vec![share] }).into_iter().collect()
-}
-
 /// Equal where the same places have no number, too.
 impl PartialEq for Column {
     fn eq(&self, other: &Column) -> bool {
@@ -231,6 +223,8 @@ pub struct ComponentReport {
     pub wear: Option<Wear>,
     /// What is too long for a count: by erase block, or over time.
     pub columns: Vec<Column>,
+    /// Of a device that is a share of a drive: what part of one it is; `None` if that is not known.
+    pub drive_share: Option<f64>,
     /// The components below.
     pub children: Vec<ComponentReport>,
 }

@@ -24,6 +24,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
         lifetime_days: lifetime_days(envy, &wear, elapsed),
         columns: columns(envy),
         wear: Some(wear),
+        drive_share: None,
         children: Vec::new(),
     }
 }

@@ -389,7 +389,8 @@ impl<S: Store> Device for Measured<S> {
             area_mm2: None,
             lifetime_days: self.lifetime_days(elapsed),
             wear: None,
-            columns: nacre_kernel::drive_share(self.config.share()),
+            columns: Vec::new(),
+            drive_share: self.config.share(),
             children: Vec::new(),
         }
     }

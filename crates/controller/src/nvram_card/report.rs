@@ -23,6 +23,7 @@ pub(super) fn of<S>(card: &NvramCard<S>, elapsed: Time) -> ComponentReport {
         lifetime_days: None,
         wear: None,
         columns: columns(card),
+        drive_share: None,
         children: Vec::new(),
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn of<S>(onyx: &Onyx<S>, elapsed: Time) -> ComponentReport {
         lifetime_days: lifetime_days(onyx, &wear, elapsed),
         wear: Some(wear),
         columns: columns(&onyx.controllers),
+        drive_share: None,
         children: Vec::new(),
     }
 }

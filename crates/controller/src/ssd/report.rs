@@ -10,7 +10,7 @@ use super::host::HostInterface;
 use super::model::Ssd;
 use super::schedule::Schedule;
 use nacre_kernel::{
-    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear, drive_share,
+    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear,
 };
 use nacre_media::flash::{Flash, Operation};
 use nacre_media::store::Store;
@@ -29,6 +29,8 @@ pub(super) struct Parts<'a> {
     pub(super) life: Option<f64>,
     /// When it was worn out.
     pub(super) end_of_life: Option<Time>,
+    /// What part of a whole drive it is.
+    pub(super) share: Option<f64>,
 }
 
 /// The report over `elapsed`.
@@ -49,6 +51,7 @@ pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
         parity,
         life: life(&ssd.config, &array.blocks, &array.geometry, array.superblocks_needed()),
         end_of_life: ssd.end_of_life.map(|(at, _)| at),
+        share: ssd.share,
     };
     component(&parts, wear, counters(ssd), columns(ssd), elapsed)
 }
@@ -76,6 +79,7 @@ pub(super) fn component(
         lifetime_days: lifetime_days(parts.life, &wear, parts.end_of_life.unwrap_or(elapsed).min(elapsed)),
         columns,
         wear: Some(wear),
+        drive_share: parts.share,
         children: Vec::new(),
     }
 }
@@ -233,7 +237,6 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
     columns.push(column("space.live_units", valid_units(ssd) as f64));
     columns.extend(end_of_life(ssd.end_of_life));
-    columns.extend(drive_share(ssd.share));
     columns.extend(ssd.history.columns());
     columns
 }

@@ -32,6 +32,7 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
         lifetime_days: (erases > 0).then(|| life / erases as f64 * elapsed.as_secs_f64() / 86_400.0),
         wear: Some(wear(cache, made_for)),
         columns: columns(cache),
+        drive_share: None,
         children: vec![cache.backing.report(elapsed)],
     }
 }

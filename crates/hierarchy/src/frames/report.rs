@@ -44,6 +44,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         lifetime_days: memory.lifetime_days,
         wear: memory.wear,
         columns,
+        drive_share: None,
         children: vec![cache.backing.report(elapsed)],
     }
 }

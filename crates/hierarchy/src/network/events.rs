@@ -257,6 +257,7 @@ impl<S: Store> Device for Network<S> {
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
+            drive_share: None,
             children: Vec::new(),
         }
     }

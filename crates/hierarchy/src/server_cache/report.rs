@@ -29,6 +29,7 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         lifetime_days: None,
         wear: None,
         columns: Vec::new(),
+        drive_share: None,
         children: levels.chain([cache.backing.report(elapsed)]).collect(),
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         lifetime_days: None,
         wear: None,
         columns: Vec::new(),
+        drive_share: None,
         children: cache.devices.iter().map(|device| device.report(elapsed)).collect(),
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
         lifetime_days: None,
         wear: None,
         columns: columns(of),
+        drive_share: None,
         children: of.tiers.iter().map(|tier| tier_report(tier, elapsed)).collect(),
     }
 }

@@ -85,6 +85,7 @@ impl Device for Memory {
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
+            drive_share: None,
             children: Vec::new(),
         }
     }

@@ -84,6 +84,7 @@ struct ReportPart {
     lifetime_days: Option<Real>,
     wear: Option<WearPart>,
     columns: Vec<(String, Vec<Real>)>,
+    drive_share: Option<Real>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -297,6 +298,7 @@ fn report_part(report: &ComponentReport) -> ReportPart {
         lifetime_days: report.lifetime_days.map(Real::from),
         wear: report.wear.as_ref().map(wear_part),
         columns: report.columns.iter().map(|column| (column.name.into(), values(column))).collect(),
+        drive_share: report.drive_share.map(Real::from),
     }
 }
 
@@ -319,6 +321,7 @@ fn report(part: ReportPart) -> ComponentReport {
             .into_iter()
             .map(|(name, each)| Column { name: lasting(name), values: values(each) })
             .collect(),
+        drive_share: part.drive_share.map(f64::from),
         children: Vec::new(),
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::meter::Meter;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::ledger::DRIVE_SHARE;
 use nacre_kernel::{Column, ComponentReport};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,11 +80,10 @@ fn counted(report: &ComponentReport) -> Option<&[u32]> {
     (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
 }
 
-/// The columns a component reports, except the erases by block, which its wear says as whole numbers, and its share of a
-/// drive, which is one number for the findings.
+/// The columns a component reports, except the erases by block, which its wear says as whole numbers.
 fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
     let erases = counted(report);
-    report.columns.iter().filter(|column| column.name != DRIVE_SHARE).filter(move |column| {
+    report.columns.iter().filter(move |column| {
         let twice = erases.filter(|_| column.name.split_once('.') == Some((BLOCKS, ERASES)));
         let agree =
             |erases: &[u32]| erases.iter().map(|&count| f64::from(count)).eq(column.values.iter().copied());

@@ -1,7 +1,6 @@
 //! Cautions about what the stack did not serve, and what of it was not paid for.
 
 use super::{Caution, Component, Findings, Record};
-use nacre_kernel::ledger::DRIVE_SHARE;
 
 /// Requests that failed, which no rate and no latency has.
 pub(super) fn failed(record: &Record) -> Option<Caution> {
@@ -30,8 +29,7 @@ fn count(component: &Component, name: &str) -> u64 {
 /// A share of a drive that is busy for more than its part of one: its cost is that of its space alone.
 pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
     let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
-        let column = report.columns.iter().find(|column| column.name == DRIVE_SHARE)?;
-        let share = *column.values.first()?;
+        let share = report.drive_share?;
         (share < 1.0 && component.utilisation > share).then_some((component, share))
     });
     let shares: Vec<(&Component, f64)> = shares.collect();

@@ -32,6 +32,7 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         lifetime_days: None,
         wear: Some(wear),
         columns: Vec::new(),
+        drive_share: None,
         children: Vec::new(),
     };
     let export = ExportStatistics {

@@ -10,7 +10,7 @@ use crate::ftl::blocks::Blocks;
 use crate::ftl::translation::Translation;
 use crate::host::Host;
 use nacre_kernel::{
-    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear, drive_share,
+    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear,
 };
 use nacre_media::flash::{Flash, Operation};
 use nacre_media::store::Store;
@@ -36,7 +36,6 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
     let end_of_life = parts.end_of_life.map(|(at, _)| at);
     let mut columns = ftl.columns();
     columns.extend(end_of_life_columns(parts.end_of_life));
-    columns.extend(drive_share(parts.share));
     ComponentReport {
         id: parts.id,
         kind: "ssd",
@@ -51,6 +50,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
         lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
         columns,
         wear: Some(wear),
+        drive_share: parts.share,
         children: Vec::new(),
     }
 }

@@ -296,10 +296,10 @@ fn shares_of_a_drive_cost_idle_and_last_together_as_the_drive() {
 fn a_share_says_what_part_of_a_drive_it_is() {
     let share = |settings: &str| {
         let device = device(&format!("read = \"10 us\"\nwrite = \"20 us\"\n{settings}"));
-        device.report(Time::ZERO).columns.first().map(|column| (column.name, column.values.clone()))
+        device.report(Time::ZERO).drive_share
     };
     let part = share("capacity = \"1 GiB\"\ndrive = \"8 GiB\"");
-    assert_eq!(part, Some(("drive.share", vec![0.125])));
+    assert_eq!(part, Some(0.125));
     assert_eq!(share("capacity = \"1 GiB\""), None, "a drive of that size");
     assert_eq!(share("drive = \"8 GiB\""), None, "it serves every address, so its part is not known");
 }

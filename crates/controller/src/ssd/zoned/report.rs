@@ -22,6 +22,7 @@ pub(super) fn of<S: Store>(zoned: &Zoned<S>, elapsed: Time) -> ComponentReport {
         parity: 0,
         life: life(&zoned.config, &table.blocks, &table.geometry, table.superblocks_needed()),
         end_of_life: zoned.end_of_life.map(|(at, _)| at),
+        share: None,
     };
     component(&parts, wear, counters(zoned), columns(zoned), elapsed)
 }

@@ -106,6 +106,7 @@ impl Device for Faulty {
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
+            drive_share: None,
             children: Vec::new(),
         }
     }

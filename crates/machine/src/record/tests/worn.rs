@@ -95,6 +95,7 @@ fn component(id: u8, path: &str) -> ComponentReport {
         lifetime_days: None,
         wear: None,
         columns: Vec::new(),
+        drive_share: None,
         children: Vec::new(),
     }
 }

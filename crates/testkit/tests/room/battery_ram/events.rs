@@ -127,6 +127,7 @@ impl<S: Store> Device for BatteryRam<S> {
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
+            drive_share: None,
             children: Vec::new(),
         }
     }
