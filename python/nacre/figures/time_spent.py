@@ -51,7 +51,7 @@ def time_spent(
         tooltip=[
             alt.Tooltip("part:N", title="where"),
             alt.Tooltip("said:N", title="mean"),
-            alt.Tooltip("share:Q", format=".1%"),
+            alt.Tooltip("percent:N", title="share"),
         ],
     )
     wide = f"(datum.end_ns - datum.start_ns) > {_LABELLED * longest}"
@@ -61,7 +61,7 @@ def time_spent(
         .mark_text(baseline="middle", fontSize=11)
         .encode(
             x="middle:Q",
-            text=alt.Text("share:Q", format=".0%"),
+            text="percent:N",
             color=alt.Color("ink:N").scale(None),
         )
     )
@@ -112,6 +112,7 @@ def _bar(bar: str, op: Op, record: Record) -> list[Segment]:
                 "mean_ns": mean_ns,
                 "said": duration(mean_ns),
                 "share": share,
+                "percent": percent(share),
                 "start_ns": start,
                 "end_ns": start + mean_ns,
             }
