@@ -226,6 +226,8 @@ impl Backup {
             }
         };
         let lost = (end..pages).filter(|&page| self.is_changed(page)).count() as u64;
+        // Only a card that may lose something has beside its memory what the flash had before.
+        assert!(lost == 0 || self.loses(), "a dump that was to save everything loses {lost} pages");
         let time = if wanted == 0 { Time::ZERO } else { self.plan.time(saved) };
         Dumped { time, saved, lost, end }
     }

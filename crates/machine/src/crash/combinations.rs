@@ -48,6 +48,8 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
         settings: &[
             ("pcm_disk_cache", "backing", Device("ssd")),
             ("pcm_disk_cache", "capacity", Text("\"64 KiB\"")),
+            ("pcm_disk_cache", "page", Text("\"8 KiB\"")),
+            ("ssd", "buffer", Text("\"8 KiB\"")),
             PAIRED[0],
             PAIRED[1],
             PAIRED[2],
