@@ -131,10 +131,11 @@ def test_an_option_that_waits_for_nothing_is_named(device: str) -> None:
 
 OUTLIVES = """
 import os, sys, time
-note, clears = sys.argv[1], sys.argv[2] == "clears"
+note, how = sys.argv[1], sys.argv[2]
+clears = how != "outlives"
 if os.fork() == 0:
     os.setsid()
-    if not clears and os.fork():
+    if how != "clears" and os.fork():
         os._exit(0)
     code = f"import os, time; open({note!r}, 'w').write(f'{{os.getpid()}}\\\\n'); time.sleep(600)"
     os.execve(sys.executable, [sys.executable, "-c", code], {} if clears else dict(os.environ))
@@ -145,9 +146,9 @@ time.sleep(1 if clears else 0)
 """
 
 
-@pytest.mark.parametrize("how", ["outlives", "clears"])
+@pytest.mark.parametrize("how", ["outlives", "clears", "both"])
 def test_no_process_of_a_program_is_left(device: str, tmp_path: Path, how: str) -> None:
-    """One in a session of its own has lost its parent, and one its environment."""
+    """One in a session of its own has lost its parent, one its environment, and one both."""
     (tmp_path / "outlives.py").write_text(OUTLIVES)
     note = tmp_path / "survivor"
     program = [sys.executable, str(tmp_path / "outlives.py"), str(note), how]

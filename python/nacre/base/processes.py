@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from nacre.base import reaper
 from nacre.errors import Error
 
 GRACE_S = 3.0
@@ -22,22 +25,41 @@ _PROC = Path("/proc")
 
 
 class Family:
-    """A program and the processes that it started, which are found by `mark`.
+    """A program and the processes that it started.
 
-    `mark` is a variable of their environment, NAME=VALUE, that no other process has. A process
-    belongs to the family if it has the mark, if it is in the program's process group, or if it was
-    a descendant of the program at the last `look`. It may have a session of its own, or another
-    parent. A process that has cleared its environment and lost its parent before is not found.
+    The program runs under a `reaper`, which becomes the parent of every descendant that loses its
+    own. `mark` is a variable of their environment, NAME=VALUE, that no other process has. A process
+    belongs to the family if it descends from the reaper, if it has the mark, or if it belonged to
+    it at the last `look`.
     """
 
-    def __init__(self, program: subprocess.Popen[bytes], mark: str) -> None:
-        self._program = program
+    def __init__(self, parent: subprocess.Popen[bytes], news: int, mark: str) -> None:
+        self._parent, self._news = parent, news
         self._mark = mark.encode()
         self._members: dict[int, str] = {}
+        self._group = 0
+        self._heard = b""
+        self._status: int | None = None
+
+    def has_started(self, name: str) -> None:
+        """Waits until the program runs. Raises `OSError` if it cannot be run."""
+        while b"\n" not in self._heard:
+            if not self._hear(None):
+                raise Error("the program could not be started", "process-failed")
+        what, number = self._heard.partition(b"\n")[0].split()
+        if what == b"failed":
+            raise OSError(int(number), os.strerror(int(number)), name)
+        self._group = int(number)
 
     def poll(self) -> int | None:
         """The exit status of the program; None while it runs."""
-        return self._program.poll()
+        if self._status is None and not self._hear(0.0):
+            # Somebody has killed its parent: what is left of it, a look finds.
+            self._status = self._parent.wait()
+        for line in self._heard.splitlines():
+            if line.startswith(b"ended "):
+                self._status = int(line.split()[1])
+        return self._status
 
     def wait(self, timeout_s: float, stop: Callable[[], bool]) -> bool:
         """Waits until the program has ended, or the time is over, or `stop`; whether it ended."""
@@ -53,7 +75,7 @@ class Family:
         """Asks the program and its process group to end, and waits for the program a while."""
         if self.poll() is None:
             with suppress(ProcessLookupError):
-                os.killpg(self._program.pid, signal.SIGTERM)
+                os.killpg(self._group, signal.SIGTERM)
             self.wait(GRACE_S, lambda: False)
 
     def kill(self) -> None:
@@ -64,17 +86,17 @@ class Family:
             for pid in self._members:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._program.pid, signal.SIGKILL)
-            if not self._members and self.poll() is not None:
+            # The reaper ends by itself when it has no child left.
+            if not self._members and self._parent.poll() is not None:
                 return
             if time.monotonic() > until:
+                self._parent.kill()
                 left = ", ".join(map(str, sorted(self._members)))
                 raise Error(f"processes of the program cannot be ended: {left}", "process-failed")
             time.sleep(_LOOK_S)
 
     def look(self) -> None:
-        """Finds the processes that belong to it now, without those of the process group alone."""
+        """Finds the processes that belong to it now."""
         parents: dict[int, int] = {}
         began: dict[int, str] = {}
         members: set[int] = set()
@@ -83,11 +105,20 @@ class Family:
                 parents[pid], began[pid] = _parent(pid)
                 if self._members.get(pid) == began[pid] or self._has_mark(pid):
                     members.add(pid)
-        if self.poll() is None:
-            members.add(self._program.pid)
+        if self._parent.poll() is None:
+            members.add(self._parent.pid)
         while found := {pid for pid, parent in parents.items() if parent in members} - members:
             members |= found
-        self._members = {pid: began.get(pid, "") for pid in members - {os.getpid()}}
+        ours = {os.getpid(), self._parent.pid}
+        self._members = {pid: began.get(pid, "") for pid in members - ours}
+
+    def _hear(self, timeout_s: float | None) -> bool:
+        """Reads what the reaper says; False if it will say nothing more."""
+        if not select.select([self._news], [], [], timeout_s)[0]:
+            return True
+        said = os.read(self._news, 4096)
+        self._heard += said
+        return bool(said)
 
     def _has_mark(self, pid: int) -> bool:
         with suppress(PermissionError):
@@ -106,20 +137,29 @@ def started(
 
     `mark` is the name of a variable in `environment`. Without `output` it writes where we do.
     """
-    process = subprocess.Popen(  # noqa: S603  (the user's own program)
-        command,
-        shell=isinstance(command, str),
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=None if output is None else subprocess.STDOUT,
-        start_new_session=True,
-    )
-    family = Family(process, f"{mark}={environment[mark]}")
+    words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+    news, told = os.pipe()
     try:
-        yield family
+        try:
+            parent = subprocess.Popen(  # noqa: S603  (the user's own program)
+                [sys.executable, "-I", "-S", reaper.__file__, str(told), *words],
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=None if output is None else subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(told,),
+            )
+        finally:
+            os.close(told)
+        family = Family(parent, news, f"{mark}={environment[mark]}")
+        try:
+            family.has_started(words[0])
+            yield family
+        finally:
+            family.kill()
     finally:
-        family.kill()
+        os.close(news)
 
 
 def _running() -> list[int]:

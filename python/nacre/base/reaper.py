@@ -1,0 +1,43 @@
+"""Runs a program, and stays the parent of what it leaves behind.
+
+    python reaper.py FD PROGRAM [ARGUMENT...]
+
+A descendant that loses its parent is given to this process instead of to the first one of the
+system, so that all descendants can be found whatever their session and environment. Lines on the
+file descriptor FD are `started PID` or `failed ERRNO`, then `ended STATUS`. This process ends when
+no descendant is left.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(fd: int, command: list[str]) -> None:
+    """Starts the program and waits for all descendants."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # A function, not SIG_IGN, which the program would inherit.
+        signal.signal(number, lambda *_: None)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        program = subprocess.Popen(command, start_new_session=True)  # noqa: S603  (the user's own program)
+    except OSError as error:
+        os.write(fd, f"failed {error.errno}\n".encode())
+        return
+    os.write(fd, f"started {program.pid}\n".encode())
+    while True:
+        try:
+            pid, status = os.wait()
+        except ChildProcessError:
+            return
+        if pid == program.pid:
+            os.write(fd, f"ended {os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])
