@@ -18,6 +18,7 @@ from nacre.explorer import runs, traces
 from nacre.papers import known
 from nacre.results.record import Record
 from nacre.studies.points.planner import sound
+from refusing import fails_with
 from serving import NACRE, Server, until
 
 
@@ -409,7 +410,7 @@ def test_prices_of_mixes_are_changed_as_the_scenario_would() -> None:
         rtol=1e-12,
     )
     assert other.within(1.5).to_polars()["cost"].max() <= 1.5  # type: ignore[operator]
-    with pytest.raises(nacre.errors.ConfigError, match="a price and a tier"):
+    with fails_with("unknown-name", nacre.errors.ConfigError):
         found.repriced({"pcm_ssd": 1.0}, "USD")
 
 

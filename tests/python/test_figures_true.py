@@ -147,11 +147,12 @@ def test_what_cleaning_of_a_drive_cost_is_drawn_over_time() -> None:
     record = nacre.run("ssd", {"workload.requests": 40_000, "run.until_steady.tolerance": "50 %"})
     (drive,) = record.components
     table = record.cleaning()
+    assert drive.wear is not None
     assert table["host"].sum() == drive.wear.host
     assert table["cleaned"].sum() == drive.wear.cleaned > 0
     assert table["end_s"].is_sorted()
     assert 0 < table["end_s"][-1] <= record.simulated_s
-    cost = table["cleaned"].sum() / table["host"].sum()
+    cost = float(table["cleaned"].sum()) / float(table["host"].sum())
     assert cost == pytest.approx(record.cleaning_cost)
     chart = record.plot.cleaning()
     assert headline(chart) == f"Cleaning programs {cost:.2f} pages per page of host data"

@@ -6,6 +6,7 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre.cli.app import app
+from refusing import fails_with
 from serving import Server, run, scenario
 from typer.testing import CliRunner, Result
 
@@ -127,7 +128,7 @@ def test_of_raw_bytes_nothing_is_known(tmp_path: Path) -> None:
 def test_what_is_no_image_is_said_to_be_none(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(nacre.errors.Error, match="it is not a Nacre image"):
+    with fails_with("unknown-format"):
         nacre.devices.images.check(notes)
-    with pytest.raises(nacre.errors.Error, match="there is no image"):
+    with fails_with("file-not-found"):
         nacre.devices.images.check(tmp_path / "none")

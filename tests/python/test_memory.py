@@ -10,6 +10,7 @@ import nacre
 import numpy as np
 import pytest
 from memories import CAPACITY, digest, small
+from refusing import fails_with
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_transactions_do_not_nest() -> None:
     mem = small()
     with mem.transaction():
         mem[0] = 1
-        with pytest.raises(nacre.errors.TransactionError, match="do not nest"), mem.transaction():
+        with fails_with("transaction-open", nacre.errors.TransactionError), mem.transaction():
             pytest.fail("the block is not entered")
         mem[1] = 2
     assert mem[:2] == b"\1\2"
@@ -164,7 +165,7 @@ def test_closing_takes_an_open_transaction_back(image: Path) -> None:
     block.__enter__()
     mem[0] = 1
     mem.close()
-    with pytest.raises(nacre.errors.Error, match="closed"):
+    with fails_with("closed"):
         block.__exit__(None, None, None)
     with small(image) as mem:
         assert mem[0] == 0

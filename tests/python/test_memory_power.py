@@ -16,6 +16,7 @@ from typing import Any
 import nacre
 import pytest
 from memories import CAPACITY, SMALL, small
+from refusing import fails_with
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_a_power_failure_takes_an_open_transaction_back() -> None:
     block.__enter__()
     mem[0] = 2
     mem.power_fail()
-    with pytest.raises(nacre.errors.Error, match="the power is off"):
+    with fails_with("power-off"):
         block.__exit__(None, None, None)
     recovery = mem.recover()
     assert recovery.pages_rolled_back == 1

@@ -10,6 +10,7 @@ from exploring import MSR
 from nacre.errors import ConfigError
 from nacre.results.curves import CacheCurves
 from nacre.words import headlines
+from refusing import fails_with
 
 PRICES = {"pcm_ssd": 24.0, "emlc_ssd": 6.0, "disk_15k_kim": 1.0}
 
@@ -53,7 +54,7 @@ def test_a_plan_is_kept_and_read_again(week: nacre.simulate.Plan, tmp_path: Path
     again = nacre.simulate.Plan.load(week.save(tmp_path / "plan"))
     assert headlines.of_plan(again, 5) == headlines.of_plan(week, 5)
     assert again.scenario == week.scenario
-    with pytest.raises(ConfigError, match="it holds no plan"):
+    with fails_with("invalid-content", ConfigError):
         nacre.simulate.Plan.load(tmp_path)
 
 
@@ -88,5 +89,5 @@ def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.simu
 def test_a_plan_of_what_there_is_not_is_a_mistake() -> None:
     with pytest.raises(ConfigError, match="pcm_sd"):
         nacre.plan("pgbench", {"pcm_sd": 1, "emlc_ssd": 2}, "USD")
-    with pytest.raises(nacre.errors.Error, match="stopped before"):
+    with fails_with("stopped"):
         nacre.plan("pgbench", PRICES, "USD", progress=lambda *_: True)

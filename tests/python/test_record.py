@@ -15,6 +15,7 @@ import pytest
 from drawing import charts
 from nacre.results.record import Record
 from nacre.words.records import facts
+from refusing import fails_with
 
 SUMMARY = {
     "count": 3,
@@ -195,7 +196,7 @@ def test_a_record_without_its_columns_says_what_is_missing(record: Record, tmp_p
     assert alone.latency.read == record.latency.read
     with pytest.raises(nacre.errors.Error, match=r"latency\.parquet is missing"):
         _ = alone.columns
-    with pytest.raises(nacre.errors.Error, match="made from its JSON alone"):
+    with fails_with("no-data"):
         _ = Record(DATA).columns
 
 
@@ -203,7 +204,7 @@ def test_columns_of_another_run_are_not_taken_for_its_own(record: Record, tmp_pa
     record.save(tmp_path)
     frame = pl.read_parquet(tmp_path / "latency.parquet")
     frame.head(2).write_parquet(tmp_path / "latency.parquet")
-    with pytest.raises(nacre.errors.Error, match="come from different runs"):
+    with fails_with("invalid-content"):
         _ = Record.load(tmp_path).columns
 
 
@@ -262,7 +263,7 @@ def test_a_record_that_is_to_be_compared_stands_in_a_list(record: Record) -> Non
 
 
 def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
-    with pytest.raises(nacre.errors.Error, match="no cache was asked for a block"):
+    with fails_with("no-data"):
         record.hit_ratio()
     outer = STACK | {"counters": {"read_hits": 6, "read_misses": 3, "read_merged": 1}}
     inner = STACK | {"counters": {"read_hits": 0, "read_misses": 4, "read_merged": 0}}
@@ -300,7 +301,7 @@ def test_totals_of_energy_and_lifetime_say_what_they_leave_out() -> None:
 
 def test_latencies_of_requests_that_are_there_need_no_question(record: Record) -> None:
     assert record.reads.p99_ns == 3000.0
-    with pytest.raises(nacre.errors.Error, match="the run has no writes"):
+    with fails_with("no-data"):
         _ = record.writes
 
 

@@ -93,7 +93,7 @@ def test_json_is_one_document_and_a_failed_point_is_status_1() -> None:
     assert answer["pareto"] == [0, 1, 2]
     assert answer["rows"][0]["read_mean_ns"] == 10_000
     assert answer["rows"][3]["read_mean_ns"] is None
-    assert answer["rows"][3]["error"].startswith("workload: it reaches to byte")
+    assert answer["rows"][3]["error_code"] == "past-the-end"
 
 
 def test_a_spent_budget_is_no_failure() -> None:

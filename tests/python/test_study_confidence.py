@@ -12,6 +12,7 @@ from nacre.studies.analysis import interval, noise
 from nacre.studies.points.repeats import runs_wanted
 from nacre.studies.spec.document import Objective
 from nacre.words.studies import best, facts
+from refusing import fails_with
 
 SERVICE_US = 100
 QUEUE: dict[str, Any] = {
@@ -164,7 +165,7 @@ def test_what_is_wrong_with_a_confidence_is_said() -> None:
         "budget": {"points": 4},
         "objective": [{"of": "iops"}],
     }
-    with pytest.raises(ConfigError, match="a search runs each design with the same seeds"):
+    with fails_with("conflicting-settings", ConfigError):
         nacre.study({"scenario": QUEUE, "axis": axis, "study": {"confidence": "2 %"}} | search)
 
 

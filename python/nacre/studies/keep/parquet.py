@@ -54,7 +54,7 @@ def frame(outcomes: Iterable[Outcome]) -> pl.DataFrame:
     """Outcomes as the rows of a file."""
     import polars as pl
 
-    rows = [outcome._replace(columns=_packed(outcome.columns)) for outcome in outcomes]
+    rows = [(*each[:4], _packed(each.columns), each.code) for each in outcomes]
     return pl.DataFrame(rows, schema=_schema(), orient="row")
 
 
