@@ -27,4 +27,4 @@ pub static DEVICES: &nacre_config::Table<DeviceFamily> =
     &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM, nvram_card::ROOM];
 
 /// Of these, the devices that have been converted to discrete events.
-pub static EVENTS: &[EventRoom] = &[measured::EVENTS, hdd::EVENTS];
+pub static EVENTS: &[EventRoom] = &[measured::EVENTS, hdd::EVENTS, nvram_card::EVENTS];

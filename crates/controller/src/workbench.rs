@@ -8,7 +8,8 @@ use crate::latency::{LATENCIES, LatencyFamily};
 use crate::memory_scheduling::{self, MemorySchedulingFamily};
 use crate::wear_levelling::{self, WearLevellingFamily};
 use nacre_config::{Configuration, Descriptor, Family, Problems, Slot};
-use nacre_kernel::Bytes;
+use nacre_kernel::event::{self, Completions, Payload, RequestId};
+use nacre_kernel::{Bytes, Request, Span, Status, Time};
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
@@ -51,4 +52,36 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
         WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),
     }
+}
+
+/// What became of a request.
+pub(crate) struct Answer {
+    pub(crate) done: Time,
+    pub(crate) status: Status,
+    pub(crate) data: Payload,
+    pub(crate) spans: Vec<Span>,
+}
+
+/// One request at `now`, while no other is outstanding. Its spans sum to its latency.
+pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, data: Payload) -> Answer {
+    let mut completions = Completions::new();
+    device.run(now, &mut completions);
+    assert!(completions.is_empty(), "nothing is outstanding");
+    device.submit(now, RequestId(0), request, data);
+    device.run(Time::MAX, &mut completions);
+    let (completed, spans) = completions.get(0);
+    let (done, status, spans) = (completed.at, completed.status, spans.to_vec());
+    let total = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+    assert_eq!(total, done - now, "the spans of {request:?}");
+    Answer { done, status, spans, data: completions.take_data(0) }
+}
+
+/// Lets a device without requests come to rest; when it does.
+pub(crate) fn rest(device: &mut dyn event::Device) -> Time {
+    let mut last = Time::ZERO;
+    while device.next_event() < Time::MAX {
+        last = device.next_event();
+        device.run(last + Time::from_ps(1), &mut Completions::new());
+    }
+    last
 }

@@ -1,7 +1,7 @@
 //! Drivers: what a host does to a device, at its smallest.
 
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Activity, Breakdown, Data, Device, Random, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Data, Device, Random, Request, Span, Status, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -44,9 +44,11 @@ impl Seen {
         self.latency.sum_ps() as f64 / self.end.as_ps() as f64
     }
 
-    fn record(&mut self, now: Time, done: Time, status: Status, breakdown: &Breakdown) {
+    pub(crate) fn record(&mut self, now: Time, done: Time, status: Status, spans: &[Span]) {
         self.latency.record(done - now);
-        let waits = breakdown.spans().iter().filter(|span| span.activity == Activity::Queue);
+        let total = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+        assert_eq!(total, done - now, "the spans of a request are its latency");
+        let waits = spans.iter().filter(|span| span.activity == Activity::Queue);
         self.queued = waits.fold(self.queued, |sum, span| sum + span.time);
         self.errors += u64::from(status != Status::Done);
         self.end = self.end.max(done);
@@ -60,7 +62,7 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
         breakdown.clear();
         device.advance(request.arrival);
         let completion = device.submit(request.arrival, &request, Data::None, &mut breakdown);
-        seen.record(request.arrival, completion.done, completion.status, &breakdown);
+        seen.record(request.arrival, completion.done, completion.status, breakdown.spans());
     }
     seen
 }
@@ -81,7 +83,7 @@ pub fn closed_loop(
         device.advance(now);
         let request = Request { arrival: now, ..next(number) };
         let completion = device.submit(now, &request, Data::None, &mut breakdown);
-        seen.record(now, completion.done, completion.status, &breakdown);
+        seen.record(now, completion.done, completion.status, breakdown.spans());
         free.push(Reverse(completion.done));
     }
     seen

@@ -4,6 +4,7 @@ pub mod fcfs;
 pub mod fr_fcfs;
 
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_kernel::state::Value;
 use nacre_media::dram::Place;
 
 /// The family of schedulers of memory controllers.
@@ -41,7 +42,7 @@ pub fn build(
 
 /// Neighbouring bursts that are read or written together: of one row, or of one row in each of several groups of
 /// banks, which they take in turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Access {
     /// The row, or that of the first burst.
     pub place: Place,

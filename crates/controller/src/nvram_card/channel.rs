@@ -86,19 +86,19 @@ struct Opening {
 
 /// Spans of the part in clocks, for they are wanted at every access.
 #[derive(Clone, Copy, Debug)]
-struct Clocks {
+pub(super) struct Clocks {
     /// Of a clock.
     ps: u64,
-    activate_to_access: u64,
-    precharge: u64,
-    read_latency: u64,
-    write_latency: u64,
+    pub(super) activate_to_access: u64,
+    pub(super) precharge: u64,
+    pub(super) read_latency: u64,
+    pub(super) write_latency: u64,
     /// Of the data of a burst.
-    data: u64,
+    pub(super) data: u64,
 }
 
 impl Clocks {
-    fn of(part: &Part) -> Clocks {
+    pub(super) fn of(part: &Part) -> Clocks {
         Clocks {
             ps: part.clock.as_ps(),
             activate_to_access: part.constraint(part.activate_to_access),
@@ -110,7 +110,7 @@ impl Clocks {
     }
 
     #[inline]
-    fn time(&self, clocks: u64) -> Time {
+    pub(super) fn time(&self, clocks: u64) -> Time {
         Time::from_ps(clocks * self.ps)
     }
 }
@@ -128,6 +128,22 @@ pub(super) struct Book {
     pub(super) cancelled: [u64; 2],
     /// Commands before, in the order of [`COUNTED`].
     before: [u64; 5],
+}
+
+impl Book {
+    /// Counts begin, with as many commands given before.
+    pub(super) fn from(before: [u64; 5]) -> Book {
+        Book { before, ..Book::default() }
+    }
+
+    /// Commands of each kind of [`COUNTED`] since measuring began, of which `given` says how many there were.
+    pub(super) fn commands(&self, given: impl Fn(Kind) -> u64) -> [u64; 5] {
+        let mut counts = self.before;
+        for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {
+            *count = given(kind) - *count;
+        }
+        counts
+    }
 }
 
 /// Kinds of commands, and what they are called in records.
@@ -450,16 +466,12 @@ impl MemoryChannel {
 
     /// Commands of each kind of [`COUNTED`] since measuring began.
     pub(super) fn commands(&self) -> [u64; 5] {
-        let mut counts = self.book.before;
-        for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {
-            *count = self.channel.given(kind) - *count;
-        }
-        counts
+        self.book.commands(|kind| self.channel.given(kind))
     }
 
     pub(super) fn restart(&mut self) {
         let before = COUNTED.map(|(kind, _)| self.channel.given(kind));
-        self.book = Book { before, ..Book::default() };
+        self.book = Book::from(before);
         self.under_way.clear();
     }
 }

@@ -2,12 +2,46 @@
 
 use super::config::Written;
 use super::model::{Book, NvramCard};
-use super::report;
+use super::report::Figures;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Pool, Random, Recovery, Request, Status, Time, Transactions, Zone,
+    Persistence, Pool, Random, Recovery, Request, Resource, Status, Time, Transactions, Zone,
 };
 use nacre_media::store::Store;
+
+impl<S: Store> NvramCard<S> {
+    fn figures(&self) -> Figures<'_> {
+        let ledger = self.book.processors.clone();
+        Figures {
+            id: self.id,
+            path: &self.path,
+            config: &self.config,
+            capacity: self.capacity,
+            interface: self.interface.resources(),
+            processors: Resource { name: "processors", servers: self.config.processors, ledger },
+            channels: self
+                .memory
+                .channels
+                .iter()
+                .map(|channel| (&channel.book, channel.commands()))
+                .collect(),
+            host: &self.book.host,
+            backup: &self.backup,
+            lost_pages: self.lost_pages,
+        }
+    }
+
+    /// Every byte that was read or written crossed the data lines.
+    fn check_bursts(&self) {
+        let sum = |kind: usize| -> u64 {
+            self.memory.channels.iter().map(|channel| channel.commands()[kind]).sum()
+        };
+        let (reads, writes, burst) = (sum(1), sum(2), self.config.burst_bytes());
+        let host = &self.book.host;
+        assert!(writes * burst >= host.bytes_written(), "{writes} bursts were written");
+        assert!(reads >= host.requests(Op::Read), "{reads} bursts were read");
+    }
+}
 
 impl<S: Store> Device for NvramCard<S> {
     #[inline]
@@ -89,13 +123,13 @@ impl<S: Store> Device for NvramCard<S> {
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
-        report::of(self, elapsed)
+        self.figures().report(elapsed)
     }
 
     fn check_invariants(&self) {
         self.interface.check_invariants();
         self.processors.check_invariants();
-        report::check_bursts(self);
+        self.check_bursts();
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {

@@ -20,7 +20,7 @@ pub(super) struct Memory {
 
 /// How an address becomes a place. All sizes and counts are powers of two.
 #[derive(Clone, Copy, Debug)]
-struct Map {
+pub(super) struct Map {
     /// Bytes of a burst, of a span within a bank, and of a row, as shifts.
     burst: u32,
     span: u32,
@@ -35,7 +35,7 @@ struct Map {
 }
 
 impl Map {
-    fn new(config: &Config) -> Map {
+    pub(super) fn new(config: &Config) -> Map {
         let groups = config.part.groups.trailing_zeros();
         let in_turn = if config.interleave_groups { groups } else { 0 };
         Map {
@@ -76,6 +76,20 @@ impl Map {
         (channel, Access { place, groups: groups.min(bursts as u32), bursts })
     }
 
+    /// Calls `add` for each channel and access of `bytes` from `address` on.
+    #[inline]
+    pub(super) fn split(&self, address: u64, bytes: u64, mut add: impl FnMut(usize, Access)) {
+        let (first, last) = (address >> self.burst, (address + bytes - 1) >> self.burst);
+        let in_span = self.in_span();
+        let mut burst = first;
+        while burst <= last {
+            let end = (((burst >> in_span) + 1) << in_span).min(last + 1);
+            let (channel, access) = self.access(burst, end - burst);
+            add(channel, access);
+            burst = end;
+        }
+    }
+
     /// Bursts of a span, as a shift.
     #[inline]
     fn in_span(&self) -> u32 {
@@ -93,16 +107,8 @@ impl Memory {
     /// Reads or writes `bytes` from `address` on, from `at` on.
     #[inline]
     pub(super) fn serve(&mut self, at: Time, address: u64, bytes: u64, is_write: bool) -> Served {
-        let map = self.map;
-        let (first, last) = (address >> map.burst, (address + bytes - 1) >> map.burst);
-        let in_span = map.in_span();
-        let mut burst = first;
-        while burst <= last {
-            let end = (((burst >> in_span) + 1) << in_span).min(last + 1);
-            let (channel, access) = map.access(burst, end - burst);
-            self.accesses[channel].push(access);
-            burst = end;
-        }
+        let all = &mut self.accesses;
+        self.map.split(address, bytes, |channel, access| all[channel].push(access));
         let mut all: Option<Served> = None;
         for (channel, accesses) in self.channels.iter_mut().zip(&mut self.accesses) {
             if !accesses.is_empty() {

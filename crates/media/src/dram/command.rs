@@ -1,9 +1,10 @@
 //! Commands, and where they go.
 
 use super::kind::Kind;
+use nacre_kernel::state::Value;
 
 /// Where an access goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
     /// The rank.
     pub rank: u32,

@@ -31,6 +31,7 @@ mod bank;
 mod channel;
 mod command;
 mod holds;
+mod in_order;
 mod kind;
 mod latest;
 mod moved;
@@ -43,5 +44,6 @@ mod tests;
 
 pub use channel::{Channel, Unready, Whole};
 pub use command::{Command, Place};
+pub use in_order::InOrder;
 pub use kind::Kind;
 pub use part::{Part, Rounding};

@@ -311,7 +311,8 @@ impl HostPort for Lines {
             program.close(part.piece);
             return Some(Spent::nothing());
         }
-        let open = program.open(part.piece);
+        // It may be read before all of its lines are asked for.
+        let open = program.open_or_new(part.piece, bytes.div_ceil(self.rules.line));
         open.served = Some(now);
         for (there, spent) in std::mem::take(&mut open.there) {
             self.answer_line(now, part, op, there, spent);

@@ -10,8 +10,8 @@
 //! Every one of these packets takes its time on the link. With `queue_pairs` commands go to the pairs in turn, and the
 //! device fetches one command of each at a time, so that the pairs take turns (round robin): a command waits for those
 //! of its pair that came before it, and for no others; `queue_depth` and the waiting of interrupts are of each pair.
-//! A completion interrupts what its CPU does for requests that
-//! come later: no CPU is idle while there is work.
+//! CPUs take submissions and completions in the order in which they come: no CPU is idle while there is work. Data
+//! crosses the link in the order in which it is ready, and the host answers reads in the order in which it is asked.
 //!
 //! # Leaves out
 //! Lists of pages, for which requests of more than two pages have one more read; several commands in one fetch; weighted
@@ -98,7 +98,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
         "nvme",
         "NVMe: queue pairs in the host's memory, behind PCI Express",
         &["nvme-1.1", "neugebauer-2018"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, host| Ok(Box::new(Nvme::new(slot.config(host.families)))),

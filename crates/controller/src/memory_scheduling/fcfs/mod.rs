@@ -10,7 +10,8 @@
 //! rixner-2000, which compares with it.
 //!
 //! # Checks
-//! Accesses to closed rows follow each other in the time of opening, data and closing.
+//! Completion times equal those of a simulation clock by clock. Accesses to closed rows follow each other in the time of
+//! opening, data and closing.
 
 use super::{Access, MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -29,7 +30,7 @@ pub const ROOM: Room<MemorySchedulingFamily> = Room {
         "fcfs",
         "one access after the other",
         &["rixner-2000"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |_slot, _controller| Ok(Box::new(Fcfs)),

@@ -1,25 +1,23 @@
 //! First ready, first come, first served: ready banks and open rows first, and rows opened ahead.
 //!
 //! # Models
-//! A queue of `queue` accesses: the next one enters when one of them has asked for its last burst. One whose bank is
-//! ready goes before older ones that wait for theirs, wherever the constraints leave room on the bus. An access to a row
-//! that is to be closed for an older one goes before that one as long as there is time (tRTP and tRAS, write recovery);
-//! other accesses to a bank keep their order. None is put off by a later one, so that none starves and there is no age
-//! from which on it would go first. Of accesses that come together those to open rows go first.
+//! A queue of `queue` accesses, the oldest that wait; the next one is seen when one of them has asked for its last burst.
+//! Each clock one command is given, the first of these that the constraints allow: the read or write of the oldest access
+//! whose row is open (a row hit); else, from the oldest access to the newest, the command that opens its row, or the one
+//! that closes another row in its bank. A row is not closed while an access that is seen wants it. Reads and writes are
+//! served alike.
 //!
 //! # Leaves out
-//! An access to an open row that puts an older one to another row of its bank off: what a request takes is known when it
-//! comes. Where banks go on in their rows half of the time, a scheduler that does serves a tenth more from one rank. One that takes rows of several groups of banks in turn goes before none of its banks. For the same reason room that is left between others is not closed up: of small requests at random a
-//! scheduler that looks at every clock serves up to a tenth more, from one rank, and a fifth more from four.
+//! A limit of starvation: an access waits as long as hits of its bank keep coming. Writes that are gathered. An access that
+//! takes rows of several groups of banks in turn is a hit when all of them are open.
 //!
 //! # Sources
 //! rixner-2000.
 //!
 //! # Checks
-//! Requests of 64 B at random against a scheduler that looks at every clock, for queues of one, four and 32; rows of
-//! many banks are opened as often as four at a time allow; an open row goes first; a row is read up to the last clock
-//! before it is closed for an older access, which keeps its time; reads that go on in their rows against a scheduler that
-//! puts older ones off for them.
+//! Completion times of requests of 64 B at random equal, to the picosecond, those of an independent simulation that looks
+//! at every clock: queues of 1 to 64, 1 to 64 clients and three arrival rates, rows closed and open, 25 % row hits, and 70 % reads
+//! of open rows. Of several ranks, rates against a scheduler that looks at every clock, within 1.5 %.
 
 use super::{Access, MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -47,7 +45,7 @@ pub const ROOM: Room<MemorySchedulingFamily> = Room {
         "fr_fcfs",
         "ready banks and open rows first, and rows opened ahead",
         &["rixner-2000"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, controller| Ok(Box::new(FrFcfs { config: slot.config(controller.families) })),

@@ -4,6 +4,9 @@ use super::laws::clocks_at;
 use super::*;
 use nacre_testkit::assert_close;
 
+/// Rows that stay open, and requests that keep their order: otherwise writes go before reads that wait for tWTR.
+const IN_ORDER: &str = "open\"\nscheduler = \"fcfs";
+
 type Requests<'a> = &'a dyn Fn(u64) -> (Op, u32, u64);
 
 /// The next row of a bank, rows of bank after bank, and bursts of one row.
@@ -101,12 +104,12 @@ fn turns_of_the_bus_bind_where_reads_follow_writes() {
         ("write_to_read = \"11.25 ns\"", four(6 + 4 + 6, 7)),
         ("write_to_read = \"26.25 ns\"", four(6 + 4 + 14, 7)),
     ];
-    binds("tWTR", 16, "open", &in_turn, &settings);
+    binds("tWTR", 16, IN_ORDER, &in_turn, &settings);
     let settings = [
         ("read_latency = 8", four(6 + 4 + 4, 8 + 4 + 2 - 6)),
         ("read_latency = 12", four(6 + 4 + 4, 12 + 4 + 2 - 6)),
     ];
-    binds("a read, then a write", 16, "open", &in_turn, &settings);
+    binds("a read, then a write", 16, IN_ORDER, &in_turn, &settings);
     let reads = |number| (Op::Read, 64, same_row(number));
     binds("tCCD", 16, "open", &reads, &[("access_to_access = 4", 4.0), ("access_to_access = 6", 6.0)]);
 }

@@ -1,7 +1,7 @@
 //! Bandwidths, latencies and shares of time, against closed forms.
 
 use super::*;
-use nacre_kernel::{Breakdown, Data, Pcie};
+use nacre_kernel::Pcie;
 use nacre_testkit::assert_close;
 
 /// PCI Express 3 x8, as the card has it where nothing else is set.
@@ -166,9 +166,9 @@ fn refreshing_takes_its_share() {
 fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
     let mut device = built(&format!("{DDR3}{NO_HOST}"));
     let read = |at| Request { arrival: at, address: 0, bytes: 64, volume: 0, op: Op::Read };
-    device.submit(Time::ZERO, &read(Time::ZERO), Data::None, &mut Breakdown::new());
+    ask(&mut *device, Time::ZERO, &read(Time::ZERO), Payload::NONE);
     let later = Time::from_s(100);
-    device.submit(later, &read(later), Data::None, &mut Breakdown::new());
+    ask(&mut *device, later, &read(later), Payload::NONE);
     let counters = device.report(later).counters;
     let (_, refreshes) = counters.into_iter().find(|(name, _)| *name == "refreshes").expect("it is counted");
     // 7.8 us are 4160 clocks of 1.875 ns.

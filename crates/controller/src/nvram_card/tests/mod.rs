@@ -2,15 +2,18 @@
 
 mod constraints;
 mod laws;
+mod oracle;
 mod power;
 mod queue;
 mod stages;
 
-use crate::workbench::{rooms, workbench};
+use crate::workbench::{ask, rooms, workbench};
 use nacre_config::{Configuration, Slot};
-use nacre_kernel::{Device, Op, Request, Streams, Time};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Op, Request, Span, Status, Streams, Time};
 use nacre_media::dram::Part;
-use nacre_testkit::{Seen, closed_loop};
+use nacre_testkit::Seen;
+use nacre_testkit::visits::closed_loop;
 
 /// 1 GiB of DDR3-1066 of 1 Gbit: jesd79-3, speed bin F.
 pub(super) const DDR3: &str = "kind = \"nvram_card\"\nchip = \"128 MiB\"\nrow = \"1 KiB\"\nclock = \"1.875 ns\"\n\
@@ -45,7 +48,7 @@ pub(super) const NVME: &str =
     "[device.host]\nkind = \"nvme\"\ndriver = \"0 s\"\nreap = \"0 s\"\ninterrupt = \"0 s\"\n";
 
 pub(super) fn built(toml: &str) -> Box<dyn Device> {
-    workbench(1).build(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+    workbench(1).build_events(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// The memory part of a card.
@@ -75,17 +78,21 @@ pub(super) fn at_random(toml: &str, op: Op, bytes: u32, depth: u32, count: u64) 
 
 #[test]
 fn it_keeps_the_contract() {
-    for toml in [
-        DDR3.to_string(),
-        MRAM.to_string(),
-        format!(
-            "{DDR3}channels = 2\nranks = 2\nrows = \"open\"\nscheduler = \"fcfs\"\ninterleave = \"256 B\"\n"
+    for (us, toml) in [
+        (5, DDR3.to_string()),
+        (5, MRAM.to_string()),
+        (
+            5,
+            format!(
+                "{DDR3}channels = 2\nranks = 2\nrows = \"open\"\nscheduler = \"fcfs\"\ninterleave = \"256 B\"\n"
+            ),
         ),
-        format!("{MRAM}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\n"),
-        format!("{DDR3}[device.host]\nkind = \"nvme\"\ncoalescing = \"8 us\"\nqueue_depth = 4\n"),
-        format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n"),
+        (150, format!("{MRAM}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\n")),
+        (10, format!("{DDR3}[device.host]\nkind = \"nvme\"\ncoalescing = \"8 us\"\nqueue_depth = 4\n")),
+        (20, format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n")),
     ] {
-        nacre_testkit::conformance_in_order(|| built(&toml));
+        // Up to 32 KiB each, in queues that come and go.
+        nacre_testkit::events::conformance(Time::from_us(2 * us), || built(&toml));
     }
 }
 
@@ -94,7 +101,7 @@ fn it_keeps_the_contract() {
 fn a_channel_may_be_narrower_than_a_byte() {
     let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());
     assert_eq!(built(&narrow).capabilities().atomic_unit, 4);
-    nacre_testkit::conformance_in_order(|| built(&narrow));
+    nacre_testkit::events::conformance(Time::from_us(20), || built(&narrow));
 }
 
 #[test]
@@ -115,7 +122,27 @@ fn what_cannot_be_is_refused() {
         (format!("{MRAM}refresh_energy = \"1 nJ\"\n"), "the part is never refreshed, given"),
         (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
     ] {
-        let problems = workbench(1).build(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));
+        let problems =
+            workbench(1).build_events(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));
         assert!(problems.to_string().contains(place), "{place}: {problems}");
+    }
+}
+
+/// What is acknowledged or flushed survives power losses, word by word. The card has enough stored energy to save what its
+/// memory holds.
+#[test]
+fn it_keeps_what_it_guarantees() {
+    let small = DDR3.replace("chip = \"128 MiB\"", "chip = \"1 MiB\"");
+    let mram = MRAM.replace("chip = \"32 MiB\"", "chip = \"1 MiB\"");
+    for toml in [
+        format!("{small}rows = \"open_for_reads\"\n"),
+        format!("{mram}written = \"closed\"\n"),
+        format!("{mram}rows = \"open_for_reads\"\n"),
+        format!("{mram}{NO_HOST}"),
+        format!("{mram}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\n"),
+    ] {
+        let build = || workbench(1).with_bytes().build_events(&toml).expect("the test's card is legal");
+        nacre_testkit::events::conformance(Time::from_us(100), build);
+        nacre_testkit::events::durability(Time::from_us(2), build);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::crashes::crash;
-use nacre_kernel::{Breakdown, Data, Energy, Persistence, Recovery, Status};
+use nacre_kernel::{Energy, Persistence, Recovery};
 
 /// 64 MiB, whose dump to flash of 400 MB/s at 10 W takes 1 ms and 4,096 pages of 40.96 us: 1.6877 J.
 const SMALL: &str = "chips = 8\nflash_page = \"16 KiB\"\nwrite_latency = 6\n";
@@ -14,24 +14,25 @@ fn small(settings: &str) -> String {
 
 fn write(device: &mut dyn Device, at: Time, address: u64, stamp: u8) -> Time {
     let request = Request { arrival: at, address, bytes: 4096, volume: 0, op: Op::Write };
-    device.submit(at, &request, Data::Write(&[stamp; 4096]), &mut Breakdown::new()).done
+    ask(device, at, &request, vec![stamp; 4096].into()).done
 }
 
 fn read(device: &mut dyn Device, at: Time, address: u64) -> u8 {
-    let mut found = [0xAA; 4096];
     let request = Request { arrival: at, address, bytes: 4096, volume: 0, op: Op::Read };
-    device.submit(at, &request, Data::Read(&mut found), &mut Breakdown::new());
+    let answer = ask(device, at, &request, Payload::NONE);
+    let found = answer.data.bytes().expect("it carries bytes");
     assert!(found.iter().all(|&byte| byte == found[0]));
     found[0]
 }
 
 fn with_bytes(toml: &str) -> Box<dyn Device> {
-    let built = workbench(1).with_bytes().build(toml);
+    let built = workbench(1).with_bytes().build_events(toml);
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// The power fails at `at` and comes back a second later.
 fn fail(device: &mut dyn Device, at: Time) -> Recovery {
+    device.run(at, &mut Completions::new());
     device.power_fail(at, &mut Streams::new(1).stream("chance"));
     device.recover(at + Time::from_s(1))
 }
@@ -112,8 +113,8 @@ fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
 fn a_capacitor_grows_old() {
     let card = |hours| small(&format!("capacitor = \"2 J\"\ncapacitor_hours = {hours}\n"));
     // 0.35 % of 2 J in 1,000 hours: down to the 1.6877 J after 44,600 hours.
-    assert!(workbench(1).build(&card(44_000)).is_ok());
-    let problems = workbench(1).build(&card(45_000)).err().expect("it is too old");
+    assert!(workbench(1).build_events(&card(44_000)).is_ok());
+    let problems = workbench(1).build_events(&card(45_000)).err().expect("it is too old");
     assert!(problems.to_string().contains("capacitor"), "{problems}");
 }
 
@@ -129,12 +130,12 @@ fn a_write_to_mram_is_safe_when_its_row_is_closed() {
     let loses = |written: &str, seed| {
         let mut device = with_bytes(&toml(written));
         let at = write(&mut *device, Time::ZERO, 0, 1) + Time::from_ns(1);
+        device.run(at, &mut Completions::new());
         device.power_fail(at, &mut Streams::new(seed).stream("chance"));
         let ready = device.recover(at).done;
-        let mut found = [0; 4096];
         let request = Request { arrival: ready, address: 0, bytes: 4096, volume: 0, op: Op::Read };
-        device.submit(ready, &request, Data::Read(&mut found), &mut Breakdown::new());
-        found.contains(&0)
+        let answer = ask(&mut *device, ready, &request, Payload::NONE);
+        answer.data.bytes().expect("it carries bytes").contains(&0)
     };
     assert!((0..3).any(|seed| loses("in_row", seed)));
     assert!(!(0..3).any(|seed| loses("closed", seed)));
@@ -189,9 +190,9 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     let p = 1.0 - libm::exp(-16_384.0 * 8.0 * 8e-7);
     let mut device = built(&small("flash_error_rate = \"0.00008 %\"\n"));
     assert_eq!(device.capabilities().persistence, Persistence::WithStoredEnergy);
-    let ask = |device: &mut dyn Device, now, op, page| {
+    let page_of = |device: &mut dyn Device, now, op, page| {
         let request = Request { arrival: now, address: page * 16_384, bytes: 16_384, volume: 0, op };
-        device.submit(now, &request, Data::None, &mut Breakdown::new())
+        ask(device, now, &request, Payload::NONE)
     };
     let lost_pages = |device: &dyn Device| {
         let counters = device.report(Time::ZERO).counters;
@@ -200,8 +201,7 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     let (mut now, mut losses) = (Time::ZERO, Vec::new());
     for round in 0..ROUNDS {
         for page in 0..PAGES {
-            now = now.max(ask(&mut *device, now, Op::Write, page).done);
-            device.advance(now);
+            now = page_of(&mut *device, now, Op::Write, page).done;
         }
         let before = lost_pages(&*device);
         device.power_fail(now, &mut Streams::new(round).stream("chance"));
@@ -209,8 +209,13 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
         now = recovery.done;
         let lost = lost_pages(&*device) - before;
         assert_eq!(recovery.bytes_lost, lost * 16_384, "what is lost is told");
-        let unread = (0..PAGES).filter(|&page| ask(&mut *device, now, Op::Read, page).status != Status::Done);
-        assert_eq!(unread.count() as u64, lost);
+        let mut unread = 0;
+        for page in 0..PAGES {
+            let read = page_of(&mut *device, now, Op::Read, page);
+            unread += u64::from(read.status != Status::Done);
+            now = read.done;
+        }
+        assert_eq!(unread, lost);
         losses.push(lost as f64);
     }
     let mean = losses.iter().sum::<f64>() / ROUNDS as f64;
@@ -231,17 +236,17 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
     let at = write(&mut *device, Time::ZERO, 8192, 1);
     let recovery = fail(&mut *device, at + Time::from_us(1));
     assert_eq!(recovery.bytes_lost, 16_384);
-    let status = |device: &mut dyn Device, address| {
-        let mut found = [0xAA; 4096];
-        let at = recovery.done;
+    let status = |device: &mut dyn Device, us, address| {
+        let at = recovery.done + Time::from_us(us);
         let request = Request { arrival: at, address, bytes: 4096, volume: 0, op: Op::Read };
-        device.submit(at, &request, Data::Read(&mut found), &mut Breakdown::new()).status
+        ask(device, at, &request, Payload::NONE).status
     };
-    let statuses = [8192, 12_288, 16_384].map(|address| status(&mut *device, address));
+    let statuses =
+        [(0, 8192), (100, 12_288), (200, 16_384)].map(|(us, address)| status(&mut *device, us, address));
     assert_eq!(statuses, [Status::MediaError, Status::MediaError, Status::Done]);
-    let at = write(&mut *device, recovery.done, 8192, 2);
+    let at = write(&mut *device, recovery.done + Time::from_us(300), 8192, 2);
     assert_eq!(read(&mut *device, at, 8192), 2);
-    assert_eq!(status(&mut *device, 12_288), Status::MediaError);
+    assert_eq!(status(&mut *device, 500, 12_288), Status::MediaError);
 }
 
 /// A write that a loss of power undoes leaves what it was to replace lost, which is not read as it was before. Each page is
@@ -253,6 +258,7 @@ fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
         let mut device = with_bytes(&small("flash_error_rate = \"0.00053 %\"\n"));
         let mut chance = Streams::new(seed).stream("chance");
         let mut lose = |device: &mut dyn Device, at| {
+            device.run(at, &mut Completions::new());
             device.power_fail(at, &mut chance);
             device.recover(at + Time::from_s(1))
         };
@@ -261,11 +267,11 @@ fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
         if first.bytes_lost == 0 {
             continue;
         }
-        write(&mut *device, first.done, 0, 2);
+        let again = Request { arrival: first.done, address: 0, bytes: 4096, volume: 0, op: Op::Write };
+        device.submit(first.done, RequestId(0), &again, vec![2; 4096].into());
         let second = lose(&mut *device, first.done);
-        let mut found = [0xAA; 4096];
         let request = Request { arrival: second.done, address: 0, bytes: 4096, volume: 0, op: Op::Read };
-        let read = device.submit(second.done, &request, Data::Read(&mut found), &mut Breakdown::new());
+        let read = ask(&mut *device, second.done, &request, Payload::NONE);
         assert_eq!(read.status, Status::MediaError);
         assert_eq!(second.bytes_lost, 0, "it was told before");
         tried += 1;

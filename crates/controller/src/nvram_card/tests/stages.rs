@@ -1,32 +1,59 @@
 //! Where every nanosecond of a request went, for somebody who looks closely.
 
 use super::*;
-use nacre_kernel::{Activity, Breakdown, Data, Stage};
+use nacre_kernel::{Activity, Stage};
 use nacre_testkit::assert_close;
 
-/// A request at `now`: when it is done, and where its time went.
-fn ask(
-    device: &mut dyn Device,
-    now: Time,
-    request: (Op, u64, u32),
-    mut breakdown: Breakdown,
-) -> (Time, Breakdown) {
+/// A request of a new card: when it is done, and where its time went.
+fn told(toml: &str, now: Time, request: (Op, u64, u32), is_detailed: bool) -> Vec<Span> {
     let (op, address, bytes) = request;
     let request = Request { arrival: now, address, bytes, volume: 0, op };
-    let done = device.submit(now, &request, Data::None, &mut breakdown).done;
-    (done, breakdown)
+    let mut device = built(toml);
+    device.detail(is_detailed);
+    let answer = ask(&mut *device, now, &request, Payload::NONE);
+    let total = answer.spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+    assert_eq!(total, answer.done - now);
+    answer.spans
 }
 
 /// The time of each stage, with its waiting, in the order of the way.
-fn stages(breakdown: &Breakdown) -> Vec<(Stage, f64)> {
+fn stages(spans: &[Span]) -> Vec<(Stage, f64)> {
     let mut found: Vec<(Stage, f64)> = Vec::new();
-    for span in breakdown.spans() {
+    for span in spans {
         match found.last_mut().filter(|(stage, _)| *stage == span.stage) {
             Some((_, ns)) => *ns += span.time.as_ns_f64(),
             None => found.push((span.stage, span.time.as_ns_f64())),
         }
     }
     found
+}
+
+/// Completion, time since arrival, and spans of each of many requests.
+fn many(toml: &str, requests: &[Request], is_detailed: bool) -> Vec<(Time, Time, Vec<Span>)> {
+    let mut device = built(toml);
+    device.detail(is_detailed);
+    let mut seen = vec![None; requests.len()];
+    let mut completions = Completions::new();
+    let mut run = |device: &mut dyn Device, until| {
+        loop {
+            completions.clear();
+            device.run(until, &mut completions);
+            if completions.is_empty() {
+                return;
+            }
+            for completed in completions.iter() {
+                let number = completed.id.0 as usize;
+                let since = completed.at - requests[number].arrival;
+                seen[number] = Some((completed.at, since, completions.spans(completed).to_vec()));
+            }
+        }
+    };
+    for (number, request) in (0..).zip(requests) {
+        run(&mut *device, request.arrival);
+        device.submit(request.arrival, RequestId(number), request, Payload::NONE);
+    }
+    run(&mut *device, Time::MAX);
+    seen.into_iter().map(|seen| seen.expect("every request completes")).collect()
 }
 
 /// Many at a time, of all sizes: the parts add up to the last picosecond, and looking changes nothing.
@@ -46,20 +73,22 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
         format!("{DDR3}[device.host]\nkind = \"cxl_mem\"\ncpus = 1\n"),
         format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n"),
     ] {
-        let (mut close, mut plain) = (built(&toml), built(&toml));
         let mut now = Time::ZERO;
-        for _ in 0..400 {
-            now += Time::from_ns(random.below(3000));
-            let bytes = 64 << random.below(9);
-            let op = [Op::Read, Op::Write, Op::Flush][random.below(3) as usize];
-            let request = (op, random.below(1 << 12) * 16384, if op == Op::Flush { 0 } else { bytes });
-            let (done, stages) = ask(&mut *close, now, request, Breakdown::close());
-            let (same, spans) = ask(&mut *plain, now, request, Breakdown::new());
+        let requests: Vec<Request> = (0..400)
+            .map(|_| {
+                now += Time::from_ns(random.below(3000));
+                let op = [Op::Read, Op::Write, Op::Flush][random.below(3) as usize];
+                let bytes = if op == Op::Flush { 0 } else { 64 << random.below(9) };
+                Request { arrival: now, address: random.below(1 << 12) * 16384, bytes, volume: 0, op }
+            })
+            .collect();
+        let (close, plain) = (many(&toml, &requests, true), many(&toml, &requests, false));
+        for ((done, taken, stages), (same, _, spans)) in close.iter().zip(&plain) {
+            let sum = |spans: &[Span]| spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
             assert_eq!(done, same, "{toml}");
-            assert_eq!(stages.total_from(0), done - now, "{toml}: {stages:?}");
-            assert!(stages.spans().iter().all(|span| span.stage != Stage::Untold), "{toml}: {stages:?}");
-            assert_eq!(spans.total_from(0), done - now);
-            assert!(spans.spans().iter().all(|span| span.stage == Stage::Untold));
+            assert_eq!((sum(stages), sum(spans)), (*taken, *taken), "{toml}: {stages:?}");
+            assert!(stages.iter().all(|span| span.stage != Stage::Untold), "{toml}: {stages:?}");
+            assert!(spans.iter().all(|span| span.stage == Stage::Untold));
         }
     }
 }
@@ -84,18 +113,18 @@ fn a_request_alone_goes_through_every_stage() {
     ] {
         let toml = format!("{}{host}", unrefreshed());
         let at = (op, 8192, 4096);
-        let (_, told) = ask(&mut *built(&toml), Time::ZERO, at, Breakdown::close());
-        let (_, plain) = ask(&mut *built(&toml), Time::ZERO, at, Breakdown::new());
-        let found = stages(&told);
+        let close = told(&toml, Time::ZERO, at, true);
+        let plain = told(&toml, Time::ZERO, at, false);
+        let found = stages(&close);
         let names: Vec<_> =
             found.iter().map(|(stage, _)| *stage).filter(|&stage| stage != Stage::Scheduler).collect();
         assert_eq!(names, [&front[..], bringing, &memory, answering, &back].concat());
         for activity in Activity::ALL {
-            let of = |breakdown: &Breakdown| {
-                let spans = breakdown.spans().iter().filter(|span| span.activity == activity);
+            let of = |spans: &[Span]| {
+                let spans = spans.iter().filter(|span| span.activity == activity);
                 spans.fold(Time::ZERO, |sum, span| sum + span.time)
             };
-            assert_eq!(of(&told), of(&plain), "{op:?}: {activity:?}");
+            assert_eq!(of(&close), of(&plain), "{op:?}: {activity:?}");
         }
         // tRCD of seven clocks, CL of seven or CWL of six, 64 bursts of four.
         let ns = |stage| found.iter().find(|(other, _)| *other == stage).map_or(0.0, |(_, ns)| *ns);
@@ -118,17 +147,17 @@ fn loads_and_stores_tell_their_stages_too() {
         ("\"cxl_mem\"\nlines = 1", Op::Write, Stage::LinkUp),
     ] {
         let toml = format!("{}[device.host]\nkind = {host}\n", unrefreshed());
-        let told = |bytes, breakdown| ask(&mut *built(&toml), Time::ZERO, (op, 8192, bytes), breakdown).1;
-        let line = told(64, Breakdown::close());
-        let spans = |breakdown: &Breakdown| -> Vec<(Stage, f64)> {
-            stages(breakdown).into_iter().filter(|(stage, _)| *stage != Stage::Scheduler).collect()
+        let of_bytes = |bytes, is_detailed| told(&toml, Time::ZERO, (op, 8192, bytes), is_detailed);
+        let line = of_bytes(64, true);
+        let spans = |spans: &[Span]| -> Vec<(Stage, f64)> {
+            stages(spans).into_iter().filter(|(stage, _)| *stage != Stage::Scheduler).collect()
         };
         let names: Vec<_> = spans(&line).into_iter().map(|(stage, _)| stage).collect();
         assert_eq!(names, [&[Stage::LoadStore, Stage::LinkDown][..], &memory, &[back]].concat(), "{toml}");
-        let plain = told(64, Breakdown::new());
+        let plain = of_bytes(64, false);
         for activity in Activity::ALL {
-            let of = |breakdown: &Breakdown| {
-                let spans = breakdown.spans().iter().filter(|span| span.activity == activity);
+            let of = |spans: &[Span]| {
+                let spans = spans.iter().filter(|span| span.activity == activity);
                 spans.fold(Time::ZERO, |sum, span| sum + span.time)
             };
             assert_eq!(of(&line), of(&plain), "{toml}: {activity:?}");
@@ -136,10 +165,10 @@ fn loads_and_stores_tell_their_stages_too() {
         if back == Stage::Fence {
             continue;
         }
-        let sum = |breakdown: &Breakdown, stage| -> f64 {
-            spans(breakdown).into_iter().filter(|(other, _)| *other == stage).map(|(_, ns)| ns).sum()
+        let sum = |of: &[Span], stage| -> f64 {
+            spans(of).into_iter().filter(|(other, _)| *other == stage).map(|(_, ns)| ns).sum()
         };
-        let many = told(2048, Breakdown::close());
+        let many = of_bytes(2048, true);
         for stage in [Stage::LoadStore, Stage::LinkDown, Stage::DataBus, back] {
             assert_close(&format!("{toml}: {stage:?}"), sum(&many, stage), 32.0 * sum(&line, stage), 1e-6);
         }
@@ -150,13 +179,11 @@ fn loads_and_stores_tell_their_stages_too() {
 #[test]
 fn a_wait_for_a_refresh_is_told() {
     let at = (Op::Read, 8192, 4096);
-    let (_, alone) = ask(&mut *built(DDR3), Time::ZERO, at, Breakdown::close());
-    let all = stages(&alone);
+    let all = stages(&told(DDR3, Time::ZERO, at, true));
     let memory = all.iter().position(|(stage, _)| *stage == Stage::Activate).expect("it opens a row");
     let before: f64 = all[..memory].iter().map(|(_, ns)| ns).sum();
     let now = Time::from_ps(((7840.0 - before) * 1000.0) as u64);
-    let (_, late) = ask(&mut *built(DDR3), now, at, Breakdown::close());
-    let found = stages(&late);
+    let found = stages(&told(DDR3, now, at, true));
     let refresh = found.iter().find(|(stage, _)| *stage == Stage::Refresh).expect("it waits").1;
     assert!((refresh - 70.0).abs() < 3.0 * 1.875, "{refresh}");
 }

@@ -1,0 +1,432 @@
+//! The card: from a host's request to its rows and back. What a request waits for is an event.
+
+use super::backup::Backup;
+use super::config::{Config, Written};
+use super::memory::Map;
+use super::piece::Piece;
+use super::scheduler::{Moved, Scheduler};
+use crate::host_interface::Lap;
+use crate::host_interface::events::{Arrival, Cpus, HostPort, Leg, Part, Spent, stage_spans};
+use nacre_kernel::event::{Agenda, Barriers, Completions, Payload, RequestId, Slab, Ticket};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, ComponentId, HostCounts, Op, Ranges, Recovery, Request, Stage, Status, Time};
+use nacre_media::persistence::Landed;
+use nacre_media::store::Store;
+
+/// An NVRAM card over its bytes.
+#[derive(State)]
+#[state(bound = "S: Store")]
+pub(super) struct Card<S> {
+    #[state(skip = "from the configuration")]
+    pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
+    pub(super) path: String,
+    #[state(skip = "from the configuration")]
+    pub(super) config: Config,
+    #[state(same)]
+    pub(super) capacity: u64,
+    #[state(skip = "from the configuration")]
+    map: Map,
+    pub(super) port: Box<dyn HostPort>,
+    pub(super) processors: Cpus<u32>,
+    pub(super) channels: Vec<Scheduler>,
+    pub(super) agenda: Agenda<Event>,
+    pub(super) active: Slab<Active>,
+    pub(super) pieces: Slab<Piece>,
+    /// Writes that are not durable yet, for which flushes wait.
+    pub(super) writes: Barriers<u32>,
+    /// Pieces whose data the memory has, but which are not durable, in the order in which they came.
+    #[state(varies)]
+    pub(super) unlanded: Vec<u32>,
+    pub(super) backup: Backup,
+    /// Host addresses, and after them, if a dump may not save everything, what the flash holds.
+    #[state(skip = "the owner of the bytes keeps them next to the state")]
+    pub(super) bytes: Landed<S>,
+    /// Bytes that could not be read back from the flash, until they are written again.
+    pub(super) unreadable: Ranges,
+    /// Pages that could not, since the card was new.
+    pub(super) lost_pages: u64,
+    /// Since when it is ready.
+    pub(super) ready: Time,
+    /// When the last dump is over.
+    pub(super) dumped: Time,
+    /// What the last power loss left to do and took away.
+    pub(super) interrupted: Recovery,
+    pub(super) host: HostCounts,
+    #[state(skip = "set by whoever asks")]
+    pub(super) is_detailed: bool,
+}
+
+/// A request in progress.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Active {
+    id: RequestId,
+    arrived: Time,
+    request: Request,
+    data: Payload,
+    /// Pieces that are not answered yet.
+    left: u32,
+    /// Pieces that are not durable yet, of a write.
+    unlanded: u32,
+    ticket: Ticket,
+    /// Where its time went, with that of the piece that was answered last.
+    spent: Spent,
+    /// In the memory.
+    medium: Time,
+    /// Whether the host knows that it is done; it may still not be durable.
+    is_complete: bool,
+}
+
+/// What happens in addition to the legs of the host's port, the work of processors, and commands.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) enum Event {
+    /// The card is ready for a request that came before.
+    Ready(u32),
+    /// A piece is served.
+    Served(u32),
+    /// What a piece wrote is durable.
+    Landed(u32),
+    /// A flush waits for no write any more.
+    Flushed(u32),
+    /// The host knows at once that a request is done.
+    Over(u32),
+}
+
+impl<S: Store> Card<S> {
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: Config,
+        port: Box<dyn HostPort>,
+        channels: Vec<Scheduler>,
+        backup: Backup,
+        store: S,
+    ) -> Card<S> {
+        Card {
+            id,
+            path,
+            capacity: config.capacity(),
+            map: Map::new(&config),
+            port,
+            processors: Cpus::new(config.processors),
+            channels,
+            agenda: Agenda::new(),
+            active: Slab::new(),
+            pieces: Slab::new(),
+            writes: Barriers::new(),
+            unlanded: Vec::new(),
+            backup,
+            bytes: Landed::new(store, config.burst_bytes() as u32),
+            unreadable: Ranges::default(),
+            lost_pages: 0,
+            ready: Time::ZERO,
+            dumped: Time::ZERO,
+            interrupted: Recovery::default(),
+            host: HostCounts::default(),
+            is_detailed: false,
+            config,
+        }
+    }
+
+    pub(super) fn accept(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        self.host.record(request);
+        let (number, active) = self.active.take();
+        *active = Active { id, arrived: now, request: *request, ..Active::default() };
+        if request.op == Op::Write {
+            active.ticket = self.writes.begin();
+            if S::CARRIES_BYTES {
+                active.data = data;
+            }
+        }
+        if now < self.ready {
+            self.agenda.schedule(self.ready, Event::Ready(number));
+        } else {
+            self.begin(now, number);
+        }
+    }
+
+    fn begin(&mut self, now: Time, number: u32) {
+        let request = self.active[number].request;
+        if let Some(spent) = self.port.submit(now, number, &request, Time::ZERO) {
+            self.begun(now, number, &spent);
+        }
+    }
+
+    /// The card knows of the request; one of its processors works on it if it is a command.
+    fn begun(&mut self, now: Time, number: u32, spent: &Spent) {
+        self.active[number].spent.add(spent);
+        let processing = self.config.processing;
+        if processing.is_zero() || !self.port.has_commands() {
+            return self.serve(now, number);
+        }
+        self.processors.arrive(now, number, processing);
+    }
+
+    /// A processor has worked on the request.
+    pub(super) fn processed(&mut self, now: Time, number: u32, time: Time) {
+        let spent = &mut self.active[number].spent;
+        spent.software += time;
+        if self.is_detailed {
+            let (stage, activity) = (Stage::Controller, Activity::Software);
+            spent.laps.push(Lap { stage, activity, end: now, alone: time });
+        }
+        self.serve(now, number);
+    }
+
+    fn serve(&mut self, now: Time, number: u32) {
+        let request = self.active[number].request;
+        match request.op {
+            Op::Read | Op::Write => self.bring_pieces(now, number, &request),
+            Op::Trim => {
+                let range = request.address..request.address + u64::from(request.bytes);
+                self.bytes.trim(&request);
+                self.backup.change(request.address, u64::from(request.bytes));
+                self.unreadable.remove(range);
+                self.end(now, number);
+            }
+            // Volatile memory is saved as it is: only rows that are durable when they are closed are waited for.
+            Op::Flush if !self.config.volatile => {
+                if self.writes.wait(number).is_some() {
+                    self.end(now, number);
+                }
+            }
+            Op::Flush => self.end(now, number),
+        }
+    }
+
+    fn bring_pieces(&mut self, now: Time, number: u32, request: &Request) {
+        let size = self.port.piece();
+        let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
+        // All are known before the first is served.
+        let count = (end - 1) / size - address / size + 1;
+        let active = &mut self.active[number];
+        (active.left, active.unlanded) = (count as u32, count as u32);
+        while address < end {
+            let bytes = (size - address % size).min(end - address);
+            let (piece, entry) = self.pieces.take();
+            *entry = Piece::new(number, address, bytes, request.op == Op::Write);
+            let part = Part { request: number, piece };
+            if let Some(spent) = self.port.bring(now, part, request.op, bytes) {
+                self.brought(now, piece, spent);
+            }
+            address += bytes;
+        }
+    }
+
+    /// A piece can be served: its accesses join the queues of their channels.
+    fn brought(&mut self, now: Time, piece: u32, spent: Spent) {
+        let entry = &mut self.pieces[piece];
+        (entry.brought, entry.spent) = (now, spent);
+        let (address, bytes, is_write) = (entry.address, entry.bytes, entry.is_write);
+        let channels = &mut self.channels;
+        self.map.split(address, bytes, |channel, access| {
+            channels[channel].arrive(now, access, is_write, piece);
+            entry.accesses += 1;
+            entry.channels |= 1 << channel;
+        });
+        let mut reached = entry.channels;
+        while reached != 0 {
+            self.channels[reached.trailing_zeros() as usize].choose(now);
+            reached &= reached - 1;
+        }
+    }
+
+    /// An access is read or written. When all of its piece are, it is known when the piece is served.
+    pub(super) fn moved(&mut self, moved: &Moved) {
+        let piece = &mut self.pieces[moved.piece];
+        if !piece.add(moved) {
+            return;
+        }
+        let (done, closed) = (piece.done, piece.closed);
+        let is_write = piece.is_write;
+        let served = if is_write && self.config.written == Written::Closed { closed } else { done };
+        piece.served = served;
+        if is_write && !self.config.volatile && served < closed {
+            self.agenda.schedule(closed, Event::Landed(moved.piece));
+        }
+        self.agenda.schedule(served, Event::Served(moved.piece));
+    }
+
+    /// A piece is served, and answered.
+    fn served(&mut self, now: Time, number: u32) {
+        let piece = &mut self.pieces[number];
+        let (op, bytes) = (if piece.is_write { Op::Write } else { Op::Read }, piece.bytes);
+        let part = Part { request: piece.request, piece: number };
+        piece.has_data = true;
+        let lands_later = piece.is_write && !self.config.volatile && now < piece.closed;
+        if self.is_detailed {
+            let laps = piece.laps();
+            piece.spent.laps.extend_from_slice(&laps);
+            self.port.note(part, &laps);
+        }
+        if lands_later {
+            self.unlanded.push(number);
+        } else if op == Op::Write {
+            self.land(now, number);
+        }
+        if let Some(spent) = self.port.answer(now, part, op, bytes) {
+            self.answered(now, part, &spent);
+        }
+    }
+
+    /// What a piece wrote is durable.
+    fn land(&mut self, now: Time, number: u32) {
+        self.change(number);
+        let piece = &mut self.pieces[number];
+        piece.has_landed = true;
+        let (request, is_answered) = (piece.request, piece.is_answered);
+        self.unlanded.retain(|&other| other != number);
+        if is_answered {
+            self.pieces.give_back(number);
+        }
+        let active = &mut self.active[request];
+        active.unlanded -= 1;
+        if active.unlanded == 0 {
+            let (ticket, agenda) = (active.ticket, &mut self.agenda);
+            self.writes.end(ticket, |flush| agenda.schedule(now, Event::Flushed(flush)));
+            self.give_back_if_over(request);
+        }
+    }
+
+    /// The memory has the bytes of a piece.
+    fn change(&mut self, number: u32) {
+        let Piece { address, bytes, .. } = self.pieces[number];
+        self.backup.change(address, bytes);
+        if !self.unreadable.is_empty() {
+            self.unreadable.remove(address..address + bytes);
+        }
+        if S::CARRIES_BYTES {
+            let data = self.data_of(number);
+            self.bytes.write(address, &data);
+        }
+    }
+
+    /// The bytes that a piece writes.
+    pub(super) fn data_of(&self, number: u32) -> Payload {
+        let Piece { request, address, bytes, .. } = self.pieces[number];
+        let Active { request, data, .. } = &self.active[request];
+        let first = (address - request.address) as usize;
+        data.slice(first, first + bytes as usize)
+    }
+
+    /// A piece is answered. The last one of a request tells where its time went.
+    fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
+        let piece = &mut self.pieces[part.piece];
+        piece.is_answered = true;
+        let is_over = !piece.is_write || piece.has_landed;
+        let active = &mut self.active[part.request];
+        active.left -= 1;
+        if active.left == 0 {
+            active.medium = piece.medium();
+            active.spent.add(&piece.spent);
+            active.spent.add(spent);
+        }
+        if is_over {
+            self.pieces.give_back(part.piece);
+        }
+        if self.active[part.request].left == 0 {
+            self.end_served(now, part.request);
+        }
+    }
+
+    fn end(&mut self, now: Time, number: u32) {
+        self.active[number].unlanded = 0;
+        self.end_served(now, number);
+    }
+
+    fn end_served(&mut self, now: Time, number: u32) {
+        let op = self.active[number].request.op;
+        if let Some(spent) = self.port.end(now, number, op) {
+            // Completions come out of `run`, and this may be a call of `submit`.
+            self.active[number].spent.add(&spent);
+            self.agenda.schedule(now, Event::Over(number));
+        }
+    }
+
+    /// The host knows that the request is done.
+    fn complete(&mut self, now: Time, number: u32, completions: &mut Completions) {
+        let active = &mut self.active[number];
+        active.is_complete = true;
+        let (id, arrived, request, medium) = (active.id, active.arrived, active.request, active.medium);
+        let spent = std::mem::take(&mut active.spent);
+        let range = request.address..request.address + u64::from(request.bytes);
+        let is_lost =
+            request.op == Op::Read && !self.unreadable.is_empty() && self.unreadable.overlaps(&range);
+        let status = if is_lost { Status::MediaError } else { Status::Done };
+        let completed = if self.is_detailed {
+            completions.push_spans(id, now, status, &stage_spans(self.id, &spent.laps, arrived, now))
+        } else {
+            let medium = medium + spent.device;
+            let activity = if request.op == Op::Read { Activity::Read } else { Activity::Write };
+            let queued = now - arrived - spent.software - spent.link - medium;
+            let spans = [
+                (Activity::Software, spent.software),
+                (Activity::Queue, queued),
+                (Activity::Link, spent.link),
+                (activity, medium),
+            ];
+            completions.push(id, now, status, self.id, spans)
+        };
+        if S::CARRIES_BYTES && request.op == Op::Read && !is_lost {
+            completed.data = self.read(&request);
+        }
+        self.give_back_if_over(number);
+    }
+
+    fn give_back_if_over(&mut self, number: u32) {
+        let active = &mut self.active[number];
+        if active.is_complete && active.unlanded == 0 {
+            active.data = Payload::NONE;
+            self.active.give_back(number);
+        }
+    }
+
+    /// The bytes of a read: what the memory has, durable or not.
+    fn read(&self, request: &Request) -> Payload {
+        let read = self.bytes.read(request);
+        let (start, end) = (request.address, request.address + u64::from(request.bytes));
+        let overlaps = |&&number: &&u32| {
+            let Piece { address, bytes, .. } = self.pieces[number];
+            address < end && start < address + bytes
+        };
+        let mut newer = None;
+        for &number in self.unlanded.iter().filter(overlaps) {
+            let (address, data) = (self.pieces[number].address, self.data_of(number));
+            let Some(data) = data.bytes() else { continue };
+            let into: &mut Vec<u8> =
+                newer.get_or_insert_with(|| read.bytes().expect("a read has bytes").to_vec());
+            let (from, to) = (address.max(start), (address + data.len() as u64).min(end));
+            into[(from - start) as usize..(to - start) as usize]
+                .copy_from_slice(&data[(from - address) as usize..(to - address) as usize]);
+        }
+        newer.map_or(read, Payload::from)
+    }
+
+    pub(super) fn happen(&mut self, at: Time, event: Event, completions: &mut Completions) {
+        match event {
+            Event::Ready(number) => self.begin(at, number),
+            Event::Served(piece) => self.served(at, piece),
+            Event::Landed(piece) => self.land(at, piece),
+            Event::Flushed(number) => self.end(at, number),
+            Event::Over(number) => self.complete(at, number, completions),
+        }
+    }
+
+    pub(super) fn arrived(&mut self, arrival: Arrival, completions: &mut Completions) {
+        let Arrival { at, part, leg, spent } = arrival;
+        match leg {
+            Leg::Begun => self.begun(at, part.request, &spent),
+            Leg::Brought => self.brought(at, part.piece, spent),
+            Leg::Answered => self.answered(at, part, &spent),
+            Leg::Ended => {
+                self.active[part.request].spent.add(&spent);
+                self.complete(at, part.request, completions);
+            }
+        }
+    }
+
+    /// Whether a request whose pieces are not durable has completed.
+    pub(super) fn has_completed(&self, request: u32) -> bool {
+        self.active[request].is_complete
+    }
+}

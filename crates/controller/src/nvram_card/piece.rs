@@ -1,0 +1,93 @@
+//! A piece of a request: what the host sends or asks for together.
+
+use super::scheduler::Moved;
+use crate::host_interface::Lap;
+use crate::host_interface::events::Spent;
+use nacre_kernel::state::Value;
+use nacre_kernel::{Activity, Stage, Time};
+
+/// A piece of a read or write.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Piece {
+    pub(super) request: u32,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    pub(super) is_write: bool,
+    /// When the card could begin with it, and where the time before went.
+    pub(super) brought: Time,
+    pub(super) spent: Spent,
+    /// Channels that it reaches, as bits, and its accesses that are not read or written yet.
+    pub(super) channels: u64,
+    pub(super) accesses: u32,
+    /// When its first data moved, and all data had; when its rows are closed, if they are.
+    pub(super) begun: Option<Time>,
+    pub(super) done: Time,
+    pub(super) closed: Time,
+    /// When it is served, if that is known.
+    pub(super) served: Time,
+    /// How long the access that is done last takes alone.
+    alone: Time,
+    /// The way of that access.
+    last: Stages,
+    /// Whether the memory has its data, they are durable, and the host was answered.
+    pub(super) has_data: bool,
+    pub(super) has_landed: bool,
+    pub(super) is_answered: bool,
+}
+
+/// When the stages of an access were over, and how long they take alone.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Stages {
+    seen: Time,
+    refreshed: Time,
+    precharged: Time,
+    opened: Time,
+    begun: Time,
+    precharge: Time,
+    activation: Time,
+    latency: Time,
+    moving: Time,
+}
+
+impl Piece {
+    pub(super) fn new(request: u32, address: u64, bytes: u64, is_write: bool) -> Piece {
+        Piece { request, address, bytes, is_write, ..Piece::default() }
+    }
+
+    /// One of its accesses was read or written; whether that was the last.
+    pub(super) fn add(&mut self, moved: &Moved) -> bool {
+        self.begun = Some(self.begun.map_or(moved.begun, |begun| begun.min(moved.begun)));
+        self.closed = self.closed.max(moved.closed).max(moved.done);
+        if moved.done >= self.done {
+            self.done = moved.done;
+            let Moved { seen, refreshed, precharged, opened, begun, .. } = *moved;
+            let Moved { precharge, activation, latency, moving, .. } = *moved;
+            self.last =
+                Stages { seen, refreshed, precharged, opened, begun, precharge, activation, latency, moving };
+            self.alone = precharge + activation + latency + moving;
+        }
+        self.accesses -= 1;
+        self.accesses == 0
+    }
+
+    /// What of its time in the memory was not waiting.
+    pub(super) fn medium(&self) -> Time {
+        (self.alone + (self.served - self.done)).min(self.served - self.brought)
+    }
+
+    /// Its stages in the memory.
+    pub(super) fn laps(&self) -> [Lap; 7] {
+        let last = self.last;
+        let activity = if self.is_write { Activity::Write } else { Activity::Read };
+        let lap = |stage, end, alone| Lap { stage, activity, end, alone };
+        [
+            lap(Stage::Scheduler, last.seen, Time::ZERO),
+            lap(Stage::Refresh, last.refreshed, Time::ZERO),
+            lap(Stage::Precharge, last.precharged, last.precharge),
+            lap(Stage::Activate, last.opened, last.activation),
+            lap(Stage::Column, last.begun, last.latency),
+            lap(Stage::DataBus, self.done, last.moving),
+            lap(Stage::RowClose, self.served, self.served - self.done),
+        ]
+    }
+}

@@ -1,0 +1,428 @@
+//! The memory controller of one channel: of the accesses that wait, which command is given next, and when.
+
+use super::channel::{Book, COUNTED, Clocks};
+use super::config::{Config, RowPolicy};
+use crate::memory_scheduling::{Access, MemoryScheduler};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Time};
+use nacre_media::dram::{InOrder, Kind, Place};
+use std::collections::VecDeque;
+
+/// A channel and what waits for it. Nothing is decided before its clock.
+///
+/// It sees the oldest accesses, as many as its queue has places. The command that is allowed first is given; of several at
+/// the same clock a refresh that is due goes first, then the read or write of the oldest access whose rows are open, then the
+/// command that opens or closes a row for the oldest access. A row is not closed while an access that is seen wants it.
+/// The bursts of one access follow each other, and it leaves its place with the last of them.
+#[derive(Debug, State)]
+pub(super) struct Scheduler {
+    channel: InOrder,
+    #[state(skip = "from the configuration")]
+    places: usize,
+    #[state(skip = "from the configuration")]
+    rows: RowPolicy,
+    #[state(skip = "from the configuration")]
+    clocks: Clocks,
+    /// Clocks between refreshes of a rank.
+    #[state(skip = "from the configuration")]
+    interval: u64,
+    /// Of each rank, when its next refresh is due.
+    due: Vec<u64>,
+    /// Accesses that wait, the oldest first.
+    #[state(varies)]
+    waiting: VecDeque<Waiting>,
+    /// The first clock at which another command may be given.
+    from: u64,
+    /// Before this clock the access that was read or written last holds its place.
+    held: u64,
+    /// The next command, if nothing else comes before it.
+    #[state(varies)]
+    next: Option<Next>,
+    /// Data that may be on its way over the lines, the oldest first.
+    #[state(varies)]
+    moving: VecDeque<Moving>,
+    /// Banks whose open row is wanted, as bits.
+    #[state(skip = "scratch")]
+    wanted: Vec<u64>,
+    pub(super) counts: Book,
+    /// Bursts read and written that were asked for and are not given.
+    outstanding: [u64; 2],
+    /// Those that were asked for and never given, since power was lost.
+    dropped: [u64; 2],
+    /// All that were asked for.
+    asked: [u64; 2],
+}
+
+/// An access that waits. Clocks are zero if it did not need that.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Waiting {
+    access: Access,
+    is_write: bool,
+    /// The piece of a request that it is of.
+    piece: u32,
+    /// When it was seen.
+    seen: Option<u64>,
+    /// When another row was closed for it, and its own was opened.
+    precharged: u64,
+    activated: u64,
+}
+
+/// A command to be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+struct Next {
+    clock: u64,
+    choice: Choice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+enum Choice {
+    /// Closes an open row of a rank that is due, or refreshes it.
+    Close(Place),
+    Refresh(u32),
+    /// Reads or writes the access at this position.
+    Burst(u32),
+    /// Opens or closes a row for the access at this position.
+    Activate(u32, Place),
+    Precharge(u32, Place),
+}
+
+/// Bursts on their way.
+#[derive(Clone, Copy, Debug, Value)]
+struct Moving {
+    begin: Time,
+    end: Time,
+    is_write: bool,
+    bursts: u64,
+}
+
+/// An access that is read or written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    pub(super) piece: u32,
+    /// When its data begins to move, and when all has.
+    pub(super) begun: Time,
+    pub(super) done: Time,
+    /// When its rows are closed, if it closes them.
+    pub(super) closed: Time,
+    /// When it was seen, its rank was refreshed, and its row was free and open; zero if it did not wait for that.
+    pub(super) seen: Time,
+    pub(super) refreshed: Time,
+    pub(super) precharged: Time,
+    pub(super) opened: Time,
+    /// How long closing a row, opening one, the command and its data take alone.
+    pub(super) precharge: Time,
+    pub(super) activation: Time,
+    pub(super) latency: Time,
+    pub(super) moving: Time,
+}
+
+impl Scheduler {
+    pub(super) fn new(config: &Config, scheduler: &dyn MemoryScheduler) -> Scheduler {
+        let channel = InOrder::new(config.part.clone(), config.ranks);
+        let interval = config.part.refreshing().map_or(u64::MAX, |(every, _)| config.part.clocks(every));
+        Scheduler {
+            wanted: vec![0; channel.banks().div_ceil(64)],
+            channel,
+            places: scheduler.ahead() as usize,
+            rows: config.rows,
+            clocks: Clocks::of(&config.part),
+            interval,
+            due: vec![interval; config.ranks as usize],
+            waiting: VecDeque::new(),
+            from: 0,
+            held: 0,
+            next: None,
+            moving: VecDeque::new(),
+            counts: Book::default(),
+            outstanding: [0; 2],
+            dropped: [0; 2],
+            asked: [0; 2],
+        }
+    }
+
+    /// An access of `piece` arrives at `now`; [`Scheduler::choose`] follows.
+    pub(super) fn arrive(&mut self, now: Time, access: Access, is_write: bool, piece: u32) {
+        let rank = access.place.rank;
+        if self.waiting.iter().all(|waiting| waiting.access.place.rank != rank) {
+            self.refresh_idle(rank, self.channel.part().clocks(now));
+        }
+        self.outstanding[usize::from(is_write)] += access.bursts;
+        self.asked[usize::from(is_write)] += access.bursts;
+        self.waiting.push_back(Waiting { access, is_write, piece, ..Waiting::default() });
+    }
+
+    /// Chooses the next command as things are at `now`.
+    pub(super) fn choose(&mut self, now: Time) {
+        self.from = self.from.max(self.channel.part().clocks(now));
+        self.next = self.find();
+    }
+
+    /// When it gives its next command; [`Time::MAX`] if nothing waits.
+    #[inline]
+    pub(super) fn next_event(&self) -> Time {
+        self.next.map_or(Time::MAX, |next| self.clocks.time(next.clock))
+    }
+
+    /// Gives the next command, and chooses the one after it.
+    pub(super) fn step(&mut self) -> Option<Moved> {
+        let Next { clock, choice } = self.next.take().expect("a command is due");
+        let moved = self.perform(clock, choice);
+        self.from = clock + 1;
+        self.next = self.find();
+        moved
+    }
+
+    fn find(&mut self) -> Option<Next> {
+        let is_held = self.from < self.held;
+        let seen = if is_held { self.places - 1 } else { self.places };
+        let found = self.scan(seen.min(self.waiting.len()), self.from);
+        // One more is seen when the last burst of the access before is given.
+        let is_later = found.is_none_or(|next| next.clock >= self.held);
+        if is_held && is_later && self.waiting.len() > seen {
+            return self.scan(self.places.min(self.waiting.len()), self.held);
+        }
+        found
+    }
+
+    /// The first command that can be given for the oldest `seen` accesses, from `from` on.
+    fn scan(&mut self, seen: usize, from: u64) -> Option<Next> {
+        self.mark_wanted(seen, from);
+        let mut best: Option<(u64, u8, Choice)> = None;
+        let mut offer = |clock: u64, class: u8, choice| {
+            if best.is_none_or(|(first, least, _)| (clock, class) < (first, least)) {
+                best = Some((clock, class, choice));
+            }
+        };
+        for rank in 0..self.due.len() as u32 {
+            self.offer_refresh(rank, seen, from, &mut offer);
+        }
+        for number in 0..seen {
+            self.offer_access(number as u32, from, &mut offer);
+        }
+        best.map(|(clock, _, choice)| Next { clock, choice })
+    }
+
+    /// Notes which banks have a row open that is wanted.
+    fn mark_wanted(&mut self, seen: usize, from: u64) {
+        self.wanted.fill(0);
+        for number in 0..seen {
+            self.waiting[number].seen.get_or_insert(from);
+            let access = self.waiting[number].access;
+            for place in self.places_of(access) {
+                if self.channel.open_row(place) == Some(place.row) {
+                    let bank = self.channel.bank_number(place);
+                    self.wanted[bank / 64] |= 1 << (bank % 64);
+                }
+            }
+        }
+    }
+
+    fn is_wanted(&self, place: Place) -> bool {
+        let bank = self.channel.bank_number(place);
+        self.wanted[bank / 64] >> (bank % 64) & 1 == 1
+    }
+
+    /// What a rank is given whose refresh is due, if it has accesses that would wait for it.
+    fn offer_refresh(&self, rank: u32, seen: usize, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
+        if self.interval == u64::MAX {
+            return;
+        }
+        if self.waiting.iter().take(seen).all(|waiting| waiting.access.place.rank != rank) {
+            return;
+        }
+        let from = from.max(self.due[rank as usize]);
+        let mut rows = self.channel.open_rows(rank).peekable();
+        if rows.peek().is_none() {
+            let place = Place { rank, bank: 0, row: 0 };
+            offer(self.channel.allowed(Kind::Refresh, place, from), 0, Choice::Refresh(rank));
+        }
+        for place in rows {
+            offer(self.channel.allowed(Kind::Precharge, place, from), 0, Choice::Close(place));
+        }
+    }
+
+    /// The command that the access at `number` needs next.
+    fn offer_access(&self, number: u32, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
+        let Waiting { access, is_write, .. } = self.waiting[number as usize];
+        let due = self.due[access.place.rank as usize];
+        let kind = if is_write { Kind::Write } else { Kind::Read };
+        let (mut is_hit, mut burst) = (true, from);
+        for place in self.places_of(access) {
+            let open = self.channel.open_row(place);
+            if open == Some(place.row) {
+                burst = burst.max(self.channel.allowed(kind, place, from));
+                continue;
+            }
+            is_hit = false;
+            let (clock, choice) = match open {
+                None => (self.channel.allowed(Kind::Activate, place, from), Choice::Activate(number, place)),
+                Some(_) if self.is_wanted(place) => continue,
+                Some(row) => {
+                    let place = Place { row, ..place };
+                    (self.channel.allowed(Kind::Precharge, place, from), Choice::Precharge(number, place))
+                }
+            };
+            // What would come when a refresh is due comes behind it.
+            if clock < due {
+                offer(clock, 2, choice);
+            }
+        }
+        if is_hit && burst < due {
+            offer(burst, 1, Choice::Burst(number));
+        }
+    }
+
+    /// The rows of `access`, in the order of their first bursts.
+    #[inline]
+    fn places_of(&self, access: Access) -> impl Iterator<Item = Place> + use<> {
+        let part = self.channel.part();
+        let (banks, all) = (part.banks, part.banks_in_all());
+        let Place { bank, .. } = access.place;
+        (0..access.groups).map(move |turn| Place { bank: (bank + turn * banks) % all, ..access.place })
+    }
+
+    fn perform(&mut self, clock: u64, choice: Choice) -> Option<Moved> {
+        match choice {
+            Choice::Close(place) => self.channel.give(Kind::Precharge, place, clock),
+            Choice::Refresh(rank) => {
+                self.channel.give(Kind::Refresh, Place { rank, bank: 0, row: 0 }, clock);
+                self.due[rank as usize] += self.interval;
+            }
+            Choice::Activate(number, place) => {
+                self.channel.give(Kind::Activate, place, clock);
+                self.waiting[number as usize].activated = clock + self.clocks.activate_to_access;
+            }
+            Choice::Precharge(number, place) => {
+                self.channel.give(Kind::Precharge, place, clock);
+                self.counts.row_conflicts += 1;
+                self.waiting[number as usize].precharged = clock + self.clocks.precharge;
+            }
+            Choice::Burst(number) => return Some(self.burst(clock, number as usize)),
+        }
+        None
+    }
+
+    /// Reads or writes the access at `number`.
+    fn burst(&mut self, clock: u64, number: usize) -> Moved {
+        let Waiting { access, is_write, piece, seen, precharged, activated } =
+            self.waiting.remove(number).expect("it waits");
+        let Access { place, bursts, .. } = access;
+        let clocks = self.clocks;
+        let places: Vec<Place> =
+            if access.groups > 1 { self.places_of(access).collect() } else { Vec::new() };
+        let places = if access.groups > 1 { &places[..] } else { &[place] };
+        let kind = if is_write { Kind::Write } else { Kind::Read };
+        let last = self.channel.give_bursts(kind, places, clock, bursts);
+        self.held = last + 1;
+        self.outstanding[usize::from(is_write)] -= bursts;
+        self.counts.row_hits += u64::from(activated == 0);
+        let refreshed = self.channel.refreshed(place.rank);
+        let closes = match self.rows {
+            RowPolicy::Closed => true,
+            RowPolicy::OpenForReads => is_write,
+            RowPolicy::Open => false,
+        };
+        let mut closed = 0;
+        if closes {
+            for &place in places {
+                closed = closed.max(self.channel.close_by_itself(place) + clocks.precharge);
+            }
+        }
+        let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
+        let moving = clocks.time(clocks.data * bursts);
+        let (begun, done) = (clocks.time(clock + latency), clocks.time(last + latency + clocks.data));
+        self.note_moving(clocks.time(clock), Moving { begin: begun, end: done, is_write, bursts });
+        let took = |needed: bool, span: u64| clocks.time(if needed { span } else { 0 });
+        Moved {
+            piece,
+            begun,
+            done,
+            closed: clocks.time(closed),
+            seen: clocks.time(seen.unwrap_or(clock)),
+            refreshed: clocks.time(refreshed.min(clock)),
+            precharged: clocks.time(precharged),
+            opened: clocks.time(activated),
+            precharge: took(precharged > 0, clocks.precharge),
+            activation: took(activated > 0, clocks.activate_to_access),
+            latency: clocks.time(latency),
+            moving,
+        }
+    }
+
+    fn note_moving(&mut self, now: Time, moving: Moving) {
+        while self.moving.front().is_some_and(|moved| moved.end <= now) {
+            self.moving.pop_front();
+        }
+        let activity = if moving.is_write { Activity::Write } else { Activity::Read };
+        self.counts.lines.charge(activity, self.clocks.time(self.clocks.data * moving.bursts));
+        self.moving.push_back(moving);
+    }
+
+    /// Refreshes a rank that has nothing to do, as often as was due before clock `to`.
+    fn refresh_idle(&mut self, rank: u32, to: u64) {
+        let mut due = self.due[rank as usize];
+        while due < to {
+            let open: Vec<Place> = self.channel.open_rows(rank).collect();
+            for place in open {
+                self.channel.give(Kind::Precharge, place, self.channel.allowed(Kind::Precharge, place, due));
+            }
+            let place = Place { rank, bank: 0, row: 0 };
+            self.channel.give(Kind::Refresh, place, self.channel.allowed(Kind::Refresh, place, due));
+            due += self.interval;
+            // Of those that nothing waited for only the last one matters.
+            let unseen = to.saturating_sub(due) / self.interval;
+            if unseen > 1 {
+                self.channel.count_refreshes(unseen - 1);
+                due += (unseen - 1) * self.interval;
+            }
+        }
+        self.due[rank as usize] = due;
+    }
+
+    /// Power is lost at `at`: bursts that have not moved do not move, and nothing waits.
+    pub(super) fn power_fail(&mut self, at: Time) {
+        for Moving { begin, end, is_write, bursts } in std::mem::take(&mut self.moving) {
+            let activity = if is_write { Activity::Write } else { Activity::Read };
+            let moving = self.clocks.time(self.clocks.data * bursts);
+            self.counts.lines.give_back(activity, moving.min(end.saturating_sub(at)));
+            if begin >= at {
+                self.counts.cancelled[usize::from(is_write)] += bursts;
+            }
+        }
+        for (dropped, outstanding) in self.dropped.iter_mut().zip(&mut self.outstanding) {
+            *dropped += std::mem::take(outstanding);
+        }
+        self.waiting.clear();
+        self.next = None;
+    }
+
+    /// Power is back, and the memory is ready at `at`.
+    pub(super) fn clear(&mut self, at: Time) {
+        self.channel.clear();
+        (self.from, self.held) = (0, 0);
+        if let Some((every, _)) = self.channel.part().refreshing() {
+            let due = self.channel.part().clocks(at + every);
+            self.due.fill(due);
+        }
+    }
+
+    /// Commands of each kind of [`COUNTED`] since measuring began.
+    pub(super) fn commands(&self) -> [u64; 5] {
+        self.counts.commands(|kind| self.channel.given(kind))
+    }
+
+    /// Measuring begins.
+    pub(super) fn restart(&mut self) {
+        let before = COUNTED.map(|(kind, _)| self.channel.given(kind));
+        self.counts = Book::from(before);
+    }
+
+    /// Panics unless every burst that was asked for was given, waits, or was lost with the power.
+    pub(super) fn check_invariants(&self) {
+        for (number, kind) in [Kind::Read, Kind::Write].into_iter().enumerate() {
+            let accounted = self.channel.given(kind) + self.outstanding[number] + self.dropped[number];
+            assert_eq!(accounted, self.asked[number], "{kind:?}: a burst is lost");
+        }
+        assert_eq!(self.next.is_some(), !self.waiting.is_empty(), "an access waits for nothing");
+    }
+}

@@ -1,0 +1,233 @@
+//! A channel whose commands are given in the order of their clocks: its open rows, and when the next command is allowed.
+
+use super::bank::{Shifts, Spot};
+use super::command::Place;
+use super::holds::{Earliest, Holds, KINDS, NEVER_BINDS};
+use super::kind::Kind;
+use super::part::Part;
+use super::rules::rules;
+use nacre_kernel::state::{State, Value};
+use std::array::from_fn;
+
+/// A channel with equal ranks, for a controller that decides clock by clock. One command is given each clock; a command
+/// that the state of its bank does not allow is a mistake of the controller.
+#[derive(Clone, Debug, State)]
+pub struct InOrder {
+    #[state(skip = "from the configuration")]
+    part: Part,
+    #[state(skip = "from the configuration")]
+    shifts: Shifts,
+    /// By the kind that comes first.
+    #[state(skip = "from the configuration")]
+    holds: [Holds; KINDS],
+    /// Clocks between two bursts, by the number of groups that are taken in turn, less one.
+    #[state(skip = "from the configuration")]
+    spacing: Vec<u64>,
+    /// Clocks between rows opened in a group, and in a rank, and in which four may be.
+    #[state(skip = "from the configuration")]
+    openings: [i64; 3],
+    ranks: Vec<Rank>,
+    groups: Vec<Group>,
+    banks: Vec<OneBank>,
+    /// The bursts that were given last hold the bus at every so many clocks.
+    bursts: Bursts,
+    /// Commands of each kind.
+    given: [u64; KINDS],
+}
+
+/// Bursts that follow each other.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Bursts {
+    first: u64,
+    last: u64,
+    spacing: u64,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Rank {
+    earliest: Earliest,
+    /// When the last four rows were opened, the oldest first.
+    opened: [i64; 4],
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Group {
+    earliest: Earliest,
+    opened: i64,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct OneBank {
+    earliest: Earliest,
+    open: Option<u32>,
+}
+
+impl InOrder {
+    /// A channel with `ranks` of `part`, all rows closed.
+    pub fn new(part: Part, ranks: u32) -> InOrder {
+        let all = rules(&part);
+        let (ranks, groups) = (ranks as usize, part.groups);
+        let banks = ranks * part.banks_in_all() as usize;
+        let far = part.access_to_access;
+        let near = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
+        let near_row = part.activate_to_activate_in_group.unwrap_or(part.activate_to_activate);
+        let openings = [near_row, part.activate_to_activate, part.four_activates];
+        let earliest = [NEVER_BINDS; KINDS];
+        InOrder {
+            shifts: Shifts::of(&part),
+            holds: from_fn(|kind| Holds::of(&all, kind, groups)),
+            spacing: (1..=u64::from(groups)).map(|groups| near.div_ceil(groups).max(far)).collect(),
+            openings: openings.map(|time| part.constraint(time).cast_signed()),
+            ranks: vec![Rank { earliest, opened: [NEVER_BINDS; 4] }; ranks],
+            groups: vec![Group { earliest, opened: NEVER_BINDS }; ranks * groups as usize],
+            banks: vec![OneBank { earliest, open: None }; banks],
+            bursts: Bursts::default(),
+            given: [0; KINDS],
+            part,
+        }
+    }
+
+    /// The part it is made of.
+    pub fn part(&self) -> &Part {
+        &self.part
+    }
+
+    /// The row that is open in the bank of `place`.
+    #[inline]
+    pub fn open_row(&self, place: Place) -> Option<u32> {
+        self.banks[self.shifts.spot(place).bank].open
+    }
+
+    /// The number of the bank of `place` in the channel.
+    #[inline]
+    pub fn bank_number(&self, place: Place) -> usize {
+        self.shifts.spot(place).bank
+    }
+
+    /// Banks of the channel.
+    pub fn banks(&self) -> usize {
+        self.banks.len()
+    }
+
+    /// The first clock from `from` on that constraints and the bus allow for a command of `kind` to `place`, if no other is
+    /// given before.
+    #[inline]
+    pub fn allowed(&self, kind: Kind, place: Place, from: u64) -> u64 {
+        let clock = self.earliest(kind, self.shifts.spot(place)).max(from.cast_signed()).cast_unsigned();
+        let Bursts { first, last, spacing } = self.bursts;
+        let is_taken =
+            |clock: u64| clock >= first && clock <= last && (clock - first).is_multiple_of(spacing);
+        let mut free = clock;
+        while spacing > 0 && is_taken(free) {
+            free += 1;
+        }
+        free
+    }
+
+    #[inline]
+    fn earliest(&self, kind: Kind, spot: Spot) -> i64 {
+        let (number, rank, group) = (kind as usize, &self.ranks[spot.rank], &self.groups[spot.group]);
+        let near = self.banks[spot.bank].earliest[number].max(group.earliest[number]);
+        let all = near.max(rank.earliest[number]);
+        if kind != Kind::Activate {
+            return all;
+        }
+        let [in_group, in_rank, four] = self.openings;
+        let last = rank.opened[3] + in_rank;
+        all.max(group.opened + in_group).max(last).max(rank.opened[0] + four)
+    }
+
+    /// Gives a command to open or close a row, or to refresh, at `clock`.
+    pub fn give(&mut self, kind: Kind, place: Place, clock: u64) {
+        let spot = self.shifts.spot(place);
+        debug_assert!(self.earliest(kind, spot) <= clock.cast_signed(), "{kind:?} of {place:?} at {clock}");
+        match kind {
+            Kind::Activate => {
+                let bank = &mut self.banks[spot.bank];
+                assert!(bank.open.replace(place.row).is_none(), "another row of {place:?} is open");
+                self.ranks[spot.rank].opened.rotate_left(1);
+                self.ranks[spot.rank].opened[3] = clock.cast_signed();
+                self.groups[spot.group].opened = clock.cast_signed();
+            }
+            Kind::Precharge => self.banks[spot.bank].open = None,
+            Kind::Refresh => {}
+            Kind::Read | Kind::Write => unreachable!("bursts are given together"),
+        }
+        self.note(kind, spot, clock, 1);
+    }
+
+    /// Gives `count` reads or writes of the open rows of `places`, which lie in as many groups of a rank and are taken in
+    /// turn, from `clock` on; returns the clock of the last. No other command to move data comes between.
+    pub fn give_bursts(&mut self, kind: Kind, places: &[Place], clock: u64, count: u64) -> u64 {
+        let spacing = self.spacing[places.len() - 1];
+        let last = clock + (count - 1) * spacing;
+        self.bursts = Bursts { first: clock, last, spacing };
+        let turns = places.len() as u64;
+        for (turn, &place) in (0..turns).zip(places) {
+            // Its bursts have the numbers turn, turn + turns, ...
+            let bursts = (count - turn).div_ceil(turns);
+            debug_assert_eq!(self.open_row(place), Some(place.row), "{place:?}");
+            let spot = self.shifts.spot(place);
+            self.note(kind, spot, clock + (turn + (bursts - 1) * turns) * spacing, bursts);
+        }
+        last
+    }
+
+    /// The row of `place` closes by itself, as early as it may; returns the clock. It takes no command of its own.
+    pub fn close_by_itself(&mut self, place: Place) -> u64 {
+        let spot = self.shifts.spot(place);
+        let clock = self.earliest(Kind::Precharge, spot).max(0).cast_unsigned();
+        self.banks[spot.bank].open = None;
+        self.note(Kind::Precharge, spot, clock, 1);
+        clock
+    }
+
+    /// Until when a rank is refreshed: no row of it is opened before.
+    pub fn refreshed(&self, rank: u32) -> u64 {
+        self.ranks[rank as usize].earliest[Kind::Activate as usize].max(0).cast_unsigned()
+    }
+
+    /// The places of the open rows of `rank`.
+    pub fn open_rows(&self, rank: u32) -> impl Iterator<Item = Place> + '_ {
+        let banks = self.part.banks_in_all();
+        let of_rank = self.banks[rank as usize * banks as usize..][..banks as usize].iter();
+        (0..banks).zip(of_rank).filter_map(move |(bank, state)| Some(Place { rank, bank, row: state.open? }))
+    }
+
+    /// How many commands of `kind` were given.
+    pub fn given(&self, kind: Kind) -> u64 {
+        self.given[kind as usize]
+    }
+
+    /// Every rank was refreshed `count` times while nothing was asked for, and all rows are closed.
+    pub fn count_refreshes(&mut self, count: u64) {
+        self.given[Kind::Refresh as usize] += count;
+    }
+
+    /// `count` bursts of `kind` that were given did not happen.
+    pub fn take_back(&mut self, kind: Kind, count: u64) {
+        self.given[kind as usize] -= count;
+    }
+
+    /// Every row is closed and nothing is under way, as after a power loss.
+    pub fn clear(&mut self) {
+        *self = InOrder { given: self.given, ..InOrder::new(self.part.clone(), self.ranks.len() as u32) };
+    }
+
+    fn note(&mut self, kind: Kind, spot: Spot, clock: u64, count: u64) {
+        let (number, at) = (kind as usize, clock.cast_signed());
+        self.given[number] += count;
+        let holds = &self.holds[number];
+        holds.bank.since(at, &mut self.banks[spot.bank].earliest);
+        holds.group.since(at, &mut self.groups[spot.group].earliest);
+        holds.rank.since(at, &mut self.ranks[spot.rank].earliest);
+        if self.ranks.len() == 1 {
+            return;
+        }
+        for other in (0..self.ranks.len()).filter(|&other| other != spot.rank) {
+            for (earliest, held) in self.ranks[other].earliest.iter_mut().zip(holds.other_ranks) {
+                *earliest = (*earliest).max(at + held);
+            }
+        }
+    }
+}
