@@ -8,16 +8,7 @@ from pathlib import Path
 import nacre
 import nbd_client
 import pytest
-from controlling import (
-    client_of,
-    control_of,
-    drive,
-    names,
-    refused,
-    served_drive,
-    serving,
-    told,
-)
+from controlling import client_of, control_of, drive, names, refused, served_drive, serving, told
 from nacre.devices.control import Control
 from nbd_client import Client
 from refusing import fails_with

@@ -17,12 +17,7 @@ from exploring import MSR, Server, Watched
 from nacre.base.table import Table
 from nacre.explorer.traces import UPLOAD_MAX
 from nacre.pages.html import table
-from nacre.pages.page import (
-    document,
-    figure,
-    listing,
-    wide,
-)
+from nacre.pages.page import document, figure, listing, wide
 from serving import Server as Served
 
 if TYPE_CHECKING:

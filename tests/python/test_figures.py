@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nacre.figures import export, mean_latency, served, title
 from nacre.figures.axes import deviate
 from nacre.figures.latency import curve
-from nacre.files.records import FIGURE_FILES
+from nacre.kinds.records import FIGURE_FILES
 from nacre.results.record import Record
 from nacre.results.served import Sample
 from refusing import fails_with

@@ -16,7 +16,7 @@ from nacre.figures.axes import whole_ticks
 from nacre.figures.by_block import MOST, by_component, columns, joined
 from nacre.figures.time_split import COLOURS
 from nacre.figures.wear import histogram
-from nacre.files.records import FIGURE_FILES
+from nacre.kinds.records import FIGURE_FILES
 from nacre.kinds.reports import report
 from nacre.results.record import IDLE, Record
 from refusing import fails_with

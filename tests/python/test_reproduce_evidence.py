@@ -7,12 +7,7 @@ import pytest
 from nacre.cli import reproduce as command
 from nacre.papers import work
 from nacre.papers.judging import judge
-from nacre.papers.judging.sensitivity import (
-    LESS,
-    MORE,
-    Value,
-    sensitivity,
-)
+from nacre.papers.judging.sensitivity import LESS, MORE, Value, sensitivity
 from nacre.papers.showing.table import verdict
 from small_paper import CLAIMS, reproduced, running, status, written
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre import kinds
-from nacre.files.records import FIGURE_FILES
 from nacre.files.staging import Staging
 from nacre.kinds import records
+from nacre.kinds.records import FIGURE_FILES
 from nacre.results.record import Record
 
 TABLE = {

@@ -8,12 +8,7 @@ import nacre
 import pytest
 from nacre.errors import ConfigError, Error
 from nacre.scenario.source import read
-from nacre.studies.engines.task import (
-    Base,
-    Task,
-    evaluate,
-    identity,
-)
+from nacre.studies.engines.task import Base, Task, evaluate, identity
 from nacre.studies.points.preparations import prepared_alike
 from refusing import fails_with
 from typer.testing import CliRunner

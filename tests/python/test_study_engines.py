@@ -23,14 +23,7 @@ from nacre.studies.engines import cluster, local
 from nacre.studies.engines.cluster import Cluster
 from nacre.studies.engines.engine import Chunks
 from nacre.studies.engines.local import Local
-from nacre.studies.engines.task import (
-    DIED,
-    Base,
-    Outcome,
-    Task,
-    evaluate,
-    identity,
-)
+from nacre.studies.engines.task import DIED, Base, Outcome, Task, evaluate, identity
 from studying import noted_tasks
 
 SOURCE = Source("", "x", ".")

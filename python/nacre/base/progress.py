@@ -8,13 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from nacre.base.text import (
-    count,
-    numbered,
-    percent,
-    printable,
-    si,
-)
+from nacre.base.text import count, numbered, percent, printable, si
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

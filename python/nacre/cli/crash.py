@@ -23,13 +23,7 @@ from nacre.results.crash import Crash
 from nacre.scenario.source import read
 from nacre.simulate.power_loss import CRASH_SEED_MAX, crash_random
 from nacre.simulate.power_loss import crash as crash_scenario
-from nacre.words.crashes import (
-    branch_table,
-    crash_facts,
-    fault_table,
-    pulled_facts,
-    recovery_table,
-)
+from nacre.words.crashes import branch_table, crash_facts, fault_table, pulled_facts, recovery_table
 
 _OF_PROGRAMS = ("check", "times", "within", "ready", "ready_timeout")
 """Options that mean something with a program alone."""

@@ -16,14 +16,7 @@ from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.step import asked, show
-from nacre.cli.terminal import (
-    flush,
-    write_json,
-    write_line,
-    write_prose,
-    write_table,
-    write_text,
-)
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
 from nacre.devices.control import Control
 from nacre.errors import Code, ConfigError, Error, Problem, config_error
 from nacre.files.atomic import look, write_file

@@ -27,12 +27,7 @@ from nacre.papers.result import Reproduction
 from nacre.papers.running.progress import RunsBar
 from nacre.papers.running.runs import Runs, Watch
 from nacre.papers.running.target import Target
-from nacre.papers.showing.table import (
-    claims,
-    moves,
-    notes,
-    without,
-)
+from nacre.papers.showing.table import claims, moves, notes, without
 from nacre.papers.spec.paper import papers
 from nacre.papers.work import jobs_of, keeping, targets
 from nacre.studies.engines.local import Local

@@ -26,9 +26,9 @@ from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.files.atomic import look_apart
-from nacre.files.records import RECORD_FILES
 from nacre.files.staging import Staging
 from nacre.kinds import records
+from nacre.kinds.records import RECORD_FILES
 from nacre.results.origins import assumed
 from nacre.results.record import Record
 from nacre.scenario.prices import given, priced

@@ -21,15 +21,7 @@ from nacre.cli.terminal import flush, write_json, write_line, write_prose, write
 from nacre.studies.keep.store import Store
 from nacre.studies.points.planner import sound
 from nacre.studies.result import StudyResult, summed
-from nacre.studies.work import (
-    End,
-    conduct,
-    engine_called,
-    foreign,
-    keeping,
-    reused,
-    save,
-)
+from nacre.studies.work import End, conduct, engine_called, foreign, keeping, reused, save
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,12 +115,7 @@ def _told(directory: Path) -> Iterator[None]:
 
 
 def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
-    from nacre.words.studies import (
-        best,
-        decisive,
-        facts,
-        others,
-    )
+    from nacre.words.studies import best, decisive, facts, others
 
     before = reused(result, kept)
     again = f", {before:,} of them there already" if before else ""

@@ -13,12 +13,7 @@ import typer
 from nacre import traces
 from nacre.base.progress import Bar
 from nacre.base.table import Table
-from nacre.base.text import (
-    count,
-    numbered,
-    percent,
-    size,
-)
+from nacre.base.text import count, numbered, percent, size
 from nacre.base.view import View
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded

@@ -13,13 +13,7 @@ from nacre import _core
 from nacre.errors import Code, Problem, config_error
 from nacre.results.record import Record
 from nacre.results.served import Service
-from nacre.scenario.source import (
-    Scenario,
-    Source,
-    assignments,
-    read,
-    without_workload,
-)
+from nacre.scenario.source import Scenario, Source, assignments, read, without_workload
 from nacre.simulate.running import state_of
 
 Timing: TypeAlias = Literal["emulated", "compensated", "none"]

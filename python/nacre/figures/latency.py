@@ -121,3 +121,13 @@ def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[st
     less = percent(1 - means[best] / means[worst])
     headline = f"{best} has the fastest {op}s: {duration(means[best])} on average"
     return headline, f"{less} less than {worst}; "
+
+
+def of_record(record: Record, op: Op | None = None) -> alt.Chart:
+    """The latencies of one record: of both kinds of requests, or of one."""
+    return latency([record], ops=_ops(record, op))
+
+
+def _ops(record: Record, op: Op | None) -> Sequence[Op]:
+    both: tuple[Op, ...] = ("read", "write")
+    return [op] if op else [each for each in both if record.latency[each]] or both

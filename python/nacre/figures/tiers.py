@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from nacre.base.text import (
-    count,
-    percent,
-    printable,
-    size,
-)
+from nacre.base.text import count, percent, printable, size
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import clock

@@ -184,3 +184,9 @@ def _most(record: Record, op: Op) -> str:
         return f"{share} of {op} time is {activity}"
     spent_there = f"{percent(by_component[where] / whole)} of {op} time is in {where}"
     return spent_there if len(own) == 1 else f"{spent_there}; {share} is its {activity}"
+
+
+def of_record(record: Record) -> alt.LayerChart:
+    """Where the time of the requests of one record went."""
+    both: tuple[Op, ...] = ("read", "write")
+    return time_spent([record], ops=[op for op in both if record.latency[op]] or both)

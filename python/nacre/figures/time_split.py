@@ -7,12 +7,7 @@ from typing import Any, cast
 
 import altair as alt
 
-from nacre.base.text import (
-    count,
-    duration,
-    percent,
-    printable,
-)
+from nacre.base.text import count, duration, percent, printable
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.results.record import IDLE, Record

@@ -8,13 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from nacre.base.text import (
-    count,
-    duration,
-    percent,
-    significant,
-    size,
-)
+from nacre.base.text import count, duration, percent, significant, size
 from nacre.base.view import View
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL, clock

@@ -17,21 +17,6 @@ from nacre.results import tables
 from nacre.results.record import SCHEMA, Late, Record
 
 RECORD_FILE = "record.json"
-FIGURE_FILES = tuple(
-    f"{name}.{suffix}"
-    for name in (
-        "latency",
-        "throughput",
-        "time_spent",
-        "time_split",
-        "wear",
-        "cleaning",
-        "blocks",
-        "tiers",
-    )
-    for suffix in ("svg", "png")
-)
-RECORD_FILES = (RECORD_FILE, *FIGURE_FILES)
 LATENCY_FILE = "latency.parquet"
 TIME_FILE = "time.parquet"
 

@@ -15,13 +15,7 @@ from nacre.kinds.kind import Kind, Line
 from nacre.results.crash import Crash
 from nacre.results.origins import assumed
 from nacre.words import headlines
-from nacre.words.crashes import (
-    NOT_MEASURED,
-    branch_table,
-    crash_facts,
-    fault_table,
-    recovery_table,
-)
+from nacre.words.crashes import NOT_MEASURED, branch_table, crash_facts, fault_table, recovery_table
 from nacre.words.summary import Figures, Summary, filled
 
 if TYPE_CHECKING:

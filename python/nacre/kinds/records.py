@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from nacre.base import toml
 from nacre.base.table import Table
@@ -22,8 +24,6 @@ from nacre.words.records import tables as all_tables
 from nacre.words.summary import Figures, Summary, filled
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from nacre.kinds.kind import Plots
 
 
@@ -38,51 +38,46 @@ def _summary(record: Record) -> Summary:
     )
 
 
+CHARTS: Mapping[str, Callable[[Record], bool]] = {
+    "latency": lambda record: any(_done(record)),
+    "throughput": lambda record: (
+        any(_done(record)) and record.time_series().height > 0 and record.simulated_s > 0
+    ),
+    "time_spent": lambda record: any(record.time_spent[op] for op in _done(record)),
+    "time_split": lambda record: (
+        any(_done(record)) and any(part.resources for part in record.components)
+    ),
+    "wear": lambda record: bool(tables.owners(record, "blocks", "erases")),
+    "cleaning": lambda record: (
+        bool(tables.owners(record, "cleaning", "cost")) and record.cleaning()["cost"].count() > 0
+    ),
+    "blocks": lambda record: bool(tables.owners(record, "blocks", "live_share")),
+    "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
+}
+"""The figures of a record, and for which records there is data. What draws one is in the module of
+`nacre.figures` of its name: its function `of_record`, or the one that is called like it."""
+FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg", "png"))
+RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
+
+
 def figures(record: Record) -> Figures:
     """What draws the figures that a record has data for."""
-    from nacre import figures as of
-
-    ops: tuple[Op, ...] = ("read", "write")
-    done = [op for op in ops if record.latency[op]]
-    makers: dict[str, Any] = {}
-    if done:
-        makers["latency"] = partial(of.latency, [record], ops=done)
-    if done and record.time_series().height and record.simulated_s > 0:
-        makers["throughput"] = partial(of.throughput, record)
-    if any(record.time_spent[op] for op in done):
-        makers["time_spent"] = partial(of.time_spent, [record], ops=done)
-    if done and any(part.resources for part in record.components):
-        makers["time_split"] = partial(of.time_split, record)
-    if tables.owners(record, "blocks", "erases"):
-        makers["wear"] = partial(of.wear, record)
-    if tables.owners(record, "cleaning", "cost") and record.cleaning()["cost"].count():
-        makers["cleaning"] = partial(of.cleaning, record)
-    if tables.owners(record, "blocks", "live_share"):
-        makers["blocks"] = partial(of.blocks, record)
-    if tables.owners(record, "epochs", "fastest_share"):
-        makers["tiers"] = partial(of.tiers, record)
-    return makers
+    plots = _plots()
+    return {name: partial(plots[name], record) for name, has in CHARTS.items() if has(record)}
 
 
 def _plots() -> Plots:
-    from nacre import figures as of
+    found = {}
+    for name in CHARTS:
+        module = import_module(f"nacre.figures.{name}")
+        found[name] = getattr(module, "of_record", None) or getattr(module, name)
+    return found
 
-    def latency(record: Record, op: Op | None = None) -> alt.TopLevelMixin:
-        return of.latency([record], ops=[op] if op else ["read", "write"])
 
-    def time_spent(record: Record) -> alt.TopLevelMixin:
-        return of.time_spent([record], ops=["read", "write"])
-
-    return {
-        "latency": latency,
-        "throughput": of.throughput,
-        "time_spent": time_spent,
-        "time_split": of.time_split,
-        "wear": of.wear,
-        "cleaning": of.cleaning,
-        "blocks": of.blocks,
-        "tiers": of.tiers,
-    }
+def _done(record: Record) -> list[Op]:
+    """The kinds of requests that there were."""
+    ops: tuple[Op, ...] = ("read", "write")
+    return [op for op in ops if record.latency[op]]
 
 
 def write(staging: Staging, record: Record) -> None:
@@ -93,7 +88,7 @@ def write(staging: Staging, record: Record) -> None:
     for name, data in files.files(record).items():
         staging.write(name, data)
     saved = staging.directory / files.RECORD_FILE
-    staging.discard([*files.FIGURE_FILES, *files.files_of_saved(saved)])
+    staging.discard([*FIGURE_FILES, *files.files_of_saved(saved)])
     staging.commit()
 
 
@@ -149,7 +144,7 @@ KIND = Kind(
     figures=figures,
     plots=_plots,
     section=_section,
-    names=files.RECORD_FILES,
+    names=RECORD_FILES,
     write=write,
     read=files.read,
 )

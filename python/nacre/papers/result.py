@@ -7,12 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nacre.papers.judging.evidence import Fit, fits, summed
-from nacre.papers.judging.judge import (
-    Row,
-    failed,
-    outlived,
-    rows,
-)
+from nacre.papers.judging.judge import Row, failed, outlived, rows
 from nacre.papers.measures.measures import Results
 from nacre.papers.running.outcome import Outcomes, Result
 from nacre.papers.running.served import Served

@@ -12,12 +12,7 @@ from nacre.papers.result import Reproduction
 from nacre.papers.running.progress import RunsBar
 from nacre.papers.running.runs import Runs, Watch
 from nacre.papers.running.target import Target
-from nacre.papers.spec.paper import (
-    SHIPPED,
-    figure_of,
-    find,
-    papers,
-)
+from nacre.papers.spec.paper import SHIPPED, figure_of, find, papers
 from nacre.papers.spec.plan import Job
 from nacre.studies.engines.engine import Engine
 from nacre.studies.engines.local import Local

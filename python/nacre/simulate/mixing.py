@@ -16,12 +16,7 @@ from nacre.base.view import View
 from nacre.errors import Error, Problem, config_error
 from nacre.results.mixes import Mixes, Tier
 from nacre.scenario.prices import Prices, priced
-from nacre.scenario.source import (
-    Scenario,
-    Source,
-    assignments,
-    read,
-)
+from nacre.scenario.source import Scenario, Source, assignments, read
 
 if TYPE_CHECKING:
     import numpy as np

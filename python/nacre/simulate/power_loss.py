@@ -11,13 +11,7 @@ from nacre import _core
 from nacre.base.progress import answering
 from nacre.errors import Problem, config_error, unknown
 from nacre.results.crash import Crash
-from nacre.scenario.source import (
-    Scenario,
-    Source,
-    assignments,
-    read,
-    without_workload,
-)
+from nacre.scenario.source import Scenario, Source, assignments, read, without_workload
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
 """Called about ten times a second with points tried and points in all; returning True ends it."""

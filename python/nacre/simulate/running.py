@@ -16,13 +16,7 @@ from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.results.checked import CheckedScenario
 from nacre.results.record import Late, Record
 from nacre.scenario.prices import Prices, priced
-from nacre.scenario.source import (
-    Scenario,
-    Source,
-    read,
-    with_functions,
-    without_workload,
-)
+from nacre.scenario.source import Scenario, Source, read, with_functions, without_workload
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
 """Called about ten times a second with requests done, requests in all (or None) and seconds

@@ -10,12 +10,7 @@ from typing import ClassVar
 from nacre import _core
 from nacre.base.view import View
 from nacre.errors import Code, Problem, config_error
-from nacre.scenario.source import (
-    Scenario,
-    read,
-    with_functions,
-    without_workload,
-)
+from nacre.scenario.source import Scenario, read, with_functions, without_workload
 
 Request = tuple[str, int, int]
 """What is asked: `read`, `write`, `trim` or `flush`; the first byte; how many bytes."""

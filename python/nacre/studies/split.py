@@ -18,20 +18,9 @@ from nacre.base.text import printable
 from nacre.errors import SEED_MAX, Error, Problem, config_error
 from nacre.files.atomic import unfinished, write_file
 from nacre.results.record import Record
-from nacre.scenario.source import (
-    Scenario,
-    Source,
-    assignments,
-    parsed,
-    read,
-)
+from nacre.scenario.source import Scenario, Source, assignments, parsed, read
 from nacre.studies.engines.engine import Engine, Name
-from nacre.studies.engines.task import (
-    Base,
-    Part,
-    Task,
-    identity,
-)
+from nacre.studies.engines.task import Base, Part, Task, identity
 from nacre.studies.engines.tls import Files
 from nacre.studies.points.point import Points
 from nacre.studies.work import engine_called

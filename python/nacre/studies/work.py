@@ -20,12 +20,7 @@ from nacre.results.checked import CheckedStudy
 from nacre.studies.engines.engine import Engine, Name
 from nacre.studies.engines.task import Base, Task, identity
 from nacre.studies.engines.tls import Files, tls_of
-from nacre.studies.keep.store import (
-    FIGURE_FILES,
-    TABLE_FILE,
-    Memory,
-    Store,
-)
+from nacre.studies.keep.store import FIGURE_FILES, TABLE_FILE, Memory, Store
 from nacre.studies.live import LiveStudy
 from nacre.studies.points.planner import Planner, sound
 from nacre.studies.points.point import Point

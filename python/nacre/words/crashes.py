@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nacre.base.table import Table
-from nacre.base.text import (
-    NOTHING,
-    count,
-    duration,
-    size,
-)
+from nacre.base.text import NOTHING, count, duration, size
 
 if TYPE_CHECKING:
     from nacre.devices.program import Pulled

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from nacre.base.text import (
-    amount,
-    count,
-    duration,
-    percent,
-    si,
-    size,
-)
+from nacre.base.text import amount, count, duration, percent, si, size
 from nacre.words.traces import missed_by_lru
 
 if TYPE_CHECKING:

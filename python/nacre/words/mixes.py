@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nacre.base.table import Table
-from nacre.base.text import (
-    NOTHING,
-    amount,
-    count,
-    duration,
-    numbered,
-    percent,
-    significant,
-    size,
-)
+from nacre.base.text import NOTHING, amount, count, duration, numbered, percent, significant, size
 
 if TYPE_CHECKING:
     import polars as pl

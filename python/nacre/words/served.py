@@ -7,26 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nacre.base.table import Table
-from nacre.base.text import (
-    NOTHING,
-    count,
-    duration,
-    percent,
-    significant,
-    size,
-    with_unit,
-)
+from nacre.base.text import NOTHING, count, duration, percent, significant, size, with_unit
 
 if TYPE_CHECKING:
     from nacre.base.view import View
     from nacre.results.record import Component
-    from nacre.results.served import (
-        ExportStatistics,
-        Harm,
-        Outage,
-        Recorded,
-        Statistics,
-    )
+    from nacre.results.served import ExportStatistics, Harm, Outage, Recorded, Statistics
 
 _MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
 _SHOWN = {"p999": "p99.9", "p9999": "p99.99"}

@@ -8,15 +8,7 @@ from typing import Any
 import polars as pl
 
 from nacre.base.table import Table
-from nacre.base.text import (
-    NOTHING,
-    amount,
-    count,
-    duration,
-    percent,
-    si,
-    significant,
-)
+from nacre.base.text import NOTHING, amount, count, duration, percent, si, significant
 from nacre.studies.analysis.pareto import conditions, groups
 from nacre.studies.analysis.table import COSTS, bases, ci95
 from nacre.studies.points.repeats import columns

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from nacre.base.table import Table
-from nacre.base.text import (
-    count,
-    duration,
-    percent,
-    significant,
-    size,
-)
+from nacre.base.text import count, duration, percent, significant, size
 from nacre.base.view import View
 
 _NS = 1e9

@@ -13,12 +13,7 @@ from fractions import Fraction
 
 from nacre.base.text import numbered
 from nacre.interop.fio.engine import Engine
-from nacre.interop.fio.pattern import (
-    READ,
-    TRIM,
-    WRITE,
-    Pattern,
-)
+from nacre.interop.fio.pattern import READ, TRIM, WRITE, Pattern
 from nacre.interop.fio.reader import Reader
 
 ENDLESS = 1_000_000_000

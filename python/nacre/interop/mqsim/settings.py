@@ -9,12 +9,7 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from nacre.errors import Problem, config_error, unknown
-from nacre.interop.mqsim.contradictions import (
-    Settings,
-    at_setting,
-    of_drive,
-    of_flow,
-)
+from nacre.interop.mqsim.contradictions import Settings, at_setting, of_drive, of_flow
 
 Kind: TypeAlias = Callable[[str], Any] | tuple[str, ...]
 """How a value is read, or the words it may be."""

@@ -9,14 +9,7 @@ from typing import Any, TypeAlias
 
 from nacre.base.view import View
 from nacre.errors import Error
-from nacre.papers.measures import (
-    drives,
-    envy,
-    nvm_servers,
-    nvram_cards,
-    onyx,
-    pcm_enterprise,
-)
+from nacre.papers.measures import drives, envy, nvm_servers, nvram_cards, onyx, pcm_enterprise
 from nacre.papers.running.outcome import Outcomes, Result, UnknownError
 from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.paper import Paper

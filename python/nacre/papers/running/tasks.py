@@ -15,13 +15,7 @@ from nacre.papers.spec.plan import Job
 from nacre.results.record import Record
 from nacre.scenario.source import Source, assignments
 from nacre.simulate.mixing import counted, of
-from nacre.studies.engines.task import (
-    Base,
-    Columns,
-    Outcome,
-    Task,
-    compact,
-)
+from nacre.studies.engines.task import Base, Columns, Outcome, Task, compact
 from nacre.studies.points.point import Points
 
 

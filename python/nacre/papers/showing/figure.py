@@ -12,12 +12,7 @@ from nacre.figures import theme
 from nacre.papers.judging.judge import Row, number, rows
 from nacre.papers.measures.measures import Results
 from nacre.papers.running.outcome import UnknownError
-from nacre.papers.showing.forms import (
-    columns,
-    course,
-    distribution,
-    surface,
-)
+from nacre.papers.showing.forms import columns, course, distribution, surface
 from nacre.papers.showing.stacks import stacks
 from nacre.papers.showing.table import published, verdict
 from nacre.papers.spec.claim import Claim

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from nacre.base.table import Table
 from nacre.base.text import NOTHING
 from nacre.papers.judging.held_out import Held, Without
-from nacre.papers.judging.judge import (
-    Row,
-    failed,
-    number,
-    unexpected,
-)
+from nacre.papers.judging.judge import Row, failed, number, unexpected
 from nacre.papers.judging.sensitivity import Doubt, Sensitivity
 
 _MOVED = 0.01

@@ -11,12 +11,7 @@ from nacre.errors import config_error, unknown
 from nacre.papers.spec import entry, plan
 from nacre.papers.spec.claim import Claim, read_claim
 from nacre.papers.spec.entry import Entry
-from nacre.papers.spec.plan import (
-    Group,
-    Plan,
-    Point,
-    Selection,
-)
+from nacre.papers.spec.plan import Group, Plan, Point, Selection
 
 SHIPPED = Path(__file__).parent.parent / "systems"
 """Where the papers lie: a folder each, with `claims.toml` and `plan.toml`."""

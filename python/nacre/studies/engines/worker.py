@@ -15,12 +15,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Never
 
-from nacre.studies.engines.task import (
-    Base,
-    Outcome,
-    Task,
-    evaluate,
-)
+from nacre.studies.engines.task import Base, Outcome, Task, evaluate
 
 _SILENCE_S = 0.1
 """Outcomes wait this long for company."""
