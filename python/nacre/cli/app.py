@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 import typer.main
-from typer.core import TyperGroup
 
 from nacre import __version__
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.interrupt import heed
+from nacre.cli.listed import Listed
 from nacre.cli.settable import Settable
 from nacre.cli.terminal import OutputError
 
@@ -74,7 +74,7 @@ def _load(name: str, place: str) -> Any:
     return typer.main.get_group(made).commands[name]
 
 
-class _Words(TyperGroup):
+class _Words(Listed):
     """The words behind `nacre`."""
 
     def __init__(self, **settings: Any) -> None:

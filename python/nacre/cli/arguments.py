@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,24 @@ ReplaceResults = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
+
+class EngineName(StrEnum):
+    """What runs the points."""
+
+    LOCAL = "local"
+    DASK = "dask"
+
+
+TlsCa = Annotated[
+    Path | None,
+    typer.Option("--tls-ca", metavar="PEM", help="Authority of a Dask cluster with TLS."),
+]
+TlsCert = Annotated[
+    Path | None, typer.Option("--tls-cert", metavar="PEM", help="Our certificate for it.")
+]
+TlsKey = Annotated[
+    Path | None, typer.Option("--tls-key", metavar="PEM", help="The key of our certificate.")
+]
 
 _ROOTS = ("schema", "name", "summary", "workload", "stack", "run")
 """What a scenario has itself."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
 
 from nacre.base.table import Table
 from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded, warn
+from nacre.cli.listed import Listed
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import Problem, config_error
 from nacre.files.atomic import write_file
@@ -23,7 +23,7 @@ from nacre.interop.mqsim.settings import Flow
 _T = TypeVar("_T")
 
 
-class _Simulators(TyperGroup):
+class _Simulators(Listed):
     """The simulators there are; saved results that are given instead are told how to compare."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

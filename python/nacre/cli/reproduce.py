@@ -13,7 +13,7 @@ import typer
 from nacre import kinds
 from nacre.base.doing import Doing
 from nacre.cli import completing
-from nacre.cli.arguments import place
+from nacre.cli.arguments import Json, place
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
@@ -58,7 +58,7 @@ def reproduce(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the runs the directory holds.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Json = False,
     vary: Annotated[
         bool,
         typer.Option(

@@ -13,14 +13,17 @@ from nacre.base.progress import Bar
 from nacre.base.view import View
 from nacre.cli.arguments import (
     ConvertedPrices,
+    EngineName,
     Json,
     ReplaceResults,
     Scenario,
     Settings,
+    TlsCa,
+    TlsCert,
+    TlsKey,
     place,
     settings_of,
 )
-from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table

@@ -13,8 +13,7 @@ from nacre import __version__
 from nacre.base.doing import Doing
 from nacre.base.progress import Bar
 from nacre.cli import completing
-from nacre.cli.arguments import place
-from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
+from nacre.cli.arguments import EngineName, Json, TlsCa, TlsCert, TlsKey, place
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
@@ -60,7 +59,7 @@ def study(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the study the directory holds.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Run many designs: a sweep over axes, or a search."""
     with Doing("checking the study"):

@@ -15,8 +15,9 @@ from nacre.base.progress import Bar
 from nacre.base.table import Table
 from nacre.base.text import count, numbered, percent, size
 from nacre.base.view import View
-from nacre.cli.arguments import Force, place
+from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
+from nacre.cli.listed import Listed
 from nacre.cli.reading import NONE, reading
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX, TraceError
@@ -27,7 +28,7 @@ from nacre.results.traces import FittedWorkload
 from nacre.traces import Options
 from nacre.words.traces import request_sizes, trace_facts, trace_shape
 
-app = typer.Typer(help="Look into, convert, sample and imitate block traces.")
+app = typer.Typer(help="Look into, convert, sample and imitate block traces.", cls=Listed)
 
 
 class Sampling(StrEnum):
@@ -49,7 +50,6 @@ Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE...", help="Several are merged by time; - is standard input."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Output = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE", parser=place, help="The file to write.")
 ]

@@ -65,11 +65,7 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     """
     source, settings = read(scenario), assignments(overrides)
     path, begin = None if image is None else os.fspath(image), state_of(start)
-    with source.cited():
-        core = _core.Memory.open(
-            source.text, source.name, source.directory, settings, path, begin, checksums
-        )
-    return Memory(core, path)
+    return Memory(source.call(_core.Memory.open, settings, path, begin, checksums), path)
 
 
 class Memory:

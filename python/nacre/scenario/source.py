@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from nacre import _core
 from nacre.base import toml
@@ -21,6 +21,9 @@ from nacre.errors import ConfigError, Problem, config_error, unknown
 
 _STUDY = re.compile(r"^\[\[axis\]\]", re.MULTILINE)
 _STACK = re.compile(r"^(\[stack\]|stack\b)", re.MULTILINE)
+
+
+T = TypeVar("T")
 
 
 class Configuration(Protocol):
@@ -65,6 +68,16 @@ class Source(NamedTuple):
             elif told == error.problems:
                 raise
             raise config_error(told) from None
+
+    def call(
+        self, function: Callable[..., T], settings: Sequence[tuple[str, str]], *more: Any
+    ) -> T:
+        """What a function of the core says to the scenario with these settings.
+
+        The core takes text, name and directory first; its mistakes cite lines as `cited` does.
+        """
+        with self.cited():
+            return function(self.text, self.name, self.directory, list(settings), *more)
 
     def placed(self, document: dict[str, Any]) -> dict[str, Any]:
         """The document of the model with a name, and with places that exist."""

@@ -106,12 +106,10 @@ def counted(
     progress: Progress | None = None,
 ) -> tuple[dict[str, Any], Columns]:
     """What `of` makes mixes of: tiers and accesses, and the columns of every mix."""
-    with source.cited():
-        given = (source.text, source.name, source.directory, settings)
-        found = _core.mixes(*given, steps, answering(progress))
-        if found is None:
-            raise Error("stopped before the whole workload was counted", "stopped")
-        resolved = json.loads(_core.check(*given))
+    found = source.call(_core.mixes, settings, steps, answering(progress))
+    if found is None:
+        raise Error("stopped before the whole workload was counted", "stopped")
+    resolved = json.loads(source.call(_core.check, settings))
     text, columns = found
     document = source.placed({"origins": [], **json.loads(text)})
     devices = [tier["device"] for tier in resolved["scenario"]["stack"]["tier"]]

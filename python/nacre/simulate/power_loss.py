@@ -52,17 +52,8 @@ def crash(
         raise config_error(problems)
     settings = assignments(overrides)
     settings = [*without_workload(source, settings), *settings]
-    with source.cited():
-        document = _core.crash(
-            source.text,
-            source.name,
-            source.directory,
-            settings,
-            _within("points", points),
-            _within("seed", seed),
-            list(faults),
-            answering(progress),
-        )
+    tried = (_within("points", points), _within("seed", seed), list(faults), answering(progress))
+    document = source.call(_core.crash, settings, *tried)
     return _crash(document, source, settings, name=None, scenario=None, seed=seed)
 
 
@@ -77,7 +68,7 @@ def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None =
 
 def _crash(document: str, source: Source, settings: list[tuple[str, str]], **what: Any) -> Crash:
     """What was found, with where the values of the stack come from."""
-    resolved = _core.check(source.text, source.name, source.directory, settings)
+    resolved = source.call(_core.check, settings)
     checked = source.placed(json.loads(resolved))
     of_stack = [origin for origin in checked["origins"] if origin["path"].startswith("stack")]
     name = what["name"] or checked["name"]

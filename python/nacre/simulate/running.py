@@ -64,17 +64,9 @@ def run(
     if until is not None:
         settings += _going_on(source, settings, until)
     begin, place = state_of(start), None if save_state is None else os.fspath(save_state)
-    with reporting(progress, Bar("simulating", "requests")) as tick, source.cited():
-        document, columns = _core.run(
-            source.text,
-            source.name,
-            source.directory,
-            settings,
-            seed,
-            answering(tick),
-            cleaners,
-            begin,
-            place,
+    with reporting(progress, Bar("simulating", "requests")) as tick:
+        document, columns = source.call(
+            _core.run, settings, seed, answering(tick), cleaners, begin, place
         )
     record = Record(source.placed(json.loads(document)), Late(columns.arrays))
     if place is not None and record.complete:
@@ -95,8 +87,7 @@ def check(
     """
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
     none = [] if needs_workload else without_workload(source, settings)
-    with source.cited():
-        text = _core.check(source.text, source.name, source.directory, [*none, *settings], cleaners)
+    text = source.call(_core.check, [*none, *settings], cleaners)
     document = source.placed(json.loads(text))
     if none:
         del document["scenario"]["workload"]

@@ -74,8 +74,7 @@ def step(
     source, (settings, _) = read(scenario), with_functions(overrides)
     asked = [_asked(request) for request in requests]
     settings = [*without_workload(source, settings), *settings]
-    with source.cited():
-        document = _core.step(source.text, source.name, source.directory, settings, asked)
+    document = source.call(_core.step, settings, asked)
     return [Answer(answer) for answer in json.loads(document)]
 
 

@@ -158,13 +158,7 @@ class StudyResult(Result):
         lines = (line.partition("=") for line in found[0].split("\n") if line)
         settings = [(path, value) for path, _, value in lines]
         source = design.source
-        with source.cited():
-            text = _core.check(
-                source.text,
-                source.name,
-                source.directory,
-                [(path, value) for path, value in settings],
-            )
+        text = source.call(_core.check, settings)
         return tuple(View(origin) for origin in source.placed(json.loads(text))["origins"])
 
     def to_polars(self) -> pl.DataFrame:

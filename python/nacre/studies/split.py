@@ -96,7 +96,7 @@ def planned(
         settings = [*settings, ("run.seed", str(seed))]
     with source.cited():
         _read_again(source, settings)
-        parts = _core.split_parts(source.text, source.name, source.directory, settings, way, watch)
+    parts = source.call(_core.split_parts, settings, way, watch)
     if parts is None:
         raise KeyboardInterrupt
     points = Points(source, {})

@@ -76,10 +76,7 @@ class Part(Task):
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
         """The text of the part."""
-        source = self.source
-        with source.cited():
-            text = _core.run_part(source.text, source.name, source.directory, list(self.settings))
-        return text, None
+        return self.source.call(_core.run_part, list(self.settings)), None
 
 
 class Outcome(NamedTuple):
