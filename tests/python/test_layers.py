@@ -11,6 +11,7 @@ import pytest
 LAYERS = (
     ("errors", "base"),
     ("config", "policies", "scenario"),
+    ("catalog",),
     ("results",),
     ("files",),
     ("traces",),

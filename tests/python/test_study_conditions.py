@@ -5,12 +5,7 @@ from typing import Any
 import nacre
 import pytest
 from nacre.errors import ConfigError
-from nacre.words.studies import (
-    best,
-    decisive,
-    facts,
-    others,
-)
+from nacre.words.studies import best, decisive, facts, others
 from refusing import fails_with
 
 READ, WRITE = "stack.read", "stack.write"

@@ -10,14 +10,7 @@ from typing import Any, Self
 
 from nacre.errors import Code, ConfigError, Error, Problem, config_error
 from nacre.studies.engines.engine import PATIENCE_S, Chunks
-from nacre.studies.engines.task import (
-    Base,
-    Outcome,
-    Task,
-    died,
-    evaluate,
-    identity,
-)
+from nacre.studies.engines.task import Base, Outcome, Task, died, evaluate, identity
 from nacre.studies.engines.tls import SCHEME, Tls
 
 CHUNK_S = 1.0

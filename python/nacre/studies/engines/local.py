@@ -20,12 +20,7 @@ from typing import Self
 
 from nacre.errors import Error
 from nacre.studies.engines.engine import PATIENCE_S, Chunks
-from nacre.studies.engines.task import (
-    Base,
-    Outcome,
-    Task,
-    died,
-)
+from nacre.studies.engines.task import Base, Outcome, Task, died
 
 WORKER = ("-m", "nacre.studies.engines.worker")
 CHUNK_S = 0.25

@@ -20,21 +20,8 @@ from typing import TYPE_CHECKING, Any, Self
 from nacre import _core
 from nacre.files.atomic import unfinished, write_file
 from nacre.studies.engines.task import Outcome
-from nacre.studies.keep.lock import (
-    LOCK,
-    ForeignLockError,
-    HeldError,
-    Lock,
-)
-from nacre.studies.keep.parquet import (
-    POINTS,
-    frame,
-    mistake,
-    outcomes,
-    parts,
-    record,
-    table,
-)
+from nacre.studies.keep.lock import LOCK, ForeignLockError, HeldError, Lock
+from nacre.studies.keep.parquet import POINTS, frame, mistake, outcomes, parts, record, table
 from nacre.studies.spec.metrics import Value, measured
 
 if TYPE_CHECKING:
