@@ -10,6 +10,8 @@ mod energies;
 mod event_conformance;
 pub mod flash_disk_cache;
 mod frames;
+#[cfg(test)]
+mod host;
 pub mod network;
 #[cfg(test)]
 mod pages_held;
@@ -22,6 +24,8 @@ pub mod server_cache;
 mod server_cache_events;
 pub mod tiers;
 mod unfinished;
+mod visit;
+mod visits;
 #[cfg(test)]
 mod workbench;
 
@@ -36,4 +40,8 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
 ];
 
 /// Of these, the devices that have been converted to discrete events.
-pub static EVENTS: &[nacre_device::EventRoom] = &[network::EVENTS, server_cache_events::EVENTS];
+pub static EVENTS: &[nacre_device::EventRoom] = &[
+    network::EVENTS,
+    server_cache_events::EVENTS,
+    tiers::EVENTS,
+];

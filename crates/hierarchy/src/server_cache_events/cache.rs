@@ -3,11 +3,11 @@
 use super::fetch::Fetch;
 use super::levels::{Levels, Moves};
 use super::ops::Operations;
-use super::visit::Visit;
 use super::write_back::WriteBack;
 use crate::server_cache::FillMode;
 use crate::server_cache::cache::Behaviour;
 use crate::server_cache::map::Map;
+use crate::visit::Visit;
 use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, ComponentId, Request, Time};

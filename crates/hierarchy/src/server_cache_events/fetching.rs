@@ -3,8 +3,8 @@
 use super::cache::ServerCache;
 use super::fetch::{Fetch, Waiting};
 use super::ops::{NONE, Step};
-use super::visit::Part;
 use crate::server_cache::FillMode;
+use crate::visit::Part;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Stage, Status, Time};
 

@@ -45,7 +45,6 @@ mod reads;
 mod report;
 #[cfg(test)]
 mod tests;
-mod visit;
 mod visits;
 mod write_back;
 mod writes;

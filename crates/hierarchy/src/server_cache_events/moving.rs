@@ -3,8 +3,8 @@
 use super::cache::ServerCache;
 use super::levels::Move;
 use super::ops::{NONE, Operation, Step};
-use super::visit::Part;
 use crate::server_cache::{FillMode, LEVELS_MAX};
+use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 

@@ -4,8 +4,8 @@ use super::cache::ServerCache;
 use super::levels::Spot;
 use super::moving::Origin;
 use super::ops::{NONE, Step};
-use super::visit::Part;
 use crate::server_cache::parts::{at, part_of, whole};
+use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 

@@ -1,7 +1,7 @@
 //! How a request of the host is served part by part, and completes.
 
 use super::cache::ServerCache;
-use super::visit::Part;
+use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Stage, Status, Time};
 

@@ -4,9 +4,9 @@ use super::cache::ServerCache;
 use super::levels::{Move, Spot};
 use super::moving::Origin;
 use super::ops::{Operation, Step};
-use super::visit::Part;
 use crate::server_cache::LEVELS_MAX;
 use crate::server_cache::parts::{at, part_of, within};
+use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 

@@ -14,7 +14,8 @@
 //! places. They are exchanged `chunk` by `chunk` through memory: a chunk of each is read and written to the
 //! place of the other, on the devices that serve the host, which waits for them where they are busy. The next chunks
 //! follow when these are written, and not so early that both directions together exceed
-//! `migration_bandwidth`. The part of an extent that is exchanged is served from its new place at once.
+//! `migration_bandwidth`. A chunk is read when the writes of the host to it in progress have ended. Until it is in its place,
+//! writes of the host to it wait, and from when on it is in memory it is read there, which takes no time.
 //! Moves that an epoch leaves undone are forgotten, but for the one that has begun.
 //!
 //! # Counters
@@ -33,7 +34,7 @@
 //! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
 //!
 //! Where extents lie survives a loss of power, and so does a chunk on its way, in a buffer that has power of its
-//! own: it is written again when the power is back. To a tier that promises only what was flushed a chunk moves
+//! own: it is written again when the tiers are ready. To a tier that promises only what was flushed a chunk moves
 //! with a flush.
 //!
 //! Where a tier cannot return a chunk, the exchange ends: both extents stay as they are, and where a part of them has
@@ -42,21 +43,20 @@
 //!
 //! # Leaves out
 //! Volumes: requests come from one address space, as volume 0. The memory and time of the tables and of the
-//! buffer. What is
-//! exchanged is read and written at its time, whatever the host asks meanwhile of the same chunk. More than
-//! 65,536 epochs are simulated and not drawn.
+//! buffer. More than 65,536 epochs are simulated and not drawn.
 //!
 //! # Sources
 //! kim-2014: extents over PCM, flash and disk, static-optimal and dynamic; cost as the sum over tiers.
 //!
 //! # Checks
-//! Every read is served by the tier that a naive model says; mean latency of a closed loop of one is the mean
+//! Completion times equal those of a naive simulation, while extents move; mean latency of a closed loop of one is the mean
 //! of the tiers' latencies weighted by accesses; parts and bytes are conserved; every extent is in one place
 //! and every place has one extent, after any number of exchanges. What was flushed is there or told as lost over
 //! drives that wear out, and a chunk that no tier takes is read from the buffer.
 
 mod buffer;
 mod device;
+mod events;
 mod migration;
 pub mod mixes;
 mod model;
@@ -67,13 +67,13 @@ mod tier;
 
 use crate::placement::assignment::Speed;
 use crate::placement::surface::boundary;
-use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
+use crate::placement::{self, Decider, Placement, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::Tiers;
 use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
 };
-use nacre_device::{Builder, DeviceFamily, SizedAccesses};
-use nacre_kernel::{Bandwidth, Bytes, Ratio};
+use nacre_device::{Builder, DeviceFamily, EventRoom, SizedAccesses};
+use nacre_kernel::{Bandwidth, Bytes, ComponentId, Ratio};
 use tier::Tier;
 
 /// Extents over tiers of devices.
@@ -170,52 +170,83 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "tiers",
         "extents over tiers of devices, placed once or moved to where they are wanted",
         &["kim-2014"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
-        let id = builder.component();
-        let config: Config = slot.config(builder.families());
-        let shares = extents_by_share(&config);
-        let mut problems = Vec::new();
-        let mut tiers = Vec::new();
-        let mut slots = Vec::new();
-        for (number, tier) in config.tier.iter().enumerate() {
-            let extents = shares.as_ref().map(|shares| shares[number]);
-            let mut device = sized(&tier.device, extents, config.extent, builder.families());
-            let mut built = build_tier(&device, extents, config.extent, builder);
-            if built.is_err() && extents == Some(0) {
-                // One extent may be too little of it, and none of it is used.
-                device = tier.device.clone();
-                built = build_tier(&device, extents, config.extent, builder);
-            }
-            match built {
-                Ok(tier) => tiers.push(tier),
-                Err(mistakes) => problems.extend(mistakes.0),
-            }
-            slots.push(device);
-        }
-        let total: u64 = tiers.iter().map(|tier: &Tier| u64::from(tier.extents)).sum();
-        if total >= 1 << 30 {
-            let problem = Problem::new(
-                ErrorCode::OverLimit,
-                slot.path(),
-                None,
-                format!("{total} extents are too many"),
-            );
-            problems.push(problem.remedy("the most are 1,073,741,823; give a larger extent"));
-        }
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
-        builder.take_memory(slot.path(), total * EXTENT_MEMORY)?;
-        let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
-        let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
-        let placement =
-            (room_of(placement::ROOMS, &config.placement).build)(&config.placement, &mut context)?;
+        let parts = assemble(slot, builder, |slot, builder| {
+            let device = builder.device(slot)?;
+            let capacity = device.capacity();
+            Ok((device, capacity))
+        })?;
+        let Assembled { id, config, tiers, placement } = parts;
+        let tiers = tiers.into_iter().map(|of| Tier::new(of.device, of.extents, of.share)).collect();
         Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
     },
 };
+
+/// This room, in discrete events.
+pub const EVENTS: EventRoom = EventRoom { kind: "tiers", build: events::build };
+
+/// What tiers are made of, whatever contract their devices keep.
+struct Assembled<D> {
+    id: ComponentId,
+    config: Config,
+    tiers: Vec<Held<D>>,
+    placement: Box<dyn Placement>,
+}
+
+/// The device of a tier, how many extents it holds, and its part of the device.
+struct Held<D> {
+    device: D,
+    extents: u32,
+    share: f64,
+}
+
+/// Builds a device; with its capacity.
+type BuildTier<D> = fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<(D, Option<Bytes>), Problems>;
+
+fn assemble<D>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    build: BuildTier<D>,
+) -> Result<Assembled<D>, Problems> {
+    let id = builder.component();
+    let config: Config = slot.config(builder.families());
+    let shares = extents_by_share(&config);
+    let mut problems = Vec::new();
+    let mut tiers = Vec::new();
+    let mut slots = Vec::new();
+    for (number, tier) in config.tier.iter().enumerate() {
+        let extents = shares.as_ref().map(|shares| shares[number]);
+        let mut device = sized(&tier.device, extents, config.extent, builder.families());
+        let mut built = build_tier(&device, extents, config.extent, builder, build);
+        if built.is_err() && extents == Some(0) {
+            // One extent may be too little of it, and none of it is used.
+            device = tier.device.clone();
+            built = build_tier(&device, extents, config.extent, builder, build);
+        }
+        match built {
+            Ok(tier) => tiers.push(tier),
+            Err(mistakes) => problems.extend(mistakes.0),
+        }
+        slots.push(device);
+    }
+    let total: u64 = tiers.iter().map(|tier| u64::from(tier.extents)).sum();
+    if total >= 1 << 30 {
+        let text = format!("{total} extents are too many");
+        let problem = Problem::new(ErrorCode::OverLimit, slot.path(), None, text);
+        problems.push(problem.remedy("the most are 1,073,741,823; give a larger extent"));
+    }
+    if !problems.is_empty() {
+        return Err(Problems(problems));
+    }
+    builder.take_memory(slot.path(), total * EXTENT_MEMORY)?;
+    let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
+    let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
+    let placement = (room_of(placement::ROOMS, &config.placement).build)(&config.placement, &mut context)?;
+    Ok(Assembled { id, config, tiers, placement })
+}
 
 /// Bytes of memory that the tables take for each extent, about: its place, its accesses in an epoch and over the
 /// whole workload, what a placement remembers of it.
@@ -249,17 +280,18 @@ fn sized(
     }
 }
 
-fn build_tier(
+fn build_tier<D>(
     slot: &Slot<DeviceFamily>,
     extents: Option<u64>,
     extent: Bytes,
     builder: &mut dyn Builder,
-) -> Result<Tier, Problems> {
-    let device = builder.device(slot)?;
+    build: BuildTier<D>,
+) -> Result<Held<D>, Problems> {
+    let (device, capacity) = build(slot, builder)?;
     let wrong = |problem: String, remedy: &str| {
         Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, problem).remedy(remedy)
     };
-    let Some(capacity) = device.capacity() else {
+    let Some(capacity) = capacity else {
         let remedy = "give `capacity`, for example \"64 GiB\", or give every tier a share";
         return Err(wrong("a tier needs a device with a capacity".into(), remedy).into());
     };
@@ -280,7 +312,7 @@ fn build_tier(
         true => (extents * extent.0) as f64 / capacity.0 as f64,
         false => 1.0,
     };
-    Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX), share))
+    Ok(Held { device, extents: u32::try_from(extents).unwrap_or(u32::MAX), share })
 }
 
 /// What placements may ask for.

@@ -20,7 +20,7 @@ pub(super) struct Epoch {
 }
 
 /// Epochs that are kept for drawing.
-const EPOCHS_MAX: usize = 1 << 16;
+pub(super) const EPOCHS_MAX: usize = 1 << 16;
 
 /// Extents over tiers of devices.
 #[derive(State)]

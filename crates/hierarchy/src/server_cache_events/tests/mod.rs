@@ -1,6 +1,7 @@
+use crate::host::{Host, counter};
 use crate::workbench::{self, ROOMS};
-use nacre_kernel::event::{Completions, Device, Payload, RequestId};
-use nacre_kernel::{ComponentReport, Op, Request, Span, Status, Time};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Workbench;
 
 mod conformance;
@@ -43,100 +44,4 @@ fn us(us: u64) -> Time {
 
 fn blocks(op: Op, first: u64, count: u64) -> Request {
     Request { arrival: Time::ZERO, address: first * 4096, bytes: (count * 4096) as u32, volume: 0, op }
-}
-
-/// How a request completed.
-#[derive(Clone, Debug)]
-struct Done {
-    at: Time,
-    latency: Time,
-    status: Status,
-    spans: Vec<Span>,
-}
-
-/// A host that submits requests whenever it likes.
-struct Host {
-    device: Box<dyn Device>,
-    now: Time,
-    submitted: Vec<Time>,
-    done: Vec<Option<Done>>,
-}
-
-impl Host {
-    fn new(device: Box<dyn Device>) -> Host {
-        Host { device, now: Time::ZERO, submitted: Vec::new(), done: Vec::new() }
-    }
-
-    fn of(toml: &str) -> Host {
-        Host::new(build(toml))
-    }
-
-    /// Submits a request at `now`; its number.
-    fn submit(&mut self, now: Time, request: Request) -> usize {
-        self.run(now);
-        let number = self.submitted.len();
-        self.submitted.push(now);
-        self.done.push(None);
-        self.device.submit(now, RequestId(number as u32), &request, Payload::NONE);
-        number
-    }
-
-    /// Runs the device to `until`.
-    fn run(&mut self, until: Time) {
-        assert!(until >= self.now, "time goes back from {} to {until}", self.now);
-        while self.step(until) {}
-        self.now = until;
-    }
-
-    fn step(&mut self, until: Time) -> bool {
-        let mut completions = Completions::new();
-        self.device.run(until, &mut completions);
-        for completed in completions.iter() {
-            let (number, spans) = (completed.id.0 as usize, completions.spans(completed).to_vec());
-            let latency = completed.at - self.submitted[number];
-            let sum = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
-            assert_eq!(sum, latency, "the spans of request {number} sum to its latency: {spans:?}");
-            self.now = completed.at;
-            self.done[number] = Some(Done { at: completed.at, latency, status: completed.status, spans });
-        }
-        !completions.is_empty()
-    }
-
-    /// Runs the device until request `number` has completed.
-    fn wait(&mut self, number: usize) -> Done {
-        while self.done[number].is_none() {
-            assert!(self.step(Time::MAX), "request {number} is lost");
-        }
-        self.done[number].clone().expect("it has completed")
-    }
-
-    /// The latency of a request submitted at `now`. Nothing is submitted before it has completed.
-    fn latency(&mut self, now: Time, request: Request) -> Time {
-        let number = self.submit(now, request);
-        self.wait(number).latency
-    }
-
-    /// Runs the device until nothing is pending.
-    fn rest(&mut self) {
-        while self.device.next_event() < Time::MAX {
-            self.step(self.device.next_event() + Time::from_ps(1));
-        }
-    }
-
-    fn count(&self, name: &str) -> u64 {
-        counter(&self.report(), name)
-    }
-
-    fn report(&self) -> ComponentReport {
-        self.device.report(Time::from_s(1))
-    }
-
-    fn check(&self) {
-        self.device.check_invariants();
-    }
-}
-
-fn counter(report: &ComponentReport, name: &str) -> u64 {
-    let found = report.counters.iter().find(|(counter, _)| *counter == name);
-    found.unwrap_or_else(|| panic!("no counter {name}")).1
 }

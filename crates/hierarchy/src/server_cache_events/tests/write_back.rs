@@ -139,7 +139,7 @@ fn without_a_share_for_dirty_blocks_every_time_is_that_of_write_through() {
     through.rest();
     back.rest();
     for (number, (one, other)) in through.done.iter().zip(&back.done).enumerate() {
-        let latency = |of: &Option<super::Done>| of.as_ref().map(|of| of.latency);
+        let latency = |of: &Option<crate::host::Done>| of.as_ref().map(|of| of.latency);
         assert_eq!(latency(one), latency(other), "request {number}");
     }
     for name in ["read_hits", "write_hits", "evictions", "backing_writes", "backing_reads"] {

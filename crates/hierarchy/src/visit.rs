@@ -6,21 +6,21 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 /// A request that is served in parts, side by side.
 #[derive(Clone, Debug, Value)]
-pub(super) struct Visit {
-    pub(super) id: RequestId,
-    pub(super) request: Request,
+pub(crate) struct Visit {
+    pub(crate) id: RequestId,
+    pub(crate) request: Request,
     /// Parts that have not ended, and one while parts are being added.
-    pub(super) parts: u32,
+    pub(crate) parts: u32,
     /// When the part ended whose spans are kept.
-    pub(super) latest: Time,
-    pub(super) status: Status,
+    pub(crate) latest: Time,
+    pub(crate) status: Status,
     /// Spans of the request itself; behind them are those of the part that ended last.
-    pub(super) own: u32,
-    pub(super) spans: Vec<Span>,
+    pub(crate) own: u32,
+    pub(crate) spans: Vec<Span>,
     /// What a read returns, part by part.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// What it returns, if one part brings all of it.
-    pub(super) data: Payload,
+    pub(crate) data: Payload,
 }
 
 impl Default for Visit {
@@ -40,12 +40,12 @@ impl Default for Visit {
 }
 
 impl Visit {
-    pub(super) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.status
     }
 
     /// What a read returns.
-    pub(super) fn take_data(&mut self) -> Payload {
+    pub(crate) fn take_data(&mut self) -> Payload {
         if self.bytes.is_empty() {
             return std::mem::take(&mut self.data);
         }
@@ -53,7 +53,7 @@ impl Visit {
     }
 
     /// A part of a read returns the bytes from `address` on.
-    pub(super) fn receive(&mut self, address: u64, data: &Payload) {
+    pub(crate) fn receive(&mut self, address: u64, data: &Payload) {
         let Some(bytes) = data.bytes() else { return };
         if self.request.op != Op::Read {
             return;
@@ -72,19 +72,19 @@ impl Visit {
 }
 
 /// How a part of a request ended.
-pub(super) struct Part<'a> {
-    pub(super) status: Status,
-    /// Time that went into the cache itself, before what `spans` tell.
-    pub(super) own: Option<(Activity, Time)>,
-    pub(super) before: &'a [Span],
-    pub(super) spans: &'a [Span],
+pub(crate) struct Part<'a> {
+    pub(crate) status: Status,
+    /// Time that went into the composite itself, before what `spans` tell.
+    pub(crate) own: Option<(Activity, Time)>,
+    pub(crate) before: &'a [Span],
+    pub(crate) spans: &'a [Span],
     /// The bytes that a read returns, from this address on.
-    pub(super) data: (u64, Payload),
+    pub(crate) data: (u64, Payload),
 }
 
 impl Part<'_> {
     /// It ended at once.
-    pub(super) fn at_once(status: Status) -> Part<'static> {
+    pub(crate) fn at_once(status: Status) -> Part<'static> {
         Part { status, own: None, before: &[], spans: &[], data: (0, Payload::NONE) }
     }
 }

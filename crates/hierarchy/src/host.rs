@@ -1,0 +1,121 @@
+//! A host for tests of devices in the event contract.
+
+use crate::workbench::{self, ROOMS};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{ComponentReport, Request, Span, Status, Time};
+use nacre_testkit::Workbench;
+
+/// How a request completed.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    pub(crate) at: Time,
+    pub(crate) latency: Time,
+    pub(crate) status: Status,
+    pub(crate) spans: Vec<Span>,
+}
+
+/// A host that submits requests whenever it likes.
+pub(crate) struct Host {
+    pub(crate) device: Box<dyn Device>,
+    pub(crate) now: Time,
+    submitted: Vec<Time>,
+    pub(crate) done: Vec<Option<Done>>,
+}
+
+impl Host {
+    pub(crate) fn new(device: Box<dyn Device>) -> Host {
+        Host { device, now: Time::ZERO, submitted: Vec::new(), done: Vec::new() }
+    }
+
+    pub(crate) fn of(toml: &str) -> Host {
+        let built = workbench::build_events(toml, Workbench::new(ROOMS, 1));
+        Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
+    }
+
+    /// Submits a request at `now`; its number.
+    pub(crate) fn submit(&mut self, now: Time, request: Request) -> usize {
+        self.run(now);
+        let number = self.submitted.len();
+        self.submitted.push(now);
+        self.done.push(None);
+        self.device.submit(now, RequestId(number as u32), &request, Payload::NONE);
+        number
+    }
+
+    /// Runs the device to `until`.
+    pub(crate) fn run(&mut self, until: Time) {
+        assert!(until >= self.now, "time goes back from {} to {until}", self.now);
+        while self.step(until) {}
+        self.now = until;
+    }
+
+    pub(crate) fn step(&mut self, until: Time) -> bool {
+        let mut completions = Completions::new();
+        self.device.run(until, &mut completions);
+        for completed in completions.iter() {
+            let (number, spans) = (completed.id.0 as usize, completions.spans(completed).to_vec());
+            let latency = completed.at - self.submitted[number];
+            let sum = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+            assert_eq!(sum, latency, "the spans of request {number} sum to its latency: {spans:?}");
+            self.now = completed.at;
+            self.done[number] = Some(Done { at: completed.at, latency, status: completed.status, spans });
+        }
+        !completions.is_empty()
+    }
+
+    /// Runs the device until request `number` has completed.
+    pub(crate) fn wait(&mut self, number: usize) -> Done {
+        while self.done[number].is_none() {
+            assert!(self.step(Time::MAX), "request {number} is lost");
+        }
+        self.done[number].clone().expect("it has completed")
+    }
+
+    /// The latency of a request submitted at `now`. Nothing is submitted before it has completed.
+    pub(crate) fn latency(&mut self, now: Time, request: Request) -> Time {
+        let number = self.submit(now, request);
+        self.wait(number).latency
+    }
+
+    /// Runs the device until nothing is pending.
+    pub(crate) fn rest(&mut self) {
+        while self.device.next_event() < Time::MAX {
+            self.step(self.device.next_event() + Time::from_ps(1));
+        }
+    }
+
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        counter(&self.report(), name)
+    }
+
+    pub(crate) fn report(&self) -> ComponentReport {
+        self.device.report(Time::from_s(1))
+    }
+
+    pub(crate) fn check(&self) {
+        self.device.check_invariants();
+    }
+}
+
+/// The counter called `name`.
+pub(crate) fn counter(report: &ComponentReport, name: &str) -> u64 {
+    let found = report.counters.iter().find(|(counter, _)| *counter == name);
+    found.unwrap_or_else(|| panic!("no counter {name}")).1
+}
+
+impl Host {
+    /// Runs the device to `now`, submits a request with its bytes, and waits: when and how it completed, and what it read.
+    pub(crate) fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
+        self.run(now);
+        // Numbers of other requests are not used again.
+        let id = RequestId(u32::MAX);
+        self.device.submit(now, id, &request, data);
+        let mut completions = Completions::new();
+        while completions.is_empty() {
+            self.device.run(Time::MAX, &mut completions);
+        }
+        assert!(completions.len() == 1 && completions.get(0).0.id == id, "others complete");
+        self.now = completions.get(0).0.at;
+        (self.now, completions.get(0).0.status, completions.take_data(0))
+    }
+}

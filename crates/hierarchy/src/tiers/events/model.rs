@@ -1,0 +1,141 @@
+//! The device of tiers: what it consists of.
+
+use super::chunk::Migration;
+use super::operation::Operation;
+use crate::placement::Placement;
+use crate::tiers::Config;
+use crate::tiers::model::Epoch;
+use crate::tiers::tier::Place;
+use crate::visits::Visits;
+use nacre_device::Accesses;
+use nacre_kernel::event::{Completions, Device, Payload, Slab};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{ComponentId, Op, Time};
+
+/// One tier: its device, and what it did for the host.
+#[derive(State)]
+pub(super) struct Tier {
+    pub(super) device: Box<dyn Device>,
+    /// When something happens next in it.
+    #[state(skip = "asked of the device")]
+    pub(super) next: Time,
+    #[state(same)]
+    pub(super) extents: u32,
+    /// Its part of the device, if that is larger than the tier's share.
+    #[state(skip = "from the configuration")]
+    pub(super) share: f64,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+}
+
+impl Tier {
+    pub(super) fn new(device: Box<dyn Device>, extents: u32, share: f64) -> Tier {
+        Tier { next: device.next_event(), device, extents, share, reads: 0, writes: 0 }
+    }
+}
+
+/// A part of a request that changes a chunk in progress and waits until that is exchanged, or a flush behind such.
+#[derive(Clone, Debug, Value)]
+pub(super) struct Waiting {
+    pub(super) visit: u32,
+    pub(super) extent: u64,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) op: Op,
+    pub(super) since: Time,
+    pub(super) data: Payload,
+}
+
+/// Extents over tiers of devices.
+#[derive(State)]
+#[state(after = "Tiers::complete_restored")]
+pub(super) struct Tiers {
+    #[state(skip = "from the configuration")]
+    pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
+    pub(super) path: String,
+    #[state(skip = "from the configuration")]
+    pub(super) shift: u32,
+    pub(super) tiers: Vec<Tier>,
+    pub(super) places: Vec<Place>,
+    pub(super) placement: Box<dyn Placement>,
+    pub(super) migration: Migration,
+    pub(super) operations: Slab<Operation>,
+    pub(super) visits: Visits,
+    #[state(varies)]
+    pub(super) waiting: Vec<Waiting>,
+    /// Accesses of this epoch; empty if extents never move.
+    pub(super) accesses: Vec<Accesses>,
+    /// Length and end of this epoch.
+    pub(super) epoch: Option<(Time, Time)>,
+    /// Accesses of this epoch, in all and in the first tier.
+    pub(super) in_epoch: (u64, u64),
+    pub(super) migrated_before: u64,
+    /// Epochs without accesses since the last decision.
+    pub(super) skipped: u64,
+    #[state(varies)]
+    pub(super) epochs: Vec<Epoch>,
+    pub(super) epochs_ended: u64,
+    /// What a device completed.
+    #[state(skip = "empty between events")]
+    pub(super) completed: Completions,
+}
+
+impl Tiers {
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: &Config,
+        tiers: Vec<Tier>,
+        placement: Box<dyn Placement>,
+    ) -> Tiers {
+        let mut next = vec![0; tiers.len()];
+        let place = |home: u8| {
+            let number = &mut next[usize::from(home)];
+            *number += 1;
+            Place::new(usize::from(home), *number - 1)
+        };
+        let places: Vec<Place> = placement.start().into_iter().map(place).collect();
+        let epoch = placement.epoch().map(|epoch| (epoch, epoch));
+        let counted = if epoch.is_some() { places.len() } else { 0 };
+        Tiers {
+            id,
+            path,
+            shift: config.extent.0.trailing_zeros(),
+            tiers,
+            places,
+            placement,
+            migration: Migration::new(config),
+            operations: Slab::new(),
+            visits: Visits::new(id),
+            waiting: Vec::new(),
+            accesses: vec![Accesses::default(); counted],
+            epoch,
+            in_epoch: (0, 0),
+            migrated_before: 0,
+            skipped: 0,
+            epochs: Vec::new(),
+            epochs_ended: 0,
+            completed: Completions::new(),
+        }
+    }
+
+    /// Every place of every tier has its extent.
+    fn complete_restored(&mut self) -> Result<(), String> {
+        self.look_at_devices();
+        let mut taken: Vec<Vec<bool>> =
+            self.tiers.iter().map(|tier| vec![false; tier.extents as usize]).collect();
+        for place in &self.places {
+            match taken.get_mut(place.tier()).and_then(|tier| tier.get_mut(place.number() as usize)) {
+                Some(is_taken) if !*is_taken => *is_taken = true,
+                _ => return Err(format!("an extent at place {} of tier {}", place.number(), place.tier())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks all devices when something happens next.
+    pub(super) fn look_at_devices(&mut self) {
+        self.tiers.iter_mut().for_each(|tier| tier.next = tier.device.next_event());
+    }
+}

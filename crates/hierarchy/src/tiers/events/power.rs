@@ -1,0 +1,36 @@
+//! What a power loss takes: operations in progress. Chunks in memory have power of their own.
+
+use super::chunk::Stage;
+use super::model::Tiers;
+use nacre_kernel::{Random, Recovery, Time};
+
+impl Tiers {
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
+        self.tiers.iter_mut().for_each(|tier| tier.device.power_fail(at, chance));
+        self.operations.clear();
+        self.visits.clear();
+        self.waiting.clear();
+        let migration = &mut self.migration;
+        migration.stage = match migration.stage {
+            Stage::Idle | Stage::Held | Stage::Reading => Stage::Idle,
+            Stage::InMemory | Stage::Writing | Stage::Again => Stage::Again,
+        };
+        migration.left = 0;
+        migration.next = migration.next.min(at);
+        self.look_at_devices();
+    }
+
+    /// The devices recover side by side. What was being written is written again when they are ready.
+    pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
+        let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
+        let mut recovery = tiers.reduce(Recovery::beside).expect("there is a tier");
+        let migration = &mut self.migration;
+        migration.next = migration.next.max(recovery.done);
+        if migration.stage == Stage::Again {
+            let is_open = migration.moving.iter().filter(|chunk| !chunk.is_safe);
+            recovery.programs_repeated += is_open.count() as u64;
+        }
+        self.look_at_devices();
+        recovery
+    }
+}

@@ -1,0 +1,128 @@
+//! Requests of the host in progress: each is served in parts and completes when its last part has ended.
+
+use crate::visit::{Part, Visit};
+use nacre_kernel::event::{Agenda, Completions, Payload, RequestId, Slab};
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, ComponentId, Request, Span, Stage, Status, Time};
+
+/// All requests in progress.
+#[derive(State)]
+pub(crate) struct Visits {
+    #[state(skip = "from the configuration")]
+    component: ComponentId,
+    all: Slab<Visit>,
+    /// Requests all of whose parts have ended or will have ended then.
+    due: Agenda<u32>,
+}
+
+impl Visits {
+    /// None yet, of the composite `component`.
+    pub(crate) fn new(component: ComponentId) -> Visits {
+        Visits { component, all: Slab::new(), due: Agenda::new() }
+    }
+
+    /// Request `id` begins to be served at `now`. Its time so far went into `before`. Parts are added, and then it is
+    /// complete ([`Visits::leave`]).
+    pub(crate) fn enter(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: &Request,
+        before: (Activity, Time),
+    ) -> u32 {
+        let component = self.component;
+        let (number, visit) = self.all.take();
+        (visit.id, visit.request) = (id, *request);
+        (visit.parts, visit.latest, visit.status) = (1, now, Status::Done);
+        visit.spans.clear();
+        let (activity, time) = before;
+        if !time.is_zero() {
+            visit.spans.push(Span { component, activity, stage: Stage::Untold, time });
+        }
+        visit.own = visit.spans.len() as u32;
+        visit.bytes.clear();
+        visit.data = Payload::NONE;
+        number
+    }
+
+    /// A part of the request is added.
+    #[inline]
+    pub(crate) fn add_part(&mut self, visit: u32) {
+        self.all[visit].parts += 1;
+    }
+
+    /// All parts of the request are added.
+    #[inline]
+    pub(crate) fn leave(&mut self, visit: u32) {
+        self.count_down(visit);
+    }
+
+    /// A part ends at `at`, which is now or known to come. The spans of the one that ends last are kept.
+    #[inline]
+    pub(crate) fn part_ends(&mut self, at: Time, number: u32, part: &Part<'_>) {
+        let component = self.component;
+        let visit = &mut self.all[number];
+        if part.status != Status::Done {
+            visit.status = part.status;
+        }
+        if at > visit.latest {
+            visit.latest = at;
+            visit.spans.truncate(visit.own as usize);
+            if let Some((activity, time)) = part.own.filter(|(_, time)| !time.is_zero()) {
+                visit.spans.push(Span { component, activity, stage: Stage::Untold, time });
+            }
+            visit.spans.extend_from_slice(part.before);
+            visit.spans.extend_from_slice(part.spans);
+        }
+        visit.receive(part.data.0, &part.data.1);
+        self.count_down(number);
+    }
+
+    #[inline]
+    fn count_down(&mut self, number: u32) {
+        let visit = &mut self.all[number];
+        visit.parts -= 1;
+        if visit.parts == 0 {
+            self.due.schedule(visit.latest, number);
+        }
+    }
+
+    /// When the next request completes; [`Time::MAX`] if that is not known of any.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.due.next()
+    }
+
+    /// Completes the requests that are due at `now`.
+    #[inline]
+    pub(crate) fn complete(&mut self, now: Time, completions: &mut Completions) {
+        while let Some((_, number)) = self.due.pop_before(now + Time::from_ps(1)) {
+            let visit = &mut self.all[number];
+            let data = visit.take_data();
+            completions.push_spans(visit.id, now, visit.status, &visit.spans).data = data;
+            self.all.give_back(number);
+        }
+    }
+
+    /// The request behind `visit`.
+    #[inline]
+    pub(crate) fn request(&self, visit: u32) -> &Request {
+        &self.all[visit].request
+    }
+
+    /// A part is served in another way after all: it is added again.
+    pub(crate) fn drop_part(&mut self, visit: u32) {
+        self.all[visit].parts -= 1;
+    }
+
+    /// How many requests are in progress.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Drops all.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.due.clear();
+    }
+}
