@@ -43,5 +43,7 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
 pub static EVENTS: &[nacre_device::EventRoom] = &[
     network::EVENTS,
     server_cache_events::EVENTS,
+    dram_disk_cache::EVENTS,
+    pcm_disk_cache::EVENTS,
     tiers::EVENTS,
 ];

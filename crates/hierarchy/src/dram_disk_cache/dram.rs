@@ -79,7 +79,7 @@ impl<S: Store> Dram<S> {
         }
         let time = self.transfer + self.config.latency;
         let spans = [(Activity::Queue, start - now), (activity, time), (Activity::Correct, Time::ZERO)];
-        Access { done: start + time, spans, is_good: true }
+        Access { begin: start, done: start + time, spans, is_good: true }
     }
 
     /// How much of `rest` is powered down.
@@ -139,11 +139,15 @@ impl<S: Store> Memory for Dram<S> {
     }
 
     #[inline]
-    fn write(&mut self, frame: u32, now: Time, bytes: &[u8]) -> Access {
+    fn begin_write(&mut self, _frame: u32, now: Time) -> Access {
+        self.occupy(now, Activity::Write)
+    }
+
+    #[inline]
+    fn land(&mut self, frame: u32, bytes: &[u8]) {
         if S::CARRIES_BYTES {
             self.store.program(u64::from(frame), bytes);
         }
-        self.occupy(now, Activity::Write)
     }
 
     #[inline]

@@ -5,7 +5,9 @@
 //! comes from the backing; adjacent pages with one request. What is written is acknowledged when it is in DRAM;
 //! a page that is written in part is fetched first. Dirty pages go back when they leave, when more than
 //! `dirty_limit` are dirty (those that are so for longest, which stay as clean ones), and with a flush, which
-//! waits for all. At most 32 are on their way at one time; who needs the next one waits for it.
+//! waits for earlier writes, and then for all of them. At most 32 are on their way at one time; who needs the next one waits
+//! for it. A page that is on its way into a frame or being written does not leave; who wants it waits. A page that goes back
+//! comes from the backing again when it is there.
 //!
 //! DRAM takes `latency` and the time a page needs at `bandwidth`, one page after the other. While it does, the
 //! chips of a rank draw `active_power`, and otherwise all chips `idle_power`, or `power_down_power` from
@@ -20,8 +22,7 @@
 //! `read_lost`.
 //!
 //! # Leaves out
-//! Requests are served in the order of their submission: to them the future may delay the past. Accesses of
-//! processors to DRAM, and the rest of a machine's memory; refresh, which is a part of `idle_power`; waking from
+//! Accesses of processors to DRAM, and the rest of a machine's memory; refresh, which is a part of `idle_power`; waking from
 //! power-down, which takes nanoseconds; read-ahead; the time of software. Time at rest after the last access.
 //!
 //! # Sources
@@ -29,17 +30,17 @@
 //! it is recalled. The catalogue has the numbers.
 //!
 //! # Checks
-//! Hits and misses against a plain LRU; pages held are those that came in less those that left, in every run; reads give
+//! Completion times and counts equal those of a naive event simulation; hits and misses against a plain LRU; pages held are those that came in less those that left, in every run; reads give
 //! what was written last, also after losses of power; energy = power of each state by its time.
 
 mod dram;
 #[cfg(test)]
 mod tests;
 
-use crate::frames::{FrameCache, Settings};
+use crate::frames::{FrameCache, Settings, events};
 use dram::Dram;
-use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
-use nacre_device::DeviceFamily;
+use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot};
+use nacre_device::{Builder, DeviceFamily, EventRoom};
 use nacre_kernel::{Bandwidth, BitArea, Bytes, Power, Price, Ratio, Time};
 use nacre_media::charge::check_powers;
 use nacre_media::store::{Layout, Nothing};
@@ -132,24 +133,50 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "dram_disk_cache",
         "a disk cache in DRAM: the pages an operating system keeps of a slower device",
         &["roberts-2009", "kgil-2008"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
-        let id = builder.component();
+        let (id, path) = (builder.component(), slot.path().to_string());
         let config: Config = slot.config(builder.families());
-        let path = slot.path().to_string();
         let backing = builder.device(&config.backing)?;
-        let frames = (config.capacity.0 / config.page.0) as u32;
-        // Of a frame: its page, when it arrives, its places in two orders and in the index.
-        builder.take_memory(&path, u64::from(frames) * 48)?;
-        let dirty_frames = (f64::from(frames) * config.dirty_limit.0) as u32;
-        let settings = Settings { page: config.page, frames, dirty_frames };
-        let layout =
-            Layout { page_bytes: config.page.0 as u32, pages_per_extent: 64, pages: u64::from(frames) };
+        let (settings, layout) = config.frames(&path, builder)?;
         Ok(match builder.store(&path, layout) {
             Some(store) => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, store), backing)),
             None => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, Nothing), backing)),
         })
     },
 };
+
+/// This room, in discrete events.
+pub const EVENTS: EventRoom = EventRoom {
+    kind: "dram_disk_cache",
+    build: |slot, builder| {
+        let (id, path) = (builder.component(), slot.path().to_string());
+        let config: Config = slot.config(builder.families());
+        let backing = builder.event_device(&config.backing)?;
+        let (settings, layout) = config.frames(&path, builder)?;
+        Ok(match builder.store(&path, layout) {
+            Some(store) => {
+                Box::new(events::FrameCache::new(id, path, settings, Dram::new(&config, store), backing))
+            }
+            None => {
+                Box::new(events::FrameCache::new(id, path, settings, Dram::new(&config, Nothing), backing))
+            }
+        })
+    },
+};
+
+impl Config {
+    /// Its frames, and how their bytes are laid out.
+    fn frames(&self, path: &str, builder: &mut dyn Builder) -> Result<(Settings, Layout), Problems> {
+        let frames = (self.capacity.0 / self.page.0) as u32;
+        // Of a frame: its page, when it arrives, its places in two orders and in the index.
+        builder.take_memory(path, u64::from(frames) * 48)?;
+        let dirty_frames = (f64::from(frames) * self.dirty_limit.0) as u32;
+        let settings = Settings { page: self.page, frames, dirty_frames };
+        let layout =
+            Layout { page_bytes: self.page.0 as u32, pages_per_extent: 64, pages: u64::from(frames) };
+        Ok((settings, layout))
+    }
+}

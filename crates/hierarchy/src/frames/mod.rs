@@ -6,6 +6,7 @@
 //! At most [`WRITE_BACKS`] of them are on their way: then who needs the next one waits.
 
 mod counts;
+pub(crate) mod events;
 mod power;
 mod report;
 mod requests;
@@ -48,8 +49,18 @@ pub(crate) trait Memory: State + Send {
     /// Reads `frame` from `now` on; its bytes come to `into`, which is empty where there are none.
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access;
 
-    /// Writes `frame` from `now` on.
-    fn write(&mut self, frame: u32, now: Time, bytes: &[u8]) -> Access;
+    /// Writes `frame` from `now` on. Its bytes are there at once.
+    fn write(&mut self, frame: u32, now: Time, bytes: &[u8]) -> Access {
+        let access = self.begin_write(frame, now);
+        self.land(frame, bytes);
+        access
+    }
+
+    /// Begins to write `frame` at `now`: the time that takes.
+    fn begin_write(&mut self, frame: u32, now: Time) -> Access;
+
+    /// `frame` holds `bytes` from now on.
+    fn land(&mut self, frame: u32, bytes: &[u8]);
 
     /// Looks a page up, from `now` on: when that is done.
     fn look_up(&mut self, now: Time) -> Time;
@@ -75,6 +86,8 @@ pub(crate) trait Memory: State + Send {
 /// A frame was read or written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
+    /// When the memory itself begins.
+    pub(crate) begin: Time,
     pub(crate) done: Time,
     /// Of the time until then: waiting, the memory, the code.
     pub(crate) spans: [(Activity, Time); 3],

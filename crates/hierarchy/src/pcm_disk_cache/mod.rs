@@ -17,9 +17,12 @@
 //! that are written again and again. The `wear_levelling` moves these: a frame more is read and written, behind the
 //! write that brought it about, with the time, energy and wear of that; its tables move with it.
 //!
+//! A page that is on its way into a frame or being written does not leave, and who wants it waits. A frame is written by one
+//! write at a time.
+//!
 //! A loss of power takes nothing but what is under way: a page being written is a mixture of old and new, in
 //! units of 64 B; a page that comes in is not there; a page that was on its way back is still here, and goes back
-//! again. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
+//! again when the backing is ready. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
 //!
 //! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
 //! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
@@ -27,7 +30,7 @@
 //! read is one of `read_hits`, `read_merged`, `read_misses` and `read_lost`.
 //!
 //! # Leaves out
-//! Requests are served in the order of their submission: to them the future may delay the past. How the code of a
+//! How the code of a
 //! page is made to fit one that a loss of power left half written: the mixture is read as it is. More than one bit
 //! in a cell, drift of resistance; the energy of tables, and their wear; frames that are given up: at 10^10 writes a run
 //! comes nowhere near.
@@ -47,12 +50,12 @@ mod pcm;
 #[cfg(test)]
 mod tests;
 
-use crate::frames::{FrameCache, Settings};
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room, Slot};
-use nacre_controller::ecc::{self, EccFamily, Page};
-use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
-use nacre_device::DeviceFamily;
-use nacre_kernel::{BitArea, Bytes, Price, Time};
+use crate::frames::{FrameCache, Settings, events};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
+use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
+use nacre_controller::wear_levelling::{self, Region, WearLeveller, WearLevellingFamily};
+use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_kernel::{BitArea, Bytes, ComponentId, Price, Random, Time};
 use nacre_media::dual_mode_flash::ErrorLaw;
 use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
@@ -161,41 +164,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase change memory, written in place, with its tables beside its pages",
         &["roberts-2009", "qureshi-2009"],
-        7,
+        8,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
-        let id = builder.component();
-        let config: Config = slot.config(builder.families());
-        let path = slot.path().to_string();
-        let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
-        let frames = (config.capacity.0 / config.page.0) as u32;
-        let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
-        let leveller = wear_levelling::build(&config.wear_levelling, region, builder);
-        let backing = builder.device(&config.backing);
-        let (code, leveller, backing) = match (code, leveller, backing) {
-            (Ok(code), Ok(leveller), Ok(backing)) => (code, leveller, backing),
-            (code, leveller, backing) => {
-                let mut problems = code.err().unwrap_or_default();
-                problems.0.extend(leveller.err().unwrap_or_default().0);
-                problems.0.extend(backing.err().unwrap_or_default().0);
-                return Err(problems);
-            }
-        };
-        let needs = code.layout().spare_bytes;
-        if needs > config.spare.0 {
-            let text = format!("the code needs {needs} B beside a page, and there are {}", config.spare);
-            let problem = Problem::new(ErrorCode::ConflictingSettings, config.ecc.path(), None, text);
-            return Err(problem.remedy("give a larger spare, or a weaker code").into());
-        }
-        builder.take_memory(&path, u64::from(frames) * 72)?;
-        let settings = Settings { page: config.page, frames, dirty_frames: frames };
-        let layout = Layout {
-            page_bytes: (config.page.0 + config.spare.0).next_power_of_two() as u32,
-            pages_per_extent: 64,
-            pages: leveller.physical_rows(),
-        };
-        let random = builder.random(&path);
+        let parts = assemble(slot, builder, |slot, builder| builder.device(slot))?;
+        let Assembled { id, path, settings, layout, config, leveller, code, random, backing } = parts;
         Ok(match builder.store(&path, layout) {
             Some(store) => {
                 let memory = Pcm::new(config, leveller, code, random, store);
@@ -208,3 +182,76 @@ pub const ROOM: Room<DeviceFamily> = Room {
         })
     },
 };
+
+/// This room, in discrete events.
+pub const EVENTS: EventRoom = EventRoom {
+    kind: "pcm_disk_cache",
+    build: |slot, builder| {
+        let parts = assemble(slot, builder, |slot, builder| builder.event_device(slot))?;
+        let Assembled { id, path, settings, layout, config, leveller, code, random, backing } = parts;
+        Ok(match builder.store(&path, layout) {
+            Some(store) => {
+                let memory = Pcm::new(config, leveller, code, random, store);
+                Box::new(events::FrameCache::new(id, path, settings, memory, backing))
+            }
+            None => {
+                let memory = Pcm::new(config, leveller, code, random, Nothing);
+                Box::new(events::FrameCache::new(id, path, settings, memory, backing))
+            }
+        })
+    },
+};
+
+/// What a cache is made of, whatever contract its backing keeps.
+struct Assembled<D> {
+    id: ComponentId,
+    path: String,
+    settings: Settings,
+    layout: Layout,
+    config: Config,
+    leveller: Box<dyn WearLeveller>,
+    code: Box<dyn Ecc>,
+    random: Random,
+    backing: D,
+}
+
+/// Builds a device.
+type BuildBacking<D> = fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<D, Problems>;
+
+fn assemble<D>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    build: BuildBacking<D>,
+) -> Result<Assembled<D>, Problems> {
+    let (id, path) = (builder.component(), slot.path().to_string());
+    let config: Config = slot.config(builder.families());
+    let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
+    let frames = (config.capacity.0 / config.page.0) as u32;
+    let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
+    let leveller = wear_levelling::build(&config.wear_levelling, region, builder);
+    let backing = build(&config.backing, builder);
+    let (code, leveller, backing) = match (code, leveller, backing) {
+        (Ok(code), Ok(leveller), Ok(backing)) => (code, leveller, backing),
+        (code, leveller, backing) => {
+            let mut problems = code.err().unwrap_or_default();
+            problems.0.extend(leveller.err().unwrap_or_default().0);
+            problems.0.extend(backing.err().unwrap_or_default().0);
+            return Err(problems);
+        }
+    };
+    let needs = code.layout().spare_bytes;
+    if needs > config.spare.0 {
+        let text = format!("the code needs {needs} B beside a page, and there are {}", config.spare);
+        let problem = Problem::new(ErrorCode::ConflictingSettings, config.ecc.path(), None, text);
+        return Err(problem.remedy("give a larger spare, or a weaker code").into());
+    }
+    builder.take_memory(&path, u64::from(frames) * 72)?;
+    let settings = Settings { page: config.page, frames, dirty_frames: frames };
+    let layout = Layout {
+        page_bytes: (config.page.0 + config.spare.0).next_power_of_two() as u32,
+        pages_per_extent: 64,
+        pages: leveller.physical_rows(),
+    };
+    let random = builder.random(&path);
+    Ok(Assembled { id, path, settings, layout, config, leveller, code, random, backing })
+}

@@ -189,24 +189,20 @@ impl<S: Store> Memory for Pcm<S> {
         let done = self.coder.decode(sensed, decoding.work, S::CARRIES_BYTES);
         let queue = done - now - read - time;
         let spans = [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, time)];
-        Access { done, spans, is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)) }
+        Access {
+            begin: sensed - read,
+            done,
+            spans,
+            is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)),
+        }
     }
 
     #[inline]
-    fn write(&mut self, frame: u32, now: Time, bytes: &[u8]) -> Access {
+    fn begin_write(&mut self, frame: u32, now: Time) -> Access {
         self.writes += 1;
         let row = self.row(frame);
         self.cells.program(row, self.bits);
         let encoding = self.code.encoding();
-        if S::CARRIES_BYTES {
-            let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
-            self.buffer[..size].copy_from_slice(bytes);
-            let (data, beside) = self.buffer.split_at_mut(size);
-            if let Some(codec) = self.code.codec() {
-                codec.encode(data, &mut beside[..spare]).expect("the frame was laid out for its code");
-            }
-            self.store.program(u64::from(row), &self.buffer);
-        }
         let begin = self.coder.encode(now, encoding, S::CARRIES_BYTES);
         // The bank moves a row behind the write that brought it about.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
@@ -223,7 +219,22 @@ impl<S: Store> Memory for Pcm<S> {
             (Activity::Queue, start - begin),
             (Activity::Write, self.config.cells.program),
         ];
-        Access { done: start + self.config.cells.program, spans, is_good: true }
+        Access { begin: start, done: start + self.config.cells.program, spans, is_good: true }
+    }
+
+    #[inline]
+    fn land(&mut self, frame: u32, bytes: &[u8]) {
+        if !S::CARRIES_BYTES {
+            return;
+        }
+        let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
+        self.buffer[..size].copy_from_slice(bytes);
+        let (data, beside) = self.buffer.split_at_mut(size);
+        if let Some(codec) = self.code.codec() {
+            codec.encode(data, &mut beside[..spare]).expect("the frame was laid out for its code");
+        }
+        let row = self.row(frame);
+        self.store.program(u64::from(row), &self.buffer);
     }
 
     #[inline]

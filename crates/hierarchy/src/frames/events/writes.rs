@@ -1,0 +1,193 @@
+//! Writes, page by page: all of a page, or a part with the rest of it.
+
+use super::busy::{Busy, Wait, Waiter, Why};
+use super::cache::{Event, FrameCache, total};
+use super::operation::{HeldUp, NONE};
+use crate::frames::Memory;
+use crate::visit::Part;
+use nacre_kernel::event::{Payload, RequestId, Ticket};
+use nacre_kernel::{Activity, Request, Status, Time};
+
+impl<M: Memory> FrameCache<M> {
+    pub(super) fn write(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: &Request,
+        data: &Payload,
+        looked_up: Time,
+    ) {
+        let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
+        let (first, count) = request.blocks(self.settings.page.0);
+        for key in first..first + count {
+            self.visits.add_part(visit);
+            let (_, of_request) = self.part(key, visit);
+            let data = data.slice(of_request.start, of_request.end);
+            let ticket = self.writing.begin();
+            let of = Waiter { visit, key, is_write: true, since: now, ticket, data, ..Waiter::default() };
+            self.write_page(now, of);
+        }
+        self.visits.leave(visit);
+    }
+
+    fn is_whole(&self, of: &Waiter) -> bool {
+        self.part(of.key, of.visit).0.len() as u64 == self.settings.page.0
+    }
+
+    /// A part of a request writes what it has of its page.
+    pub(super) fn write_page(&mut self, now: Time, mut of: Waiter) {
+        let found = self.find(of.key);
+        let is_lost = found.is_none() && !self.lost.is_empty() && self.lost.contains(&of.key);
+        let is_whole = self.is_whole(&of);
+        let needs_frame = found.is_none() && (is_whole || !is_lost);
+        if needs_frame && !self.may_take_frame() {
+            return self.without_frame.push_back(of);
+        }
+        if !std::mem::replace(&mut of.is_counted, true) {
+            *if found.is_some() { &mut self.counts.write_hits } else { &mut self.counts.write_misses } += 1;
+        }
+        match found {
+            Some(frame) => {
+                self.used.touch(0, frame);
+                match self.busy_of(frame) {
+                    Some(number) => {
+                        of.waited = Wait::Page;
+                        self.busy[number].waiters.push_back(of);
+                    }
+                    None => {
+                        let number = self.make_busy(Why::Writing, frame, of.key, NONE);
+                        self.write_busy(now, number, of);
+                    }
+                }
+            }
+            None if !is_whole && is_lost => self.fail_part(now, now, &of, Status::MediaError),
+            None if !is_whole => self.fetch_for_write(now, now, of),
+            None => {
+                self.counts.write_allocations += 1;
+                let (frame, behind) = self.take_frame(of.key, now).expect("a frame is not busy");
+                let number = self.make_busy(Why::Placing, frame, of.key, behind);
+                (self.busy[number].write, self.busy[number].is_new) = (of, true);
+                if behind == NONE {
+                    self.begin_write(now, number);
+                }
+            }
+        }
+    }
+
+    /// A page of the host is written, or will not be: flushes may have waited for that.
+    pub(super) fn write_ends(&mut self, now: Time, ticket: Ticket) {
+        let mut over = Vec::new();
+        self.writing.end(ticket, |flush| over.push(flush));
+        over.into_iter().for_each(|(visit, since)| self.flush_dirty(now, visit, since));
+    }
+
+    fn fail_part(&mut self, now: Time, at: Time, of: &Waiter, status: Status) {
+        let own = Some((of.waited.activity(), (at - of.since) - total(&of.spans)));
+        self.visits.part_ends(at, of.visit, &Part { own, before: &of.spans, ..Part::at_once(status) });
+        self.write_ends(now, of.ticket);
+    }
+
+    /// Writes into the page of a busy frame, which is there.
+    pub(super) fn write_busy(&mut self, now: Time, number: u32, mut of: Waiter) {
+        let Busy { frame, key, .. } = self.busy[number];
+        self.busy[number].is_new = false;
+        if self.is_whole(&of) || !self.memory.has_code() {
+            self.busy[number].write = of;
+            return self.begin_write(now, number);
+        }
+        let access = self.memory.read(frame, now, &mut self.page);
+        let spans = self.spans_of(access.spans);
+        of.spans.extend_from_slice(&spans);
+        if access.is_good {
+            (self.busy[number].why, self.busy[number].write) = (Why::Merging, of);
+            return self.agenda.schedule(access.done, Event::Frame(number));
+        }
+        self.give_up_busy(number);
+        if self.misread(frame, key) {
+            return self.fail_part(now, access.done, &of, Status::MediaError);
+        }
+        self.fetch_for_write(now, access.done, of);
+    }
+
+    /// The memory writes the page of a busy frame, with what the host has of it.
+    pub(super) fn begin_write(&mut self, now: Time, number: u32) {
+        let Busy { frame, key, .. } = self.busy[number];
+        self.busy[number].why = Why::Writing;
+        if self.carries_bytes {
+            let page = self.whole_page(frame, key, number);
+            self.busy[number].page = page;
+        }
+        let access = self.memory.begin_write(frame, now);
+        let spans = self.spans_of(access.spans);
+        let busy = &mut self.busy[number];
+        busy.began = access.begin;
+        busy.write.spans.extend_from_slice(&spans);
+        self.agenda.schedule(access.done, Event::Frame(number));
+    }
+
+    /// The page as it will be.
+    fn whole_page(&mut self, frame: u32, key: u64, number: u32) -> Payload {
+        let Waiter { visit, ref data, .. } = self.busy[number].write;
+        let of_page = self.part(key, visit).0;
+        if of_page.len() as u64 == self.settings.page.0 {
+            return data.clone();
+        }
+        self.memory.peek(frame, &mut self.page);
+        let mut page = self.page.clone();
+        if let Some(bytes) = data.bytes() {
+            page[of_page].copy_from_slice(bytes);
+        }
+        page.into()
+    }
+
+    /// The memory is done with a busy frame.
+    pub(super) fn frame_ended(&mut self, now: Time, number: u32) {
+        match self.busy[number].why {
+            Why::Filling => {
+                self.busy[number].why = Why::Placing;
+                self.serve_waiters(now, number);
+            }
+            Why::Merging => self.begin_write(now, number),
+            Why::Writing => {
+                let frame = self.busy[number].frame;
+                let page = std::mem::take(&mut self.busy[number].page);
+                self.memory.land(frame, page.bytes().unwrap_or_default());
+                self.make_dirty(frame);
+                let of = std::mem::take(&mut self.busy[number].write);
+                let ticket = of.ticket;
+                (self.busy[number].is_new, self.busy[number].why) = (false, Why::Placing);
+                self.limit_dirty(now, of);
+                self.serve_waiters(now, number);
+                self.write_ends(now, ticket);
+            }
+            Why::Fetching | Why::Placing => unreachable!("the memory does nothing"),
+        }
+    }
+
+    /// If too many pages are dirty, those that are so for longest go back. Who wrote waits until they are on their way.
+    fn limit_dirty(&mut self, now: Time, of: Waiter) {
+        let mut last = None;
+        while self.dirty_count > self.settings.dirty_frames {
+            let oldest = self.dirty.oldest(0).expect("pages are dirty");
+            let back = self.write_back(oldest, now);
+            if !self.operations[back].back.is_under_way {
+                last = Some(back);
+            }
+        }
+        let Waiter { visit, since, waited, spans, .. } = of;
+        let told = total(&spans);
+        let own = Some((waited.activity(), (now - since) - told));
+        match last {
+            None => {
+                let part = Part { own, before: &spans, ..Part::at_once(Status::Done) };
+                self.visits.part_ends(now, visit, &part);
+            }
+            Some(back) => {
+                let mut all = vec![self.span(waited.activity(), (now - since) - told)];
+                all.extend(spans);
+                all.retain(|span| !span.time.is_zero());
+                self.operations[back].back.holds_up = Some(HeldUp { visit, written: now, spans: all });
+            }
+        }
+    }
+}
