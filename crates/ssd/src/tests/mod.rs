@@ -6,6 +6,7 @@ mod arbitration;
 mod array;
 mod bandwidth;
 mod contract;
+mod crashes;
 mod drive;
 pub(crate) mod driven;
 mod erasing;

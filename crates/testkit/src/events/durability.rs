@@ -48,11 +48,11 @@ struct Write {
     is_durable: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Asked {
     Write(u64),
-    /// A flush, and the tags given before it.
-    Flush(u64),
+    /// A flush, and the tags of writes that had completed when it was submitted.
+    Flush(Vec<u64>),
 }
 
 struct Check {
@@ -92,7 +92,9 @@ impl Check {
         let id = self.ids;
         if self.random.chance(0.1) {
             let request = Request { op: Op::Flush, ..Request::default() };
-            self.outstanding.insert(id, Asked::Flush(self.tags));
+            let writes = self.sectors.iter().flat_map(|sector| &sector.writes);
+            let covered = writes.filter(|write| write.has_completed).map(|write| write.tag).collect();
+            self.outstanding.insert(id, Asked::Flush(covered));
             return device.submit(at, RequestId(id), &request, Payload::NONE);
         }
         let sector = self.random.below(SECTORS);
@@ -125,11 +127,10 @@ impl Check {
                         write.has_completed = true;
                         write.is_durable = !self.persistence.needs_flush();
                     }
-                    Asked::Flush(tags) => {
-                        // A flush covers what had completed when it was submitted; a later one of the sector had not begun.
+                    Asked::Flush(covered) => {
                         let writes = self.sectors.iter_mut().flat_map(|sector| &mut sector.writes);
                         writes
-                            .filter(|write| write.tag <= tags && write.has_completed)
+                            .filter(|write| covered.contains(&write.tag))
                             .for_each(|write| write.is_durable = true);
                     }
                 }

@@ -145,7 +145,10 @@ impl Backend {
             let die = &self.dies[command.die as usize];
             let mut first = die.job;
             let mut has_begun = false;
-            while first != NONE && die.phase != Phase::Taken {
+            let is_programming =
+                first != NONE && die.phase != Phase::Taken && self.commands[first].kind == Kind::Program;
+            // Erases are chained, too, from die to die, and others of them may have ended.
+            while is_programming && first != NONE {
                 has_begun |= first == number;
                 first = self.commands[first].next;
             }
