@@ -206,7 +206,11 @@ fn what_is_written_behind_a_reset_is_in_the_buffer_until_it_is_programmed() {
     // Each die does two programs, an erase, two programs, an erase and two programs.
     for at_us in [200, 700, 1_200, 4_200, 4_700, 5_200, 8_100] {
         let read = device.ask(start + Time::from_us(at_us), &unit(Op::Read, 3));
-        assert!(read.latency() < Time::from_us(5), "{at_us} us behind the first write it took {}", read.latency());
+        assert!(
+            read.latency() < Time::from_us(5),
+            "{at_us} us behind the first write it took {}",
+            read.latency()
+        );
     }
     assert_eq!(device.counter("flash_reads"), of_flash);
     device.rest();
@@ -236,7 +240,9 @@ fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
 /// A read that was asked for is before the erase of what it reads, whoever goes first otherwise.
 #[test]
 fn a_read_does_not_wait_for_the_reset_of_its_zone() {
-    for settings in ["", "read_priority = false", "suspend = \"10 us\"", "erases_at_once = 1", "registers = 1"] {
+    for settings in
+        ["", "read_priority = false", "suspend = \"10 us\"", "erases_at_once = 1", "registers = 1"]
+    {
         let mut device = zoned(settings);
         fill(&mut device, 0, 16);
         device.rest();
