@@ -11,6 +11,7 @@ mod drive;
 pub(crate) mod driven;
 mod erasing;
 mod errors;
+mod front;
 mod handles;
 mod idle;
 mod mapping;
