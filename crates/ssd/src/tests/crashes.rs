@@ -1,16 +1,22 @@
 //! What survives power losses of drives that are so small that they are cleaned all the time.
 
+use super::driven::Driven;
 use super::*;
+use nacre_kernel::Status;
+use nacre_kernel::event::Payload;
 use nacre_testkit::events::durability;
 
-/// The drive of this text, with `settings` behind it, or instead.
-fn keeps_its_bytes(drive: &str, settings: &str) {
+/// The text of a drive, with `settings` behind it, or instead.
+fn with(drive: &str, settings: &str) -> String {
     let kept = drive.lines().filter(|line| {
         let name = line.split('=').next();
         !settings.lines().any(|given| given.split('=').next() == name)
     });
-    let text: Vec<&str> = kept.chain(settings.lines()).collect();
-    let text = text.join("\n");
+    kept.chain(settings.lines()).collect::<Vec<&str>>().join("\n")
+}
+
+fn keeps_its_bytes(drive: &str, settings: &str) {
+    let text = with(drive, settings);
     for pause in [20, 100, 400, 2_000].map(Time::from_us) {
         let build = || {
             let device = workbench(1).with_bytes().build_events(&text);
@@ -22,15 +28,18 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
 }
 
 /// A drive of two dies with 64 units in a superblock.
-fn flash(blocks: u32, spare_blocks: u32, settings: &str) {
+fn tiny(blocks: u32, spare_blocks: u32) -> String {
     // Beside the reserve of four superblocks there is little more space than data.
     let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
-    let drive = format!(
+    format!(
         "kind = \"ssd\"\nblocks = {blocks}\nspare_blocks = {spare_blocks}\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
          read = [\"50 us\"]\nprogram = [\"500 us\", \"900 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\n\
          link = \"1 GB/s\"\nover_provisioning = \"{spare} %\"\nbuffer = \"4 KiB\""
-    );
-    keeps_its_bytes(&drive, settings);
+    )
+}
+
+fn flash(blocks: u32, spare_blocks: u32, settings: &str) {
+    keeps_its_bytes(&tiny(blocks, spare_blocks), settings);
 }
 
 #[test]
@@ -77,4 +86,111 @@ fn a_flash_drive_whose_cleaner_sorts_by_locality_keeps_its_bytes() {
     flash(12, 0, sorted);
     flash(16, 4, &format!("{sorted}\nbuffer_kept = \"25 %\"\nfactory_bad = \"1 %\""));
     flash(12, 0, &sorted.replace("locality_gathering", "greedy\"\nstreams = \"mixed"));
+}
+
+/// What a host knows of a zone: the tags of its units, and what it asked for last: so many units more, or a reset.
+#[derive(Clone, Default)]
+struct Known {
+    tags: Vec<u8>,
+    asked: Option<(usize, Option<Vec<u8>>)>,
+}
+
+impl Known {
+    /// What was asked for has happened.
+    fn settle(&mut self, wanted: Option<Vec<u8>>) {
+        match wanted {
+            Some(tags) => self.tags.extend(tags),
+            None => self.tags.clear(),
+        }
+    }
+
+    /// What completed by now has happened, unless it was refused.
+    fn take_completed(&mut self, device: &Driven) {
+        let Some((number, wanted)) = self.asked.take() else { return };
+        let answer = device.seen(number);
+        if answer.done == Time::MAX {
+            self.asked = Some((number, wanted));
+        } else if answer.status == Status::Done {
+            self.settle(wanted);
+        }
+    }
+}
+
+const UNIT: u64 = 512;
+
+/// Writes and resets zones, and loses power between two events or at one: what completed is there, and what did not is
+/// there in part, from its beginning on.
+fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
+    let device = workbench(1).with_bytes().build_events(&with(&tiny(11, 0), settings));
+    let mut device = Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")));
+    let mut random = Streams::new(seed).stream("zones");
+    let zone = |device: &Driven, address| device.device.zones().expect("it has zones").zone(address);
+    let bytes = zone(&device, 0).end;
+    let count = device.device.capacity().expect("it has one").0 / bytes;
+    let mut known = vec![Known::default(); count as usize];
+    for _ in 0..200 {
+        for _ in 0..random.below(40) {
+            device.run_to(device.now + Time::from_ps(random.below(pause.as_ps())));
+            let number = random.below(count.min(3));
+            let of = &mut known[number as usize];
+            of.take_completed(&device);
+            let (written, left) = (of.tags.len() as u64, bytes / UNIT - of.tags.len() as u64);
+            if of.asked.is_some() {
+                continue;
+            }
+            let address = number * bytes + written * UNIT;
+            let (request, wanted) = if left == 0 || random.chance(0.05) {
+                (Request { address: number * bytes, bytes: bytes as u32, ..unit(Op::Trim, 0) }, None)
+            } else {
+                let tags = vec![1 + random.below(255) as u8; left.min(1 + random.below(8)) as usize];
+                let bytes = (tags.len() as u64 * UNIT) as u32;
+                (Request { address, bytes, ..unit(Op::Write, 0) }, Some(tags))
+            };
+            let data = wanted.iter().flatten().flat_map(|&tag| [tag; UNIT as usize]).collect::<Vec<u8>>();
+            let data = if wanted.is_some() { Payload::from(data) } else { Payload::NONE };
+            of.asked = Some((device.submit_data(device.now, &request, data), wanted));
+        }
+        let next = device.device.next_event();
+        let at = if next < Time::MAX && random.chance(0.5) { next } else { device.now };
+        device.run_to(at);
+        known.iter_mut().for_each(|of| of.take_completed(&device));
+        let ready = device.fail(at).done;
+        device.run_to(ready);
+        for (number, of) in (0..).zip(&mut known) {
+            let found = ((zone(&device, number * bytes).write_pointer - number * bytes) / UNIT) as usize;
+            match of.asked.take() {
+                Some((_, None)) if found == 0 => of.tags.clear(),
+                Some((_, Some(tags))) if found > of.tags.len() => {
+                    let more = found - of.tags.len();
+                    assert!(more <= tags.len(), "zone {number} holds more than was written");
+                    of.tags.extend(&tags[..more]);
+                }
+                _ => {}
+            }
+            assert_eq!(found, of.tags.len(), "units of zone {number}, {settings}");
+            for (place, &tag) in (0..).zip(&of.tags) {
+                let address = number * bytes + place * UNIT;
+                let read =
+                    device.ask(device.now, &Request { address, bytes: UNIT as u32, ..unit(Op::Read, 0) });
+                let data = read.data.bytes().expect("a read returns bytes");
+                assert!(data.iter().all(|&byte| byte == tag), "unit {place} of zone {number}, {settings}");
+            }
+        }
+        device.check_invariants();
+    }
+}
+
+#[test]
+fn a_flash_drive_with_zones_keeps_its_bytes() {
+    for settings in [
+        "zones = { active = 2 }",
+        "blocks = 12\nbuffer = \"8 KiB\"\nzones = { superblocks = 2, active = 3, open = 1 }\nbuffer_places = \"pool\"",
+        "planes = 2\nsuspend = \"20 us\"\nerases_at_once = 1\nzones = { active = 1 }",
+    ] {
+        for seed in 0..3 {
+            for pause in [20, 200, 2_000].map(Time::from_us) {
+                zones_keep_their_bytes(settings, seed, pause);
+            }
+        }
+    }
 }

@@ -78,7 +78,8 @@ pub(crate) fn driven_with_bytes(settings: &str) -> Driven {
 }
 
 impl Driven {
-    fn of(device: Box<dyn Device>) -> Driven {
+    /// The drive `device`, to which nothing has happened.
+    pub(crate) fn of(device: Box<dyn Device>) -> Driven {
         let completions = Completions::new();
         Driven { device, now: Time::ZERO, completions, answers: Vec::new(), outstanding: 0 }
     }
@@ -88,7 +89,8 @@ impl Driven {
         self.submit_data(at, request, Payload::NONE)
     }
 
-    fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
+    /// The same with bytes.
+    pub(crate) fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
         self.run_to(at);
         let number = self.answers.len();
         let (done, status, spans) = (Time::MAX, Status::Done, Vec::new());
