@@ -62,7 +62,7 @@ fn a_share_has_its_part_of_what_belongs_to_the_data() {
     // 16 of 100 pages of the mapping table, and 4 of 25.
     assert_close("misses of the whole", misses(""), 0.84, 0.02);
     assert_close("misses of a quarter", misses("capacity = \"100 MiB\""), 0.84, 0.02);
-    assert_eq!(of("capacity = \"100 MiB\"").column("drive.share"), 0.25);
+    assert_eq!(of("capacity = \"100 MiB\"").report().drive_share, Some(0.25));
 }
 
 #[test]
