@@ -13,7 +13,7 @@ pub(super) struct Entry {
     age: u64,
     /// Whether it waits to be written back.
     pub(super) waits: bool,
-    /// Whether it will wait when the writes to its copies are done.
+    /// Whether it will wait when the first of the writes to its copies is done.
     pub(super) is_new: bool,
     /// Writes to its copies in progress.
     coming: u32,
@@ -115,18 +115,18 @@ impl Dirty {
         Marked { stamp: entry.stamp, is_new }
     }
 
-    /// A copy of `block` was written. Whether all of them are.
-    pub(super) fn settle(&mut self, block: u64, stamp: u64) -> bool {
-        let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) else {
-            return false;
-        };
+    /// A copy of `block` was written: it waits from now on, since a flush covers this write whatever is written behind it.
+    pub(super) fn settle(&mut self, block: u64, stamp: u64) {
+        let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) else { return };
         entry.coming -= 1;
-        if entry.coming == 0 && entry.is_new {
+        if entry.is_new {
             entry.is_new = false;
             self.new -= 1;
             self.wait(block);
+        } else if entry.coming == 0 && !entry.waits && entry.last == NONE {
+            // It was written back while its last copy was written.
+            self.blocks.remove(&block);
         }
-        true
     }
 
     /// `block` waits to be written back, as the youngest.
