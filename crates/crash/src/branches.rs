@@ -26,11 +26,12 @@ pub fn branch_off(
         life.step(step)?;
     }
     let blocks =
-        life.device().capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
+        life.device.capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
     let mut drawer = Drawer::new(Streams::new(seed).stream("branches"), blocks, false);
     life.mark()?;
+    life.look_ahead()?;
     while report.points() < points {
-        let loss = drawer.loss(&mut life);
+        let loss = drawer.loss(&life);
         let survived = life.branch(&loss)?;
         report.survived(Fault::PowerLoss, &survived, loss.is_early);
         life.check_mark()?;

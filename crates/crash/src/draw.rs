@@ -57,7 +57,6 @@ impl Drawer {
         let random = &mut self.random;
         // Many requests come before the one before is done.
         let pause = Time::from_ps(random.below(life.latency.as_ps() / 4 * self.pace + 1));
-        let advances = random.chance(0.4);
         let mut ticket = random.below(self.weights.iter().sum());
         let drawn = self.weights.iter().position(|&weight| {
             let is_it = ticket < weight;
@@ -78,7 +77,7 @@ impl Drawer {
             Some(6) => Action::Abort,
             _ => Action::Restart,
         };
-        Step { pause, advances, action: self.in_zone(action, life) }
+        Step { pause, action: self.in_zone(action, life) }
     }
 
     /// `action`, but most of the time one that a device with zones takes: it is written at write pointers, and zones are
@@ -86,9 +85,8 @@ impl Drawer {
     fn in_zone(&mut self, action: Action, life: &Life<'_>) -> Action {
         let size = life.auditor.block_bytes() as u64;
         let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
-        let Some(zone) = life.device.zone(first * size).filter(|_| self.random.chance(0.9)) else {
-            return action;
-        };
+        let zone = life.device.zones().map(|zones| zones.zone(first * size));
+        let Some(zone) = zone.filter(|_| self.random.chance(0.9)) else { return action };
         let [start, end, pointer] = [zone.start, zone.end, zone.write_pointer].map(|address| address / size);
         match action {
             Action::Write(..) if pointer == end => Action::Trim(start, end - start),
@@ -103,9 +101,9 @@ impl Drawer {
     }
 
     /// A loss of power of `life`, which has just been asked for something.
-    pub(crate) fn loss(&mut self, life: &mut Life<'_>) -> Loss {
+    pub(crate) fn loss(&mut self, life: &Life<'_>) -> Loss {
         let (now, latency) = (life.now, life.latency.as_ps());
-        let busy = life.device().busy_until().saturating_sub(now).as_ps();
+        let busy = life.moments.iter().max().map_or(0, |&last| last.saturating_sub(now).as_ps());
         let random = &mut self.random;
         let after = match random.below(8) {
             0 => 0,

@@ -56,9 +56,12 @@ fn try_all(
     let work = AssertUnwindSafe(|| {
         let mut life = Life::new(stack, Media::new(), &trail);
         for (number, &action) in actions.iter().enumerate() {
-            let pause = if number == 0 { Time::ZERO } else { life.latency };
-            trail.steps.push(Step { pause, advances: false, action });
-            life.step(trail.steps.last().expect("just pushed"))?;
+            let before = life.now;
+            life.wait_for_all()?;
+            // What completes at an instant comes behind what is asked for then.
+            let behind = Time::from_ps(u64::from(number > 0));
+            trail.steps.push(Step { pause: life.now - before + behind, action });
+            life.step(&Step { pause: behind, action })?;
             if number >= fresh {
                 life.check_invariants();
                 lose_everywhere(&mut life, &mut trail, report)?;
@@ -77,9 +80,9 @@ fn try_all(
 
 fn lose_everywhere(life: &mut Life<'_>, trail: &mut Sequence, report: &mut Report) -> Result<(), Broken> {
     let now = life.now;
-    let busy = life.device().busy_until().max(now);
-    let mut moments: Vec<Time> = life.moments.iter().copied().chain([now, busy]).collect();
-    moments.retain(|&moment| moment >= now);
+    life.mark()?;
+    life.look_ahead()?;
+    let mut moments: Vec<Time> = life.moments.iter().copied().chain([now]).collect();
     moments.sort_unstable();
     moments.dedup();
     let between: Vec<Time> = moments
@@ -91,14 +94,12 @@ fn lose_everywhere(life: &mut Life<'_>, trail: &mut Sequence, report: &mut Repor
     let mut moments: Vec<Time> = before.chain(between).chain(moments.iter().copied()).collect();
     moments.sort_unstable();
     moments.dedup();
-    life.mark()?;
     for (number, moment) in moments.into_iter().enumerate() {
         for again in [None, Some((1 << 15, Time::ZERO))] {
             // Chance decides what is torn: it differs from moment to moment.
             let chance = 8 * number as u64 + u64::from(again.is_some());
             let loss = Loss { after: moment - now, chance, off: Time::ZERO, again, is_early: false };
-            let (pause, advances, action) = (Time::ZERO, false, Action::Lose(loss));
-            trail.steps.push(Step { pause, advances, action });
+            trail.steps.push(Step { pause: Time::ZERO, action: Action::Lose(loss) });
             let survived = life.branch(&loss)?;
             trail.steps.pop();
             report.survived(Fault::PowerLoss, &survived, false);

@@ -1,13 +1,13 @@
 //! One device from new on: does steps, loses its power, and is audited.
 
+use crate::asking::{Asked, Asking};
 use crate::auditor::{Audit, Auditor, Broken};
 use crate::fault::Fault;
 use crate::media::Media;
 use crate::sequence::{Action, Loss, Sequence, Step};
+use nacre_kernel::event::{Completions, Device, Payload};
 use nacre_kernel::state;
-use nacre_kernel::{
-    Breakdown, Capabilities, Data, Device, Op, Persistence, Recovery, Refused, Request, Status, Streams, Time,
-};
+use nacre_kernel::{Capabilities, Op, Recovery, Refused, Request, Status, Streams, Time};
 use std::collections::BTreeSet;
 
 /// What is crashed.
@@ -20,8 +20,8 @@ pub trait Stack {
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
 /// After one last loss of power in so many, by its chance, it is shown that the device still works.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
-/// Moments at which something of the medium begins or ends that are remembered.
-const MOMENTS_MAX: usize = 64;
+/// Events that are looked at to know when something begins or ends.
+const EVENTS_AHEAD: usize = 32;
 
 pub(crate) struct Life<'a> {
     stack: &'a mut dyn Stack,
@@ -33,18 +33,27 @@ pub(crate) struct Life<'a> {
     lies: bool,
     /// Flushes that were such lies.
     pub(crate) lies_told: u64,
+    /// Every event before was processed.
     pub(crate) now: Time,
     /// How long the last request took.
     pub(crate) latency: Time,
+    /// When a transaction is committed or taken back that was asked for last.
+    pub(crate) free_at: Time,
     /// Moments to come, at which an operation begins or ends.
     pub(crate) moments: Vec<Time>,
+    /// Requests that have not completed, the oldest first.
+    pub(crate) outstanding: Vec<Asked>,
+    pub(crate) ids: u32,
+    pub(crate) completions: Completions,
+    /// How a request ended that was waited for.
+    pub(crate) answer: Status,
     pub(crate) requests: u64,
     pub(crate) restarts: u64,
     /// Writes that were refused.
     pub(crate) refusals: u64,
-    breakdown: Breakdown,
     pub(crate) bytes: Vec<u8>,
-    /// What the last audit read, and blocks of it that the device said are lost.
+    /// When the power failed before the last audit, what that read, and blocks of it that the device said are lost.
+    pub(crate) failed: Time,
     pub(crate) found: Vec<u8>,
     pub(crate) unread: BTreeSet<u64>,
     pub(crate) runs: Vec<(u64, u64)>,
@@ -56,6 +65,10 @@ struct Marked {
     state: Vec<u8>,
     now: Time,
     latency: Time,
+    free_at: Time,
+    outstanding: Vec<Asked>,
+    /// What was known then, once something has completed behind it.
+    auditor: Option<Auditor>,
 }
 
 /// What one loss of power did.
@@ -89,12 +102,17 @@ impl<'a> Life<'a> {
             lies_told: 0,
             now: Time::ZERO,
             latency: Time::from_us(1),
+            free_at: Time::ZERO,
             moments: Vec::new(),
+            outstanding: Vec::new(),
+            ids: 0,
+            completions: Completions::new(),
+            answer: Status::Done,
             requests: 0,
             restarts: 0,
             refusals: 0,
-            breakdown: Breakdown::new(),
             bytes: Vec::new(),
+            failed: Time::ZERO,
             found: Vec::new(),
             unread: BTreeSet::new(),
             runs: Vec::new(),
@@ -110,136 +128,78 @@ impl<'a> Life<'a> {
         }
     }
 
-    pub(crate) fn device(&mut self) -> &mut dyn Device {
-        &mut *self.device
-    }
-
     /// Does `step`. Errors: the device did what it may not.
     pub(crate) fn step(&mut self, step: &Step) -> Result<Option<Survived>, Broken> {
-        self.now += step.pause;
-        if step.advances {
-            self.device.advance(self.now);
-            self.auditor.settle(self.now);
-        }
-        self.moments.retain(|&moment| moment > self.now);
-        match step.action {
+        self.run_to(self.now + step.pause)?;
+        let reads = self.outstanding.iter().filter(|asked| asked.request.op == Op::Read);
+        let oldest = reads.map(|asked| asked.began).min().unwrap_or(u64::MAX);
+        self.auditor.settle(self.now, oldest);
+        let survived = self.act(step.action)?;
+        self.moments.clear();
+        self.moments.extend(Some(self.device.next_event()).filter(|&next| next < Time::MAX));
+        Ok(survived)
+    }
+
+    fn act(&mut self, action: Action) -> Result<Option<Survived>, Broken> {
+        match action {
             Action::Write(first, count) => self.write(first, count)?,
-            Action::Read(first, count) => self.read_and_check(first, count)?,
+            Action::Read(first, count) => {
+                self.wait_for_a_place()?;
+                let began = self.auditor.moment();
+                self.submit_now(Asking::read(first, count), began);
+            }
             Action::Trim(first, count) if !self.auditor.is_open() => {
-                let (done, _) = self.ask(self.now, Op::Trim, first, count, Way::None)?;
-                self.auditor.trimmed(first, count, done);
+                self.wait_for_a_place()?;
+                let began = self.auditor.trims(first, count);
+                self.submit_now(Asking { op: Op::Trim, ..Asking::read(first, count) }, began);
             }
             Action::Flush => self.flush()?,
-            Action::Begin | Action::Commit | Action::Abort => self.transact(step.action)?,
+            Action::Begin | Action::Commit | Action::Abort => self.transact(action)?,
             Action::Trim(..) => {}
             Action::Restart => self.restart()?,
             Action::Lose(loss) => {
                 let at = self.now + loss.after;
                 let survived = self.lose(&loss)?;
                 self.auditor.rebase(at, &self.found, &self.unread);
-                self.now = self.device.busy_until().max(survived.ready);
-                self.moments.clear();
+                self.run_to(survived.ready)?;
                 return Ok(Some(survived));
             }
         }
         Ok(None)
     }
 
-    pub(crate) fn ask(
-        &mut self,
-        at: Time,
-        op: Op,
-        first: u64,
-        count: u64,
-        way: Way,
-    ) -> Result<(Time, Status), Broken> {
-        let size = self.auditor.block_bytes() as u64;
-        let (address, bytes) = (first * size, (count * size) as u32);
-        // The same data comes through one placement handle and through another, where there are several.
-        let volume = (address / 4096) as u32 + bytes;
-        let request = Request { arrival: at, address, bytes, volume, op };
-        let data = match way {
-            Way::None => Data::None,
-            Way::Write => Data::Write(&self.bytes),
-            Way::Read => {
-                self.bytes.clear();
-                self.bytes.resize(bytes as usize, 0xAA);
-                Data::Read(&mut self.bytes)
-            }
-        };
-        self.breakdown.clear();
-        self.requests += 1;
-        let completion = self.device.submit(at, &request, data, &mut self.breakdown);
-        let done = completion.done;
-        if done < at || done - at > LIVES_WITHIN {
-            return Err(Broken(format!("{request:?} at {at} is done at {done}")));
-        }
-        let total = self.breakdown.total_from(0);
-        if total != done - at {
-            return Err(Broken(format!("{request:?} at {at} takes {}, its breakdown {total}", done - at)));
-        }
-        Ok((done, completion.status))
-    }
-
-    /// The same, with its moments remembered.
-    fn ask_now(&mut self, op: Op, first: u64, count: u64, way: Way) -> Result<(Time, Status), Broken> {
-        let (done, status) = self.ask(self.now, op, first, count, way)?;
-        self.latency = (done - self.now).max(Time::from_ns(1));
-        let mut moment = self.now;
-        for span in self.breakdown.spans() {
-            moment += span.time;
-            if self.moments.len() == MOMENTS_MAX {
-                self.moments.swap_remove(moment.as_ps() as usize % MOMENTS_MAX);
-            }
-            self.moments.push(moment);
-        }
-        Ok((done, status))
-    }
-
     fn write(&mut self, first: u64, count: u64) -> Result<(), Broken> {
+        self.wait_for_a_place()?;
         let size = self.auditor.block_bytes() as u64;
         if let Some(transactions) = self.device.transactions()
             && transactions.check(first * size, count * size).is_err()
         {
             return Ok(());
         }
-        let mut bytes = std::mem::take(&mut self.bytes);
-        self.auditor.next_write(first, count, &mut bytes);
-        self.bytes = bytes;
-        match self.ask_now(Op::Write, first, count, Way::Write)? {
-            (done, Status::Done) => self.auditor.wrote(first, count, done),
-            _ => {
-                self.refusals += 1;
-                self.auditor.refused(first, count);
-            }
-        }
+        let mut bytes = Vec::new();
+        let began = self.auditor.writes(first, count, &mut bytes);
+        self.submit_now(Asking { op: Op::Write, blocks: (first, count), data: bytes.into() }, began);
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Broken> {
-        let asked = self.now;
-        self.lies_told += u64::from(self.lies);
-        let (done, status) = match self.lies {
-            true => (asked, Status::Done),
-            false => self.ask_now(Op::Flush, 0, 0, Way::None)?,
-        };
-        // Stored energy is all that such a device has: a flush adds nothing.
-        if self.capabilities.persistence == Persistence::WithStoredEnergy {
-            return Ok(());
-        }
-        match status {
-            Status::Done => {
-                let needs_flush = self.capabilities.persistence.needs_flush();
-                // A lie cannot tell what was lost before it, as a flush that the device hears of does.
-                let lost_pages = if needs_flush && !self.lies { self.lost_pages() } else { 0 };
-                self.auditor.flushed(asked, done, lost_pages);
-            }
-            _ => self.auditor.flush_failed(),
+        self.wait_for_a_place()?;
+        let began = self.auditor.moment();
+        if self.lies {
+            self.lies_told += 1;
+            // A lie cannot tell what was lost before it, as a flush that the device hears of does.
+            self.flushed((began, self.now), self.now, Status::Done, 0);
+        } else {
+            self.submit_now(Asking { op: Op::Flush, blocks: (0, 0), data: Payload::NONE }, began);
         }
         Ok(())
     }
 
     fn transact(&mut self, action: Action) -> Result<(), Broken> {
+        if self.device.transactions().is_none() {
+            return Ok(());
+        }
+        self.wait_for_all()?;
         let Some(transactions) = self.device.transactions() else { return Ok(()) };
         let answer = match action {
             Action::Begin => transactions.begin(self.now),
@@ -257,7 +217,7 @@ impl<'a> Life<'a> {
             }
         }
         if let Ok(completion) = answer {
-            self.moments.push(completion.done);
+            self.free_at = completion.done;
             self.latency = (completion.done - self.now).max(Time::from_ns(1));
         }
         Ok(())
@@ -267,12 +227,16 @@ impl<'a> Life<'a> {
     fn lose(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let at = self.now + loss.after;
         let mut chance = Streams::new(loss.chance).stream("loss");
+        self.run_to(at)?;
+        self.outstanding.clear();
+        self.free_at = Time::ZERO;
         self.device.power_fail(at, &mut chance);
         let mut back = at + loss.off;
         let mut recovery = self.recover(back)?;
         if let Some((share, off)) = loss.again {
             let whole = u128::from((recovery.done - back).as_ps());
             let again = back + Time::from_ps(((whole * u128::from(share)) >> 16) as u64);
+            self.run_to(again)?;
             self.device.power_fail(again, &mut chance);
             back = again + off;
             recovery = recovery.beside(self.recover(back)?);
@@ -282,7 +246,8 @@ impl<'a> Life<'a> {
         let audit = self.auditor.check_loss(at, &self.found, &self.unread, &recovery)?;
         let took = recovery.done - back;
         let was_recovering = loss.again.is_some();
-        Ok(Survived { audit, recovery, took, ready: recovery.done, was_recovering, audited })
+        let ready = self.now.max(recovery.done);
+        Ok(Survived { audit, recovery, took, ready, was_recovering, audited })
     }
 
     pub(crate) fn recover(&mut self, back: Time) -> Result<Recovery, Broken> {
@@ -325,8 +290,55 @@ impl<'a> Life<'a> {
         let state = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
         let bytes = state.len();
         self.media.mark();
-        self.marked = Some(Marked { state, now: self.now, latency: self.latency });
+        let outstanding = self.outstanding.clone();
+        let (now, latency, free_at) = (self.now, self.latency, self.free_at);
+        self.marked = Some(Marked { state, now, latency, free_at, outstanding, auditor: None });
         Ok(bytes)
+    }
+
+    /// What is known now will be known again behind the branch that is under way.
+    pub(crate) fn keep_auditor(&mut self) {
+        if let Some(marked) = &mut self.marked {
+            marked.auditor.get_or_insert_with(|| self.auditor.clone());
+        }
+    }
+
+    /// Finds out at which moments behind the mark something begins or ends, as far as nobody asks anything more.
+    pub(crate) fn look_ahead(&mut self) -> Result<(), Broken> {
+        self.moments.clear();
+        for _ in 0..EVENTS_AHEAD {
+            let next = self.device.next_event();
+            if next == Time::MAX {
+                break;
+            }
+            self.moments.push(next);
+            self.completions.clear();
+            self.device.run(next + Time::from_ps(1), &mut self.completions);
+            for completed in self.completions.iter() {
+                // What a device decides at once takes its time in parts that are no events of it.
+                let spans = self.completions.spans(completed);
+                let mut moment = completed.at;
+                for span in spans.iter().rev() {
+                    self.moments.push(moment);
+                    moment = moment.saturating_sub(span.time);
+                }
+            }
+        }
+        let now = self.now;
+        self.moments.retain(|&moment| moment >= now);
+        if self.moments.is_empty() { Ok(()) } else { self.go_back() }
+    }
+
+    fn go_back(&mut self) -> Result<(), Broken> {
+        let marked = self.marked.as_mut().expect("there is a mark");
+        self.media.go_back();
+        (self.now, self.latency, self.free_at) = (marked.now, marked.latency, marked.free_at);
+        self.outstanding.clone_from(&marked.outstanding);
+        if let Some(auditor) = marked.auditor.take() {
+            self.auditor = auditor;
+        }
+        state::restored(&mut *self.device, &marked.state)
+            .map_err(|error| Broken(format!("its own state is refused: {error}")))
     }
 
     /// Everything goes on from the mark.
@@ -338,11 +350,7 @@ impl<'a> Life<'a> {
     /// Loses the power in a way of its own, and is as it was at the mark afterwards.
     pub(crate) fn branch(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose_and_live(loss)?;
-        let marked = self.marked.as_ref().expect("there is a mark");
-        self.media.go_back();
-        (self.now, self.latency) = (marked.now, marked.latency);
-        state::restored(&mut *self.device, &marked.state)
-            .map_err(|error| Broken(format!("its own state is refused: {error}")))?;
+        self.go_back()?;
         Ok(survived)
     }
 
@@ -375,13 +383,7 @@ fn precondition(device: &mut dyn Device, writes: u64) {
         Request { arrival: Time::ZERO, address, bytes: BYTES, volume: 0, op: Op::Write }
     };
     let requests: Vec<Request> = (0..writes).map(&mut request).collect();
-    device.precondition(&requests);
-}
-
-/// Which bytes go with a request.
-#[derive(Clone, Copy)]
-pub(crate) enum Way {
-    None,
-    Write,
-    Read,
+    if let Some(preconditioning) = device.preconditioning() {
+        preconditioning.precondition(&requests);
+    }
 }

@@ -1,15 +1,18 @@
 //! Behind a recovery, with faults over: the device does what it is asked, comes to rest, and keeps it.
 
+use crate::asking::Asking;
 use crate::auditor::Broken;
-use crate::life::{LIVES_WITHIN, Life, Way};
+use crate::life::{LIVES_WITHIN, Life};
 use crate::reading::Answer;
 use crate::sequence::Loss;
+use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Blocks that are written after a recovery, with faults over.
 const LIVES_ON: usize = 4;
-/// Rounds of its own work after which a device that nobody asks has nothing left to do.
-const RESTS_WITHIN: usize = 1_000;
+/// Events after which a device that nobody asks has nothing left to do.
+const RESTS_WITHIN: usize = 1_000_000;
+
 impl Life<'_> {
     /// Faults are over: the device takes writes and gives them back, comes to rest, and keeps what is flushed when the
     /// power fails once more.
@@ -21,22 +24,23 @@ impl Life<'_> {
         let mut auditor = self.auditor.clone();
         let (mut now, mut written) = (ready, Vec::new());
         for &block in &blocks {
-            let mut bytes = std::mem::take(&mut self.bytes);
-            auditor.next_write(block, 1, &mut bytes);
-            self.bytes = bytes;
-            written.push(self.bytes.clone());
-            let (done, status) = self.ask(now, Op::Write, block, 1, Way::Write)?;
+            let mut bytes = Vec::new();
+            auditor.writes(block, 1, &mut bytes);
+            written.push(bytes.clone());
+            let write = Asking { op: Op::Write, blocks: (block, 1), data: bytes.into() };
+            let (done, status) = self.ask(now, write)?;
             if status != Status::Done {
                 return Ok(());
             }
             now = done;
         }
-        let (flushed, flush) = self.ask(now, Op::Flush, 0, 0, Way::None)?;
+        let flush = Asking { op: Op::Flush, blocks: (0, 0), data: Payload::NONE };
+        let (flushed, flush) = self.ask(now, flush)?;
         let is_promised = flush == Status::Done && self.capabilities.persistence.needs_flush();
-        let lost_pages = if is_promised { self.lost_pages() } else { 0 };
+        let lost_pages = if is_promised { self.lost_pages(flushed) } else { 0 };
         let problem = "what is written after a recovery is not what is read";
         self.find_again(flushed, &blocks, &written, (lost_pages, problem))?;
-        let rest = self.rest(flushed)?;
+        let rest = self.rest()?;
         self.device.power_fail(rest, &mut Streams::new(loss.chance).stream("again"));
         let recovery = self.recover(rest + loss.off)?;
         if recovery.bytes_lost > 0 || flush != Status::Done {
@@ -58,7 +62,7 @@ impl Life<'_> {
         for (&block, written) in blocks.iter().zip(written) {
             let is_there = match self.read(at, block, 1)? {
                 Answer::Given => self.bytes == *written,
-                Answer::Lost => self.lost_pages() > lost_pages,
+                Answer::Lost => self.lost_pages(self.now) > lost_pages,
             };
             if !is_there {
                 return Err(Broken(format!("{problem}, in block {block}")));
@@ -68,19 +72,19 @@ impl Life<'_> {
     }
 
     /// When the device has nothing to do any more, if nobody asks anything. Errors: it always has.
-    fn rest(&mut self, from: Time) -> Result<Time, Broken> {
-        let mut at = from;
+    fn rest(&mut self) -> Result<Time, Broken> {
+        let from = self.now;
         for _ in 0..RESTS_WITHIN {
-            let busy = self.device.busy_until();
-            if busy <= at {
-                return Ok(at);
+            let next = self.device.next_event();
+            if next == Time::MAX {
+                return Ok(self.now);
             }
-            if busy - from > LIVES_WITHIN {
+            if next > from + LIVES_WITHIN {
                 break;
             }
-            at = busy;
-            self.device.advance(at);
+            self.run_to(next + Time::from_ps(1))?;
         }
+        let at = self.now;
         Err(Broken(format!("after a recovery the device is still busy at {at}, though nobody asks anything")))
     }
 }

@@ -3,10 +3,12 @@
 //! A stack whose medium is worn out loses what a cache of it can write nowhere. That is told where the read fails
 //! and the report counts a page that is lost; a read that fails without such a count is a finding.
 
+use crate::asking::{Asked, Asking, By};
 use crate::auditor::Broken;
-use crate::life::{Life, Way};
+use crate::life::Life;
+use nacre_kernel::event::Payload;
 use nacre_kernel::ledger::LOST_PAGES;
-use nacre_kernel::{ComponentReport, Op, Status, Time};
+use nacre_kernel::{ComponentReport, Status, Time};
 
 /// Blocks that one request of an audit reads at most.
 const READ_AT_ONCE: u64 = 16;
@@ -21,30 +23,51 @@ pub(crate) enum Answer {
 }
 
 impl Life<'_> {
-    /// Reads blocks into `bytes`. Errors: it fails, and the device counts no page that it lost.
-    pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<Answer, Broken> {
-        match self.ask(at, Op::Read, first, count, Way::Read)? {
-            (_, Status::Done) => Ok(Answer::Given),
-            (_, Status::MediaError) if self.lost_pages() > 0 => Ok(Answer::Lost),
-            (_, status) => {
-                Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}")))
-            }
+    /// Errors: a read fails, and the device counts no page that it lost.
+    fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
+        match status {
+            Status::Done => Ok(Answer::Given),
+            Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
+            status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
         }
     }
 
-    /// Reads blocks as the host does, and checks them.
-    pub(crate) fn read_and_check(&mut self, first: u64, count: u64) -> Result<(), Broken> {
-        match self.read(self.now, first, count)? {
-            Answer::Given => self.auditor.check_read(first, &self.bytes),
-            Answer::Lost if count > 1 => {
-                (first..first + count).try_for_each(|block| self.read_and_check(block, 1))
+    /// Reads blocks into `bytes`, while nothing is outstanding.
+    pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<Answer, Broken> {
+        let (done, status) = self.ask(at, Asking::read(first, count))?;
+        self.answer(done, (first, count), status)
+    }
+
+    /// A read of a step is done.
+    pub(crate) fn check_read(
+        &mut self,
+        asked: &Asked,
+        at: Time,
+        (blocks, status, data): ((u64, u64), Status, &Payload),
+    ) -> Result<(), Broken> {
+        let (first, count) = blocks;
+        match self.answer(at, blocks, status)? {
+            Answer::Given => {
+                let bytes = data.bytes().unwrap_or_default();
+                if bytes.len() != asked.request.bytes as usize {
+                    return Err(Broken(format!("{:?} returns {} bytes", asked.request, bytes.len())));
+                }
+                self.auditor.check_read(asked.began, first, bytes)
             }
-            Answer::Lost => self.auditor.check_unread(first, self.now, self.lost_pages()),
+            Answer::Lost if count > 1 => {
+                // Each by itself, to know which.
+                for block in first..first + count {
+                    let began = self.auditor.moment();
+                    self.submit(at, Asking::read(block, 1), began, By::Host);
+                }
+                Ok(())
+            }
+            Answer::Lost => self.auditor.check_unread(first, at, self.lost_pages(at)),
         }
     }
 
     /// Reads all blocks that were ever written into `found`, in as few requests as that takes; those that are lost
-    /// are `unread`. The power `failed` before.
+    /// are `unread`. The power `failed` before. Returns how many there are.
     pub(crate) fn read_all(&mut self, at: Time, failed: Time) -> Result<u64, Broken> {
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
@@ -54,29 +77,57 @@ impl Life<'_> {
                 _ => runs.push((block, 1)),
             }
         }
+        let audited: u64 = runs.iter().map(|(_, count)| count).sum();
+        let size = self.auditor.block_bytes();
         self.found.clear();
+        self.found.resize(audited as usize * size, 0xAA);
         self.unread.clear();
+        self.failed = failed;
+        self.run_to(at)?;
+        let mut place = 0;
         for &(first, count) in &runs {
-            if self.read(at, first, count)? == Answer::Given {
-                self.found.extend_from_slice(&self.bytes);
-                continue;
-            }
-            for block in first..first + count {
-                if self.read(at, block, 1)? == Answer::Lost {
-                    self.auditor.check_unread(block, failed, self.lost_pages())?;
-                    self.unread.insert(block);
-                }
-                self.found.extend_from_slice(&self.bytes);
-            }
+            self.wait_for_a_place()?;
+            self.submit(self.now, Asking::read(first, count), 0, By::Audit(place));
+            place += count as usize * size;
         }
-        let audited = runs.iter().map(|(_, count)| count).sum();
         self.runs = runs;
+        self.wait_for_all()?;
         Ok(audited)
     }
 
-    /// Pages that the device and those below it count as lost.
-    pub(crate) fn lost_pages(&self) -> u64 {
-        lost_pages(&self.device.report(self.now))
+    /// A read of an audit is done, whose bytes have this place among those that were found.
+    pub(crate) fn audited(
+        &mut self,
+        (first, count): (u64, u64),
+        at: Time,
+        (status, data): (Status, &Payload),
+        place: usize,
+    ) -> Result<(), Broken> {
+        let size = self.auditor.block_bytes();
+        let is_lost = self.answer(at, (first, count), status)? == Answer::Lost;
+        if is_lost && count > 1 {
+            for number in 0..count {
+                let place = By::Audit(place + number as usize * size);
+                self.submit(at, Asking::read(first + number, 1), 0, place);
+            }
+            return Ok(());
+        }
+        if is_lost {
+            self.auditor.check_unread(first, self.failed, self.lost_pages(at))?;
+            self.unread.insert(first);
+            return Ok(());
+        }
+        let into = &mut self.found[place..place + count as usize * size];
+        match data.bytes() {
+            Some(bytes) if bytes.len() == into.len() => into.copy_from_slice(bytes),
+            _ => return Err(Broken(format!("reading {count} blocks from {first} on returns other bytes"))),
+        }
+        Ok(())
+    }
+
+    /// Pages that the device and those below it count as lost until `at`.
+    pub(crate) fn lost_pages(&self, at: Time) -> u64 {
+        lost_pages(&self.device.report(at))
     }
 }
 

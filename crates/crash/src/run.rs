@@ -187,12 +187,14 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Loses the power of a large device for the last time, and shows that it still works: no branch of it did.
+    /// What is outstanding completes; a large device loses its power for the last time, and shows that it still works: no
+    /// branch of it did.
     fn end(&mut self) -> Result<(), Broken> {
+        self.life.wait_for_all()?;
         if !self.is_large || self.report.points() >= self.points {
             return Ok(());
         }
-        let drawn = self.drawer.loss(&mut self.life);
+        let drawn = self.drawer.loss(&self.life);
         let loss = Loss { chance: drawn.chance - drawn.chance % SHOWN_TO_WORK, ..drawn };
         self.trail.steps.push(losing(loss));
         let survived = self.life.lose_and_live(&loss)?;
@@ -204,8 +206,9 @@ impl Course<'_, '_> {
     fn branches(&mut self) -> Result<(), Broken> {
         let count = self.drawer.random().below(BRANCHES_MAX);
         self.life.mark()?;
+        self.life.look_ahead()?;
         for _ in 0..count {
-            let loss = self.drawer.loss(&mut self.life);
+            let loss = self.drawer.loss(&self.life);
             self.trail.steps.push(losing(loss));
             let survived = self.life.branch(&loss)?;
             self.trail.steps.pop();
@@ -217,7 +220,7 @@ impl Course<'_, '_> {
 
     /// Loses the power, and goes on.
     fn lose(&mut self) -> Result<(), Broken> {
-        let loss = self.drawer.loss(&mut self.life);
+        let loss = self.drawer.loss(&self.life);
         let step = losing(loss);
         self.trail.steps.push(step);
         if let Some(survived) = self.life.step(&step)? {
@@ -228,5 +231,5 @@ impl Course<'_, '_> {
 }
 
 fn losing(loss: Loss) -> Step {
-    Step { pause: nacre_kernel::Time::ZERO, advances: false, action: Action::Lose(loss) }
+    Step { pause: nacre_kernel::Time::ZERO, action: Action::Lose(loss) }
 }

@@ -8,8 +8,7 @@
 //! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
 //! ```
 //!
-//! Numbers behind `write`, `read` and `trim` are the first block and how many; a step that lets the device advance
-//! first ends in `advancing`. A loss of power comes so long after its step was asked for, with the draws of one
+//! Numbers behind `write`, `read` and `trim` are the first block and how many. A loss of power comes so long after its step was asked for, with the draws of one
 //! chance; the power is off for a while, and may fail again after so many 65536ths of the recovery. Reads that
 //! come before the recovery has ended are `early`.
 
@@ -22,8 +21,6 @@ use std::str::{FromStr, SplitWhitespace};
 pub struct Step {
     /// How long after the step before it is asked for.
     pub pause: Time,
-    /// Whether the device is told of the time before.
-    pub advances: bool,
     /// What is done.
     pub action: Action,
 }
@@ -101,7 +98,7 @@ impl fmt::Display for Step {
             Action::Restart => f.write_str("restart")?,
             Action::Lose(loss) => write!(f, "lose {loss}")?,
         }
-        f.write_str(if self.advances { " advancing" } else { "" })
+        Ok(())
     }
 }
 
@@ -162,9 +159,8 @@ fn read_step(words: &mut SplitWhitespace<'_>) -> Option<Step> {
         "lose" => Action::Lose(read_loss(&mut rest)?),
         _ => return None,
     };
-    let advances = read_word(&mut rest, "advancing");
     *words = rest;
-    Some(Step { pause, advances, action })
+    Some(Step { pause, action })
 }
 
 fn read_loss(words: &mut SplitWhitespace<'_>) -> Option<Loss> {
@@ -221,11 +217,7 @@ mod tests {
             Action::Lose(loss),
             Action::Lose(again),
         ];
-        let step = |(number, action)| Step {
-            pause: Time::from_ps(7 * number as u64),
-            advances: number % 2 == 0,
-            action,
-        };
+        let step = |(number, action)| Step { pause: Time::from_ps(7 * number as u64), action };
         let steps = actions.into_iter().enumerate().map(step).collect();
         let sequence = Sequence { block_bytes: 512, preconditioned: 9, steps };
         assert_eq!(sequence.to_string().parse(), Ok(sequence.clone()));

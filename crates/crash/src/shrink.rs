@@ -23,7 +23,7 @@ pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u6
         for (number, step) in sequence.steps.iter().enumerate() {
             match step.action {
                 Action::Lose(loss) if number == end => {
-                    life.now += step.pause;
+                    life.run_to(life.now + step.pause)?;
                     life.lose_and_live(&loss)?;
                 }
                 _ => {
@@ -31,6 +31,7 @@ pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u6
                 }
             }
         }
+        life.wait_for_all()?;
         life.check_invariants();
         Ok(())
     });
@@ -122,9 +123,6 @@ fn simpler(step: &Step) -> Vec<Step> {
     let mut found = Vec::new();
     if !step.pause.is_zero() {
         found.push(Step { pause: Time::ZERO, ..*step });
-    }
-    if step.advances {
-        found.push(Step { advances: false, ..*step });
     }
     let mut action = |action| found.push(Step { action, ..*step });
     match step.action {

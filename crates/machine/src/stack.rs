@@ -153,7 +153,7 @@ fn check_reach(
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
-    builder.device(&checked.scenario.stack)?;
+    builder.event_device(&checked.scenario.stack)?;
     let Stores::Wanted(layouts) = builder.stores else { unreachable!("it stays what it was") };
     Ok(layouts)
 }
@@ -165,26 +165,35 @@ pub fn build_with_bytes(
     checked: &Checked,
     files: &dyn Files,
     stores: Vec<Box<dyn Pages>>,
+) -> Result<Box<dyn event::Device>, Problems> {
+    let mut builder = StackBuilder::new(checked, files);
+    builder.stores = Stores::Given(stores.into_iter());
+    let device = builder.event_device(&checked.scenario.stack)?;
+    builder.check_bytes(device.capacity()).map(|()| device)
+}
+
+/// As [`store_layouts`], of the contract that answers at once.
+pub fn immediate_store_layouts(
+    checked: &Checked,
+    files: &dyn Files,
+) -> Result<Vec<(String, Layout)>, Problems> {
+    let mut builder = StackBuilder::new(checked, files);
+    builder.stores = Stores::Wanted(Vec::new());
+    builder.device(&checked.scenario.stack)?;
+    let Stores::Wanted(layouts) = builder.stores else { unreachable!("it stays what it was") };
+    Ok(layouts)
+}
+
+/// As [`build_with_bytes`], in the contract that answers at once.
+pub fn build_immediate_with_bytes(
+    checked: &Checked,
+    files: &dyn Files,
+    stores: Vec<Box<dyn Pages>>,
 ) -> Result<Box<dyn Device>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Given(stores.into_iter());
     let device = builder.device(&checked.scenario.stack)?;
-    match builder.without_bytes.first() {
-        None if device.capacity().is_none() => {
-            let (path, kind) = builder.without_end.first().expect("the stack is one of them");
-            let problem =
-                Problem::new(ErrorCode::MissingSetting, path, None, "a memory has an end, and this has none")
-                    .given(*kind);
-            Err(problem.remedy(format!("give it a capacity, as {path}.capacity = \"1 GiB\"")).into())
-        }
-        None => Ok(device),
-        Some((path, kind)) => {
-            Err(Problem::new(ErrorCode::NotSupported, path, None, "this device is simulated without bytes")
-                .given(*kind)
-                .remedy("use another device there")
-                .into())
-        }
-    }
+    builder.check_bytes(device.capacity()).map(|()| device)
 }
 
 /// A device with zones lies below another one.
@@ -312,6 +321,25 @@ impl StackBuilder<'_, '_> {
         }
         if capacity.is_none() {
             self.without_end.push((slot.path().to_string(), kind));
+        }
+    }
+
+    /// Errors: a part of the stack that was built, with this capacity, carries no bytes, or it has no end.
+    fn check_bytes(&self, capacity: Option<Bytes>) -> Result<(), Problems> {
+        match self.without_bytes.first() {
+            None if capacity.is_none() => {
+                let (path, kind) = self.without_end.first().expect("the stack is one of them");
+                let problem = "a memory has an end, and this has none";
+                let remedy = format!("give it a capacity, as {path}.capacity = \"1 GiB\"");
+                let problem = Problem::new(ErrorCode::MissingSetting, path, None, problem).given(*kind);
+                Err(problem.remedy(remedy).into())
+            }
+            None => Ok(()),
+            Some((path, kind)) => {
+                let problem = "this device is simulated without bytes";
+                let problem = Problem::new(ErrorCode::NotSupported, path, None, problem).given(*kind);
+                Err(problem.remedy("use another device there").into())
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::workbench::Workbench;
 use nacre_crash::{Media, Options, Report, Stack, crash};
-use nacre_kernel::{Breakdown, ComponentReport, Data, Device, Op, Request, Streams, Time};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{ComponentReport, Op, Request, Streams, Time};
 use std::ops::ControlFlow;
 
 /// What a text describes, over bytes.
@@ -22,7 +23,7 @@ impl<'a> Described<'a> {
 impl Stack for Described<'_> {
     fn build(&mut self, media: &Media) -> Box<dyn Device> {
         self.workbench.use_bytes(media);
-        self.workbench.build(self.toml).unwrap_or_else(|problems| panic!("{}: {problems}", self.toml))
+        self.workbench.build_events(self.toml).unwrap_or_else(|problems| panic!("{}: {problems}", self.toml))
     }
 }
 
@@ -34,28 +35,40 @@ pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report 
     keeps(&mut Described::new(workbench, toml), name, points, 1)
 }
 
+/// Requests that are outstanding when the power of [`charges_what_it_did`] fails, before some of them complete.
+const OUTSTANDING: u32 = 300;
+
 /// Panics unless what the device that `toml` describes has no time for any more when its power fails is charged to nothing:
 /// after losses of power with hundreds of requests under way, none of its resources was busy for longer than there was time.
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
-    for part in [1000, 100, 10, 2] {
-        let build = workbench.build(toml);
+    for completing in [0, 3, 30, 150] {
+        let build = workbench.build_events(toml);
         let mut device = build.unwrap_or_else(|problems| panic!("{toml}: {problems}"));
         let blocks = device.capacity().map_or(1 << 20, |capacity| capacity.0 / 4096).min(1 << 20);
         let mut begun = Time::ZERO;
         for _ in 0..2 {
-            for _ in 0..300 {
+            for id in 0..OUTSTANDING {
                 let op = if random.chance(0.5) { Op::Write } else { Op::Read };
                 let address = random.below(blocks) * 4096;
                 let request = Request { arrival: begun, address, bytes: 4096, volume: 0, op };
-                let mut bytes = vec![1; 4096];
-                let data = if op == Op::Write { Data::Write(&bytes) } else { Data::Read(&mut bytes) };
-                device.submit(begun, &request, data, &mut Breakdown::new());
+                let bytes = if op == Op::Write { vec![1; 4096].into() } else { Payload::NONE };
+                device.submit(begun, RequestId(id), &request, bytes);
             }
-            let left = device.busy_until().saturating_sub(begun);
-            let at = begun + Time::from_ps(left.as_ps() / part);
-            device.power_fail(at, &mut Streams::new(part).stream("chance"));
+            let (mut completed, mut last) = (0, begun);
+            while completed < completing {
+                let mut completions = Completions::new();
+                device.run(Time::MAX, &mut completions);
+                completed += completions.len();
+                last = completions.iter().last().expect("300 requests complete").at;
+            }
+            // Between two events.
+            let next = device.next_event().max(last);
+            let at = Time::from_ps(u64::midpoint(last.as_ps(), next.as_ps()));
+            device.run(at, &mut Completions::new());
+            device.power_fail(at, &mut Streams::new(completing as u64).stream("chance"));
             begun = device.recover(at).done;
+            device.run(begun, &mut Completions::new());
             device.check_invariants();
             has_time_for_all(&device.report(begun), begun);
         }

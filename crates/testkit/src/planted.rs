@@ -1,16 +1,19 @@
 //! Mistakes planted into a device, to show that the suites find them.
 
+use nacre_kernel::event::{
+    Agenda, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Slab, Zones,
+};
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Refused, Request, Status, Time, Transactions, Wear, Zone,
+    Bytes, Capabilities, Completion, ComponentReport, Op, Persistence, Random, Recovery, Refused, Request,
+    Status, Time, Transactions, Wear,
 };
 use std::cell::RefCell;
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mistake {
-    /// A write is acknowledged at a quarter of its time.
+    /// A write is acknowledged when it arrives.
     AcknowledgedEarly,
     /// A flush is answered, and the device never hears of it.
     FlushThatLies,
@@ -75,6 +78,20 @@ pub struct Planted {
     ready: Time,
     /// Whether it was restored, and reports as little wear as a new device.
     forgets_wear: bool,
+    /// What the device below is asked, by its number there; none where nobody waits for the answer.
+    asked: Slab<Option<Asked>>,
+    /// What is answered, and the device below does not know.
+    early: Agenda<RequestId>,
+    completions: Completions,
+}
+
+/// A request of the submitter.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Asked {
+    id: RequestId,
+    op: Op,
+    /// Whether it fails for nothing.
+    fails: bool,
 }
 
 fn has_wear(report: &ComponentReport) -> bool {
@@ -100,6 +117,32 @@ impl Planted {
             written: (0, 0),
             ready: Time::ZERO,
             forgets_wear: false,
+            asked: Slab::new(),
+            early: Agenda::new(),
+            completions: Completions::new(),
+        }
+    }
+
+    fn ask(&mut self, now: Time, asked: Option<Asked>, request: &Request, data: Payload) {
+        let (number, entry) = self.asked.take();
+        *entry = asked;
+        self.inner.submit(now, RequestId(number), request, data);
+    }
+
+    /// What the device below completed, as far as somebody waits for it.
+    fn pass_on(&mut self, completions: &mut Completions) {
+        for index in 0..self.completions.len() {
+            let (completed, spans) = self.completions.get(index);
+            let (number, at, status) = (completed.id.0, completed.at, completed.status);
+            if let Some(Asked { id, op, fails }) = self.asked[number] {
+                let status = match self.mistake {
+                    _ if fails => Status::MediaError,
+                    Mistake::RefusalHidden if op == Op::Write => Status::Done,
+                    _ => status,
+                };
+                completions.push_spans(id, at, status, spans).data = completed.data.clone();
+            }
+            self.asked.give_back(number);
         }
     }
 }
@@ -111,19 +154,23 @@ impl State for Planted {
         let stale = before.filter(|_| self.mistake == Mistake::StaleRestore);
         into.put_u64(self.reads);
         (self.written, self.ready).save(into);
+        self.asked.save(into);
+        self.early.save(into);
         into.put_bytes(&stale.unwrap_or(now));
     }
 
     fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateError> {
         self.reads = from.u64("reads")?;
         (self.written, self.ready) = Value::read(from)?;
+        self.asked.restore(from)?;
+        self.early.restore(from)?;
         let bytes = from.bytes("the state of the device")?.to_vec();
         *self.before.borrow_mut() = Some(bytes.clone());
         state::restored(&mut *self.inner, &bytes)?;
         if self.mistake == Mistake::WearForgotten {
             self.forgets_wear = has_wear(&self.inner.report(Time::ZERO));
             if !self.forgets_wear {
-                self.inner.restart_ledger();
+                self.inner.restart_ledger(Time::ZERO);
             }
         }
         Ok(())
@@ -131,64 +178,57 @@ impl State for Planted {
 }
 
 impl Device for Planted {
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        let mut asked = Asked { id, op: request.op, fails: false };
+        let mut request = *request;
         match (self.mistake, request.op) {
-            (Mistake::FlushThatLies, Op::Flush) => Completion { done: now, status: Status::Done },
+            (Mistake::FlushThatLies, Op::Flush) => return self.early.schedule(now, id),
             (Mistake::AcknowledgedEarly, Op::Write) => {
-                let mark = breakdown.mark();
-                let completion = self.inner.submit(now, request, data, breakdown);
-                let component = breakdown.spans()[mark..].first().map(|span| span.component);
-                let Some(component) = component else { return completion };
-                breakdown.drop_range(mark, breakdown.mark());
-                let early = Time::from_ps((completion.done - now).as_ps() / 4);
-                breakdown.add(component, Activity::Write, early);
-                Completion { done: now + early, ..completion }
+                self.early.schedule(now, id);
+                return self.ask(now, None, &request, data);
             }
             (Mistake::MappingOffByOne, Op::Read) => {
                 self.reads += 1;
                 let end = self.inner.capacity().map_or(u64::MAX, |capacity| capacity.0);
-                let is_wrong =
-                    self.reads.is_multiple_of(11) && request.address + 2 * u64::from(request.bytes) <= end;
-                let address = request.address + if is_wrong { u64::from(request.bytes) } else { 0 };
-                self.inner.submit(now, &Request { address, ..*request }, data, breakdown)
+                if self.reads.is_multiple_of(11) && request.address + 2 * u64::from(request.bytes) <= end {
+                    request.address += u64::from(request.bytes);
+                }
             }
             (Mistake::FailsForNothing, Op::Read) => {
                 self.reads += 1;
-                let completion = self.inner.submit(now, request, data, breakdown);
-                let fails = self.reads.is_multiple_of(11);
-                Completion {
-                    status: if fails { Status::MediaError } else { completion.status },
-                    ..completion
-                }
+                asked.fails = self.reads.is_multiple_of(11);
             }
-            (Mistake::RefusalHidden, Op::Write) => {
-                let completion = self.inner.submit(now, request, data, breakdown);
-                Completion { status: Status::Done, ..completion }
-            }
-            (Mistake::RecoversOnce, Op::Write) => {
-                self.written = (request.address, request.bytes);
-                self.inner.submit(now, request, data, breakdown)
-            }
-            _ => self.inner.submit(now, request, data, breakdown),
+            (Mistake::RecoversOnce, Op::Write) => self.written = (request.address, request.bytes),
+            _ => {}
         }
+        self.ask(now, Some(asked), &request, data);
     }
 
-    fn advance(&mut self, to: Time) {
-        self.inner.advance(to);
+    fn next_event(&self) -> Time {
+        self.early.next().min(self.inner.next_event())
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        while completions.is_empty() {
+            let early = self.early.next();
+            self.completions.clear();
+            self.inner.run(until.min(early), &mut self.completions);
+            if !self.completions.is_empty() {
+                self.pass_on(completions);
+            } else if early >= until {
+                return;
+            } else {
+                while self.early.next() == early
+                    && let Some((at, id)) = self.early.pop_before(Time::MAX)
+                {
+                    completions.push_spans(id, at, Status::Done, &[]);
+                }
+            }
+        }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         self.inner.capacity()
-    }
-
-    fn zone(&self, address: u64) -> Option<Zone> {
-        self.inner.zone(address)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -202,12 +242,8 @@ impl Device for Planted {
         }
     }
 
-    fn busy_until(&self) -> Time {
-        self.inner.busy_until()
-    }
-
-    fn restart_ledger(&mut self) {
-        self.inner.restart_ledger();
+    fn restart_ledger(&mut self, now: Time) {
+        self.inner.restart_ledger(now);
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
@@ -223,6 +259,8 @@ impl Device for Planted {
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.asked.clear();
+        self.early.clear();
         self.inner.power_fail(at, chance);
     }
 
@@ -240,8 +278,7 @@ impl Device for Planted {
                 if was_under_way {
                     let (address, bytes) = self.written;
                     let request = Request { arrival: at, address, bytes, volume: 0, op: Op::Write };
-                    let zeroes = vec![0; bytes as usize];
-                    self.inner.submit(at, &request, Data::Write(&zeroes), &mut Breakdown::new());
+                    self.ask(at, None, &request, vec![0; bytes as usize].into());
                 }
             }
             _ => {}
@@ -249,12 +286,12 @@ impl Device for Planted {
         recovery
     }
 
-    fn precondition(&mut self, requests: &[Request]) {
-        self.inner.precondition(requests);
+    fn prefetch(&self, requests: &[Request]) {
+        self.inner.prefetch(requests);
     }
 
-    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
-        self.inner.wear_out(bursts)
+    fn zones(&self) -> Option<&dyn Zones> {
+        self.inner.zones()
     }
 
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {
@@ -267,8 +304,12 @@ impl Device for Planted {
         }
     }
 
-    fn prefetch(&self, requests: &[Request]) {
-        self.inner.prefetch(requests);
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        self.inner.preconditioning()
+    }
+
+    fn endurance(&mut self) -> Option<&mut dyn Endurance> {
+        self.inner.endurance()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a loss of power may leave.
 
-use super::{Audit, Auditor, Block, Broken, Commit, Kind, Version, is_trimmed_in_part};
+use super::{Audit, Auditor, Block, Broken, Commit, Kind, Moment, Version, is_trimmed_in_part};
 use crate::contents::Content;
 use nacre_kernel::{Recovery, Time};
 use std::collections::BTreeSet;
@@ -37,32 +37,33 @@ impl Auditor {
             }
             audit.behind += u64::from(block.versions.iter().any(|version| stays(&version)));
             let is_excused = is_told && self.forgives;
-            let safe = if is_excused { None } else { block.newest_safe(at) };
+            let safe = if is_excused { None } else { block.safe_floor(at) };
             let base = if safe.is_none() { Some(&block.base) } else { None };
-            let allowed: Vec<&Version> = block.versions[safe.unwrap_or(0)..].iter().filter(stays).collect();
+            let allowed: Vec<&Version> = block.behind(safe).filter(stays).collect();
             let earlier = if is_excused { &block.earlier[..] } else { &[] };
             let is_whole = earlier.iter().chain(base).any(|content| content.is(found))
                 || is_excused && is_damaged && Content::ZERO.is(found)
                 || allowed.iter().any(|version| version.content.is(found))
-                || is_trimmed_in_part(found, base, allowed.iter().copied());
+                || is_trimmed_in_part(found, base, &allowed);
             if !is_whole {
                 audit.torn += 1;
-                if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), allowed.iter().copied()) {
-                    let allowed: Vec<Version> = allowed.into_iter().cloned().collect();
+                if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), &allowed) {
                     return Err(self.told("after a loss of power, block", number, found, base, &allowed));
                 }
             }
             let is_acknowledged =
-                |version: &&Version| version.acknowledged <= at && version.kind == Kind::Write;
-            let newest = allowed.iter().rposition(is_acknowledged);
-            if let Some(newest) = newest
-                && !allowed[newest..].iter().any(|version| version.content.is(found))
-                && !is_trimmed_in_part(found, None, allowed[newest..].iter().copied())
-                && (is_whole || !is_torn(found, std::iter::empty(), allowed[newest..].iter().copied()))
+                |version: &&&Version| version.acknowledged <= at && version.kind == Kind::Write;
+            let newest = allowed.iter().filter(is_acknowledged).max_by_key(|version| version.began);
+            let Some(newest) = newest else { continue };
+            let behind: Vec<&Version> =
+                allowed.iter().copied().filter(|version| version.ended >= newest.began).collect();
+            if !behind.iter().any(|version| version.content.is(found))
+                && !is_trimmed_in_part(found, None, &behind)
+                && (is_whole || !is_torn(found, std::iter::empty(), &behind))
             {
                 audit.lost += 1;
                 if !is_told {
-                    let write = allowed[newest].write;
+                    let write = newest.write;
                     return Err(Broken(format!(
                         "after a loss of power, write {write} of block {number} is lost, which was acknowledged, \
                          and recovery counts no lost bytes"
@@ -95,13 +96,14 @@ impl Auditor {
                 && other * size / self.atomic_unit == number * size / self.atomic_unit
                 && let (Some(is), Some(was)) = (is, was)
             {
-                // Positions count from the base, which is 0. A later write that is there says nothing: they may
-                // have been under way together.
+                // Positions count from the base, which is 0. A later write that is there says nothing, nor does one that
+                // was outstanding together with this one.
                 for (index, version) in block.versions.iter().enumerate() {
-                    let same = |own: &Version| own.write == version.write && own.kind == version.kind;
+                    let same = |own: &Version| own.began == version.began;
                     if version.kind == Kind::Write
                         && let Some(own) = beside.versions.iter().position(same)
-                        && (is == index + 1 && was <= own || was == own + 1 && is <= index)
+                        && (is == index + 1 && beside.is_older(was, version.began)
+                            || was == own + 1 && block.is_older(is, version.began))
                     {
                         let write = version.write;
                         return Err(Broken(format!(
@@ -143,6 +145,12 @@ impl Auditor {
 }
 
 impl Block {
+    /// Whether the content at this position, counted from the base, was replaced by a write that was submitted when it
+    /// `began`.
+    fn is_older(&self, position: usize, began: Moment) -> bool {
+        position == 0 || self.versions[position - 1].ended < began
+    }
+
     /// Which content `found` is: 0 is the base, versions count from 1; `None` where there are several, or none.
     fn only(&self, found: &[u8]) -> Option<usize> {
         let contents =
@@ -157,8 +165,8 @@ impl Block {
 pub(super) fn is_torn<'a>(
     found: &[u8],
     before: impl Iterator<Item = &'a Content>,
-    allowed: impl Iterator<Item = &'a Version>,
+    allowed: &[&'a Version],
 ) -> bool {
-    let contents: Vec<&Content> = before.chain(allowed.map(|version| &version.content)).collect();
+    let contents: Vec<&Content> = before.chain(allowed.iter().map(|version| &version.content)).collect();
     found.iter().enumerate().all(|(index, byte)| contents.iter().any(|content| content.byte(index) == *byte))
 }

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a device may return, block by block. Every write of a block fills it with bytes that no other write and
 /// no other block has, so that what was lost, torn or mixed up shows.
+///
+/// Requests overlap in time. A write replaces what another one wrote only if it was submitted after the other had
+/// completed; of two that were outstanding together either may be the last.
 #[derive(Clone, Debug)]
 pub struct Auditor {
     block_bytes: usize,
@@ -19,11 +22,19 @@ pub struct Auditor {
     forgives: bool,
     blocks: BTreeMap<u64, Block>,
     writes: u32,
+    /// Counts submissions and completions: those of one instant have an order, too.
+    moment: Moment,
     /// The transaction that is open, and the last one that was committed.
     transactions: u32,
     is_open: bool,
     committed: Option<Commit>,
 }
+
+/// The number of a submission or a completion.
+pub type Moment = u64;
+
+/// No moment: it has not completed.
+const NEVER: Moment = Moment::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
@@ -32,6 +43,7 @@ struct Block {
     earlier: Vec<Content>,
     /// What was there before `versions`.
     base: Content,
+    /// In the order of their submission.
     versions: Vec<Version>,
 }
 
@@ -41,6 +53,10 @@ struct Version {
     content: Content,
     write: u32,
     kind: Kind,
+    /// When it was submitted.
+    began: Moment,
+    /// When it completed, or was cut off by a loss of power.
+    ended: Moment,
     acknowledged: Time,
     /// From when on the device promises that it survives.
     safe: Time,
@@ -54,6 +70,7 @@ struct Version {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    /// One that is outstanding is there, or not, or in part.
     Write,
     /// It may leave what was there.
     Trim,
@@ -95,6 +112,7 @@ impl Auditor {
             forgives: persistence.is_up_to_energy(),
             blocks: BTreeMap::new(),
             writes: 0,
+            moment: 0,
             transactions: 0,
             is_open: false,
             committed: None,
@@ -116,34 +134,30 @@ impl Auditor {
         self.blocks.keys().copied()
     }
 
-    /// What the next write puts into `count` blocks from `first` on.
-    pub fn next_write(&mut self, first: u64, count: u64, into: &mut Vec<u8>) {
+    /// A request is submitted, or completes: this is when.
+    pub fn moment(&mut self) -> Moment {
+        self.moment += 1;
+        self.moment
+    }
+
+    /// A write to `count` blocks from `first` on is submitted, of bytes that come `into` this; returns when.
+    pub fn writes(&mut self, first: u64, count: u64, into: &mut Vec<u8>) -> Moment {
         self.writes += 1;
         into.clear();
         into.resize(count as usize * self.block_bytes, 0);
         for (block, bytes) in (first..).zip(into.chunks_mut(self.block_bytes)) {
             Content::of(self.writes, block).fill(bytes);
         }
+        self.push(first, count, Kind::Write)
     }
 
-    /// What [`Auditor::next_write`] gave last was written, and acknowledged.
-    pub fn wrote(&mut self, first: u64, count: u64, acknowledged: Time) {
-        let is_safe = !self.persistence.needs_flush() && !self.is_open;
-        let safe = if is_safe { acknowledged } else { Time::MAX };
-        self.push(first, count, Kind::Write, acknowledged, safe);
+    /// A trim of `count` blocks from `first` on is submitted; returns when.
+    pub fn trims(&mut self, first: u64, count: u64) -> Moment {
+        self.push(first, count, Kind::Trim)
     }
 
-    /// What [`Auditor::next_write`] gave last was refused.
-    pub fn refused(&mut self, first: u64, count: u64) {
-        self.push(first, count, Kind::Refused, Time::MAX, Time::MAX);
-    }
-
-    /// `count` blocks from `first` on were trimmed.
-    pub fn trimmed(&mut self, first: u64, count: u64, acknowledged: Time) {
-        self.push(first, count, Kind::Trim, acknowledged, Time::MAX);
-    }
-
-    fn push(&mut self, first: u64, count: u64, kind: Kind, acknowledged: Time, safe: Time) {
+    fn push(&mut self, first: u64, count: u64, kind: Kind) -> Moment {
+        let began = self.moment();
         let (write, transaction) = (self.writes, if self.is_open { self.transactions } else { 0 });
         for number in first..first + count {
             let content = if kind == Kind::Trim { Content::ZERO } else { Content::of(write, number) };
@@ -152,18 +166,54 @@ impl Auditor {
                 content,
                 write,
                 kind,
-                acknowledged,
-                safe,
+                began,
+                ended: NEVER,
+                acknowledged: Time::MAX,
+                safe: Time::MAX,
                 lost_before: 0,
                 is_given_up: false,
                 transaction,
             });
         }
+        began
     }
 
-    /// A flush that was asked for at `asked` is done at `done`, when the device counted so many `lost_pages`.
-    pub fn flushed(&mut self, asked: Time, done: Time, lost_pages: u64) {
-        for version in self.covered(asked) {
+    /// The write or trim that was submitted when it `began` completes at `at`.
+    pub fn done(&mut self, began: Moment, (first, count): (u64, u64), at: Time) {
+        let (needs_flush, ended) = (self.persistence.needs_flush(), self.moment());
+        for version in self.versions_of(began, first, count) {
+            (version.acknowledged, version.ended) = (at, ended);
+            if version.kind == Kind::Write && version.transaction == 0 && !needs_flush {
+                version.safe = at;
+            }
+        }
+    }
+
+    /// The write that was submitted when it `began` is refused.
+    pub fn refused(&mut self, began: Moment, (first, count): (u64, u64)) {
+        let ended = self.moment();
+        for version in self.versions_of(began, first, count) {
+            (version.kind, version.ended) = (Kind::Refused, ended);
+        }
+    }
+
+    fn versions_of(&mut self, began: Moment, first: u64, count: u64) -> impl Iterator<Item = &mut Version> {
+        let blocks = self.blocks.range_mut(first..first + count);
+        blocks.filter_map(move |(_, block)| block.versions.iter_mut().find(|version| version.began == began))
+    }
+
+    /// A flush that was submitted at `asked`, when it `began`, is done at `done`; the device counted so many `lost_pages`
+    /// then.
+    pub fn flushed(&mut self, (began, asked): (Moment, Time), done: Time, lost_pages: u64) {
+        let open = if self.is_open { self.transactions } else { u32::MAX };
+        let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
+        let is_covered = |version: &&mut Version| {
+            version.ended < began
+                && version.acknowledged <= asked
+                && version.transaction != open
+                && !version.is_given_up
+        };
+        for version in versions.filter(is_covered) {
             if version.safe == Time::MAX {
                 version.lost_before = lost_pages;
             }
@@ -173,20 +223,13 @@ impl Auditor {
 
     /// A flush failed: a later one says nothing of what was asked for before.
     pub fn flush_failed(&mut self) {
-        let waiting = self.covered(Time::MAX).filter(|version| version.safe == Time::MAX);
+        let open = if self.is_open { self.transactions } else { u32::MAX };
+        let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
+        let waiting = versions.filter(|version| version.safe == Time::MAX && version.transaction != open);
         waiting.for_each(|version| version.is_given_up = true);
     }
 
-    /// What a flush that is asked for at `asked` is to save.
-    fn covered(&mut self, asked: Time) -> impl Iterator<Item = &mut Version> {
-        let open = if self.is_open { self.transactions } else { u32::MAX };
-        let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
-        versions.filter(move |version| {
-            version.acknowledged <= asked && version.transaction != open && !version.is_given_up
-        })
-    }
-
-    /// A transaction is open from now on.
+    /// A transaction is open from now on. Nothing is outstanding, as when it ends.
     pub fn began(&mut self) {
         (self.transactions, self.is_open) = (self.transactions + 1, true);
     }
@@ -221,20 +264,23 @@ impl Auditor {
         self.is_open
     }
 
-    /// No loss of power comes before `time`: what cannot be lost any more is forgotten.
-    pub fn settle(&mut self, time: Time) {
+    /// No loss of power comes before `time`, and the oldest outstanding read was submitted at `oldest`: what cannot be lost
+    /// or read any more is forgotten.
+    pub fn settle(&mut self, time: Time, oldest: Moment) {
         if self.forgives {
             return;
         }
         for block in self.blocks.values_mut().filter(|block| block.versions.len() > 1) {
-            if let Some(safe) = block.newest_safe(time) {
-                block.versions.drain(..safe);
+            let settled = block.floor(|version| version.safe <= time && version.ended < oldest);
+            if let Some(floor) = settled {
+                block.versions.retain(|version| version.ended >= floor);
             }
         }
     }
 
-    /// Errors: `found` is not what was written last to the blocks from `first` on.
-    pub fn check_read(&self, first: u64, found: &[u8]) -> Result<(), Broken> {
+    /// Errors: `found` is not what the blocks from `first` on may hold for a read that was submitted when it `began` and
+    /// completes now.
+    pub fn check_read(&self, began: Moment, first: u64, found: &[u8]) -> Result<(), Broken> {
         for (number, found) in (first..).zip(found.chunks(self.block_bytes)) {
             let Some(block) = self.blocks.get(&number) else {
                 if Content::ZERO.is(found) {
@@ -243,20 +289,26 @@ impl Auditor {
                 let told = Content::found(found).describe(self.writes);
                 return Err(Broken(format!("block {number} was never written and reads as {told}")));
             };
-            let written = block.versions.iter().rposition(|version| version.kind == Kind::Write);
-            let newest = &block.versions[written.unwrap_or(0)..];
-            let base = if written.is_none() { Some(&block.base) } else { None };
-            let is_doubtful =
-                newest.iter().any(|version| matches!(version.kind, Kind::Doubtful | Kind::Refused));
+            let floor = block.floor(|version| version.ended < began);
+            let newest: Vec<&Version> = block.behind(floor).collect();
+            let base = if floor.is_none() { Some(&block.base) } else { None };
             let fits = newest.iter().any(|version| version.content.is(found))
                 || base.is_some_and(|base| base.is(found))
-                || is_trimmed_in_part(found, base, newest.iter())
-                || is_doubtful && !self.is_atomic() && is_torn(found, base.into_iter(), newest.iter());
+                || is_trimmed_in_part(found, base, &newest)
+                || self.may_be_mixed(began, &newest) && is_torn(found, base.into_iter(), &newest);
             if !fits {
-                return Err(self.told("block", number, found, base, newest));
+                return Err(self.told("block", number, found, base, &newest));
             }
         }
         Ok(())
+    }
+
+    /// Whether a read that was submitted when it `began` may return bytes of several of these: some of them were written
+    /// while it was outstanding, or nobody knows how much of one is there.
+    fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
+        let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
+        let overlap = |version: &&Version| version.ended >= began;
+        newest.iter().any(overlap) || !self.is_atomic() && newest.iter().any(is_doubtful)
     }
 
     /// A read of block `number` failed, of what was there at `at`, and the device counts so many `lost_pages`.
@@ -278,9 +330,10 @@ impl Auditor {
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
+        let moment = self.moment();
         for ((number, block), found) in self.blocks.iter_mut().zip(found.chunks(self.block_bytes)) {
             if unread.contains(number) {
-                block.doubt(if self.forgives { None } else { block.newest_safe(at) });
+                block.doubt((!self.forgives).then_some(at), moment);
                 continue;
             }
             let before = std::mem::replace(block, Block::new(Content::found(found)));
@@ -299,7 +352,7 @@ impl Auditor {
         number: u64,
         found: &[u8],
         base: Option<&Content>,
-        allowed: &[Version],
+        allowed: &[&Version],
     ) -> Broken {
         let describe = |content: &Content| content.describe(self.writes);
         let base = base.into_iter().map(|base| format!("{}, as before all these", describe(base)));
@@ -316,46 +369,54 @@ impl Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// A loss of power came when the block could not be read: what is newer than version `safe` may be gone. No later
-    /// flush promises any of it.
-    fn doubt(&mut self, safe: Option<usize>) {
-        self.versions.iter_mut().for_each(|version| version.is_given_up = true);
-        for version in &mut self.versions[safe.map_or(0, |safe| safe + 1)..] {
-            (version.acknowledged, version.safe) = (Time::MAX, Time::MAX);
-            if version.kind == Kind::Write {
-                version.kind = Kind::Doubtful;
-            }
-        }
-    }
-
-    /// The newest version that survives a loss of power at `at`.
-    fn newest_safe(&self, at: Time) -> Option<usize> {
-        self.versions.iter().rposition(|version| version.safe <= at && version.kind == Kind::Write)
-    }
-}
-
-/// Whether `found` is one of these, with zeroes where a trim behind it was heeded: the parts of a stack heed a trim
-/// each for itself, or not, so that a block may read in part as it was.
-fn is_trimmed_in_part<'a>(
-    found: &[u8],
-    base: Option<&Content>,
-    versions: impl Iterator<Item = &'a Version>,
-) -> bool {
-    let mut before: Vec<&Content> = base.into_iter().collect();
-    for version in versions {
-        match version.kind {
-            Kind::Write => before = vec![&version.content],
-            Kind::Doubtful => before.push(&version.content),
-            Kind::Refused => {}
-            Kind::Trim => {
-                let fits = |before: &&Content| {
-                    found.iter().enumerate().all(|(index, byte)| *byte == 0 || *byte == before.byte(index))
-                };
-                if before.iter().any(fits) {
-                    return true;
+    /// A loss of power came at this `moment`, when the block could not be read: what was not safe at `at` may be gone. No
+    /// later flush promises any of it.
+    fn doubt(&mut self, at: Option<Time>, moment: Moment) {
+        for version in &mut self.versions {
+            version.is_given_up = true;
+            version.ended = version.ended.min(moment);
+            if at.is_none_or(|at| version.safe > at) {
+                (version.acknowledged, version.safe) = (Time::MAX, Time::MAX);
+                if version.kind == Kind::Write {
+                    version.kind = Kind::Doubtful;
                 }
             }
         }
     }
-    false
+
+    /// When the newest of those writes that `are` was submitted: what had completed by then is replaced.
+    fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<Moment> {
+        let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
+        writes.map(|version| version.began).max()
+    }
+
+    /// The floor of writes that survive a loss of power at `at`.
+    fn safe_floor(&self, at: Time) -> Option<Moment> {
+        self.floor(|version| version.safe <= at)
+    }
+
+    /// Versions that no write replaced which was submitted at `floor` or before.
+    fn behind(&self, floor: Option<Moment>) -> impl Iterator<Item = &Version> {
+        self.versions.iter().filter(move |version| floor.is_none_or(|floor| version.ended >= floor))
+    }
+}
+
+/// Whether `found` is one of these, with zeroes where a trim was heeded that did not come before it: the parts of a stack
+/// heed a trim each for itself, or not, so that a block may read in part as it was.
+fn is_trimmed_in_part(found: &[u8], base: Option<&Content>, versions: &[&Version]) -> bool {
+    let mut trims = versions.iter().filter(|version| version.kind == Kind::Trim);
+    trims.any(|trim| {
+        let written =
+            versions.iter().filter(|version| version.kind == Kind::Write && version.ended < trim.began);
+        let floor = written.map(|version| version.began).max();
+        let is_before = |version: &&&Version| {
+            matches!(version.kind, Kind::Write | Kind::Doubtful)
+                && version.began < trim.ended
+                && floor.is_none_or(|floor| version.ended >= floor)
+        };
+        let before = versions.iter().filter(is_before).map(|version| &version.content);
+        base.filter(|_| floor.is_none()).into_iter().chain(before).any(|before| {
+            found.iter().enumerate().all(|(index, byte)| *byte == 0 || *byte == before.byte(index))
+        })
+    })
 }

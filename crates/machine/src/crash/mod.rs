@@ -18,7 +18,7 @@ use crate::scenario::Checked;
 use crate::stack::{Files, build_with_bytes, store_layouts};
 use nacre_config::Problems;
 use nacre_crash::{Media, Options, Report, Stack};
-use nacre_kernel::Device;
+use nacre_kernel::event::Device;
 use nacre_media::store::{Layout, Pages};
 use std::ops::ControlFlow;
 

@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::{Access, check, stores};
 use nacre_config::ErrorCode;
 use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
-use nacre_machine::stack::{build_immediate, build_with_bytes, decides_by_events, store_layouts};
+use nacre_machine::stack::{build_immediate, build_immediate_with_bytes, decides_by_events, immediate_store_layouts};
 use nacre_machine::{Checked, Document, Files, HostMemory, SavedRun, Span, catalog, run_span};
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
@@ -82,9 +82,9 @@ fn any_request(random: &mut Random, arrival: Time) -> Request {
 /// The device with bytes and the one without answer alike from this state on.
 fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     let mut without = build_immediate(checked, &NoFiles).expect("it was built before");
-    let layouts = store_layouts(checked, &NoFiles).expect("it was built before");
+    let layouts = immediate_store_layouts(checked, &NoFiles).expect("it was built before");
     let mut with =
-        build_with_bytes(checked, &NoFiles, stores::in_memory(&layouts)).expect("it carries bytes");
+        build_immediate_with_bytes(checked, &NoFiles, stores::in_memory(&layouts)).expect("it carries bytes");
     let mut now = saved.restore_device(checked, &mut *without).expect("its own state");
     saved.restore_device(checked, &mut *with).unwrap_or_else(|problems| panic!("{name}: {problems}"));
     let mut random = Streams::new(3).stream(name);

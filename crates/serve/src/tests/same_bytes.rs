@@ -6,7 +6,7 @@ use nacre_config::Value;
 use nacre_kernel::{Breakdown, Data, Device, Op, Persistence, Random, Request, Streams, Time};
 use nacre_machine::Checked;
 use nacre_machine::catalog::{Entry, entries};
-use nacre_machine::stack::{build_with_bytes, store_layouts};
+use nacre_machine::stack::{build_immediate_with_bytes, immediate_store_layouts};
 use nacre_media::store::{self, Pages};
 use nacre_memory::Memory;
 
@@ -52,10 +52,10 @@ struct Simulated {
 
 impl Simulated {
     fn new(checked: &Checked) -> Simulated {
-        let layouts = store_layouts(checked, &NoFiles).expect("a legal stack");
+        let layouts = immediate_store_layouts(checked, &NoFiles).expect("a legal stack");
         let memory = |page_bytes: u32| Box::new(store::Memory::new(page_bytes as usize)) as Box<dyn Pages>;
         let stores = layouts.iter().map(|(_, layout)| memory(layout.page_bytes)).collect();
-        let device = build_with_bytes(checked, &NoFiles, stores).expect("it carries bytes");
+        let device = build_immediate_with_bytes(checked, &NoFiles, stores).expect("it carries bytes");
         Simulated { device, now: Time::ZERO, failures: 0, seed: checked.run.seed }
     }
 

@@ -1,0 +1,212 @@
+//! Requests of a life: given to the device, and what is known when they complete.
+
+use crate::auditor::{Broken, Moment};
+use crate::life::{LIVES_WITHIN, Life};
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Op, Persistence, Request, Span, Status, Time};
+
+/// Requests that may be outstanding; who wants more waits for one of them.
+const QUEUE_MAX: usize = 32;
+
+/// A request that is outstanding.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    id: RequestId,
+    pub(crate) request: Request,
+    blocks: (u64, u64),
+    pub(crate) began: Moment,
+    by: By,
+    /// Of a flush: pages that the device counted as lost when it was given it. A device that decides at once counts later
+    /// what it loses for later requests, and may do so before the flush is done.
+    lost_pages: u64,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A step.
+    Host,
+    /// An audit behind a loss of power, which puts what is read here among what it found.
+    Audit(usize),
+    /// Somebody who waits for the answer and asks nothing else.
+    Waiting,
+}
+
+/// What a request asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking {
+    pub(crate) op: Op,
+    /// First block and how many.
+    pub(crate) blocks: (u64, u64),
+    pub(crate) data: Payload,
+}
+
+impl Asking {
+    pub(crate) fn read(first: u64, count: u64) -> Asking {
+        Asking { op: Op::Read, blocks: (first, count), data: Payload::NONE }
+    }
+}
+
+impl Life<'_> {
+    /// Gives the device a request at `at`, up to which it was run.
+    pub(crate) fn submit(&mut self, at: Time, asking: Asking, began: Moment, by: By) {
+        let Asking { op, blocks: (first, count), data } = asking;
+        let size = self.auditor.block_bytes() as u64;
+        let (address, bytes) = (first * size, (count * size) as u32);
+        // The same data comes through one placement handle and through another, where there are several.
+        let volume = (address / 4096) as u32 + bytes;
+        let request = Request { arrival: at, address, bytes, volume, op };
+        self.requests += 1;
+        self.ids = self.ids.wrapping_add(1);
+        let id = RequestId(self.ids);
+        self.device.submit(at, id, &request, data);
+        let is_promise = op == Op::Flush && self.capabilities.persistence.needs_flush();
+        let lost_pages = if is_promise { self.lost_pages(at) } else { 0 };
+        self.outstanding.push(Asked { id, request, blocks: (first, count), began, by, lost_pages });
+    }
+
+    /// The same of a step, which waits while too much is outstanding.
+    pub(crate) fn submit_now(&mut self, asking: Asking, began: Moment) {
+        self.submit(self.now, asking, began, By::Host);
+    }
+
+    /// Waits until one more request may be outstanding.
+    pub(crate) fn wait_for_a_place(&mut self) -> Result<(), Broken> {
+        while self.outstanding.len() >= QUEUE_MAX {
+            self.wait_for_one()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing is outstanding.
+    pub(crate) fn wait_for_all(&mut self) -> Result<(), Broken> {
+        while !self.outstanding.is_empty() {
+            self.wait_for_one()?;
+        }
+        if self.free_at > self.now {
+            self.run_to(self.free_at)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a request completes. Errors: none does.
+    fn wait_for_one(&mut self) -> Result<(), Broken> {
+        let Some(oldest) = self.outstanding.first() else { return Ok(()) };
+        let (request, within) = (oldest.request, oldest.request.arrival + LIVES_WITHIN);
+        match self.run_once(within.max(self.now))? {
+            Some(at) => self.now = self.now.max(at),
+            None => return Err(Broken(format!("{request:?} is not done at {within}"))),
+        }
+        Ok(())
+    }
+
+    /// Asks for something and waits for it; nothing else is outstanding. What is read goes into `bytes`.
+    pub(crate) fn ask(&mut self, at: Time, asking: Asking) -> Result<(Time, Status), Broken> {
+        self.run_to(at)?;
+        self.submit(self.now, asking, 0, By::Waiting);
+        self.wait_for_all()?;
+        Ok((self.now, self.answer))
+    }
+
+    /// Runs the device to `until`, and sees to what completes before.
+    pub(crate) fn run_to(&mut self, until: Time) -> Result<(), Broken> {
+        while self.run_once(until)?.is_some() {}
+        self.now = self.now.max(until);
+        Ok(())
+    }
+
+    /// Runs the device to `until`, or to the first instant at which something completes, which is returned.
+    fn run_once(&mut self, until: Time) -> Result<Option<Time>, Broken> {
+        let mut completions = std::mem::take(&mut self.completions);
+        completions.clear();
+        self.device.run(until, &mut completions);
+        let result = self.complete(&completions);
+        self.completions = completions;
+        result
+    }
+
+    fn complete(&mut self, completions: &Completions) -> Result<Option<Time>, Broken> {
+        let mut at = None;
+        for completed in completions.iter() {
+            at = Some(completed.at);
+            let found = self.outstanding.iter().position(|asked| asked.id == completed.id);
+            let Some(index) = found else {
+                return Err(Broken(format!("something completes at {} that nobody waits for", completed.at)));
+            };
+            let asked = self.outstanding.remove(index);
+            check(&asked.request, completed.at, completions.spans(completed))?;
+            self.completed(&asked, completed.at, (completed.status, &completed.data))?;
+        }
+        Ok(at)
+    }
+
+    fn completed(
+        &mut self,
+        asked: &Asked,
+        at: Time,
+        (status, data): (Status, &Payload),
+    ) -> Result<(), Broken> {
+        match asked.by {
+            By::Waiting => {
+                self.answer = status;
+                if let Some(bytes) = data.bytes() {
+                    self.bytes.clear();
+                    self.bytes.extend_from_slice(bytes);
+                }
+                Ok(())
+            }
+            By::Audit(place) => self.audited(asked.blocks, at, (status, data), place),
+            By::Host => {
+                self.latency = (at - asked.request.arrival).max(Time::from_ns(1));
+                self.keep_auditor();
+                self.served(asked, at, (status, data))
+            }
+        }
+    }
+
+    /// A request of a step is done.
+    fn served(
+        &mut self,
+        asked: &Asked,
+        at: Time,
+        (status, data): (Status, &Payload),
+    ) -> Result<(), Broken> {
+        let &Asked { request, blocks, began, .. } = asked;
+        match request.op {
+            Op::Write if status == Status::Done => self.auditor.done(began, blocks, at),
+            Op::Write => {
+                self.refusals += 1;
+                self.auditor.refused(began, blocks);
+            }
+            Op::Trim => self.auditor.done(began, blocks, at),
+            Op::Flush => self.flushed((began, request.arrival), at, status, asked.lost_pages),
+            Op::Read => self.check_read(asked, at, (blocks, status, data))?,
+        }
+        Ok(())
+    }
+
+    /// A flush that was asked for then is done at `at`.
+    pub(crate) fn flushed(&mut self, asked: (Moment, Time), at: Time, status: Status, lost_pages: u64) {
+        // Stored energy is all that such a device has: a flush adds nothing.
+        if self.capabilities.persistence == Persistence::WithStoredEnergy {
+            return;
+        }
+        match status {
+            Status::Done => self.auditor.flushed(asked, at, lost_pages),
+            _ => self.auditor.flush_failed(),
+        }
+    }
+}
+
+/// Errors: the request took too long, or its breakdown is not its latency.
+fn check(request: &Request, at: Time, spans: &[Span]) -> Result<(), Broken> {
+    let since = request.arrival;
+    if at < since || at - since > LIVES_WITHIN {
+        return Err(Broken(format!("{request:?} is done at {at}")));
+    }
+    let total = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+    match total == at - since {
+        true => Ok(()),
+        false => Err(Broken(format!("{request:?} takes {}, its breakdown {total}", at - since))),
+    }
+}
