@@ -3,9 +3,10 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Breakdown, Data, Device, Op, Request, Time};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Op, Request, Time};
 use nacre_machine::Checked;
-use nacre_machine::stack::{build, build_immediate, build_with_bytes, store_layouts};
+use nacre_machine::stack::{build, build_alone, build_with_bytes, store_layouts};
 use nacre_media::store::{Memory, Pages};
 
 /// Requests per repeat.
@@ -36,7 +37,7 @@ impl Caches {
     /// Time alone.
     pub(crate) fn without_bytes() -> Result<Caches> {
         let scenario = scenario();
-        Caches::filled(&scenario, build_immediate(&scenario, &NoFiles)?, false)
+        Caches::filled(&scenario, build_alone(&scenario, &NoFiles)?, false)
     }
 
     /// Bytes in memory too, which are encoded and decoded.
@@ -51,8 +52,8 @@ impl Caches {
     fn filled(scenario: &Checked, device: Box<dyn Device>, has_bytes: bool) -> Result<Caches> {
         let mut requests = Vec::with_capacity(REQUESTS);
         build(scenario, &NoFiles)?.workload.fill(&mut requests, REQUESTS)?;
-        let page = has_bytes.then(|| vec![0x5A; PAGE]);
-        let host = Host { now: Time::ZERO, breakdown: Breakdown::new(), page };
+        let page = if has_bytes { vec![0x5A; PAGE].into() } else { Payload::NONE };
+        let host = Host { now: Time::ZERO, completions: Completions::new(), page };
         let mut caches = Caches { device, requests, host };
         caches.serve(REQUESTS);
         Ok(caches)
@@ -81,9 +82,9 @@ fn scenario() -> Checked {
 /// One request after the other.
 struct Host {
     now: Time,
-    breakdown: Breakdown,
-    /// What is written, and where what is read goes, where there are bytes.
-    page: Option<Vec<u8>>,
+    completions: Completions,
+    /// What is written, where there are bytes.
+    page: Payload,
 }
 
 impl Host {
@@ -91,15 +92,12 @@ impl Host {
         for group in requests.chunks(32) {
             device.prefetch(group);
             for request in group {
-                self.breakdown.clear();
-                let data = match (&mut self.page, request.op) {
-                    (Some(page), Op::Read) => Data::Read(page),
-                    (Some(page), _) => Data::Write(page),
-                    (None, _) => Data::None,
-                };
-                self.now = device.submit(self.now, request, data, &mut self.breakdown).done;
+                let data = if request.op == Op::Write { self.page.clone() } else { Payload::NONE };
+                device.submit(self.now, RequestId(0), request, data);
+                self.completions.clear();
+                device.run(Time::MAX, &mut self.completions);
+                self.now = self.completions.get(0).0.at;
             }
-            device.advance(self.now);
         }
     }
 }

@@ -165,12 +165,7 @@ impl Life<'_> {
     }
 
     /// A request of a step is done.
-    fn served(
-        &mut self,
-        asked: &Asked,
-        at: Time,
-        (status, data): (Status, &Payload),
-    ) -> Result<(), Broken> {
+    fn served(&mut self, asked: &Asked, at: Time, (status, data): (Status, &Payload)) -> Result<(), Broken> {
         let &Asked { request, blocks, began, .. } = asked;
         match request.op {
             Op::Write if status == Status::Done => self.auditor.done(began, blocks, at),

@@ -25,8 +25,7 @@ pub fn branch_off(
     for step in &sequence.steps {
         life.step(step)?;
     }
-    let blocks =
-        life.device.capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
+    let blocks = life.device.capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
     let mut drawer = Drawer::new(Streams::new(seed).stream("branches"), blocks, false);
     life.mark()?;
     life.look_ahead()?;

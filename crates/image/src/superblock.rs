@@ -11,7 +11,7 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"NACREIMG";
 const OLD_SERVED: &[u8; 8] = b"NACREBLK";
 /// The format described in the crate's documentation.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Room for one copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Where the copies are.

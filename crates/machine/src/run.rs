@@ -62,11 +62,9 @@ pub(crate) fn findings(
     span: &Span<'_>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Findings, Option<Vec<u8>>), Problems> {
-    let is_immediate = span.from.is_some_and(|from| from.is_immediate);
-    let mut built = build_watched(checked, files, is_immediate, watch)?;
+    let mut built = build_watched(checked, files, watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
-    driver.is_immediate = is_immediate;
     driver.check_end()?;
     if span.saves {
         // Who cannot be saved is to say so before the run and not behind it.

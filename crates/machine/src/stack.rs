@@ -81,23 +81,19 @@ pub struct Built {
 /// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
 /// not fit each other.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
-    build_watched(checked, files, false, &mut |_| ControlFlow::Continue(()))
+    build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`build`], of devices that answer at once if `is_immediate`: a memory's state continues with its own model. `watch` may end the reading of a workload that has to be known as a whole beforehand.
-/// What is built then knows a part of it.
+/// As [`build`]. `watch` may end the reading of a workload that has to be known as a whole beforehand. What is built then
+/// knows a part of it.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,
-    is_immediate: bool,
     watch: &mut Watch<'_>,
 ) -> Result<Built, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.watch = Some(watch);
-    let device = match is_immediate {
-        true => builder.device(&checked.scenario.stack).map(event::Adapted::boxed),
-        false => builder.event_device(&checked.scenario.stack),
-    };
+    let device = builder.event_device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
     let (device, workload) = both(device, workload)?;
@@ -123,12 +119,12 @@ pub(crate) fn build_watched(
     Ok(Built { device, workload, preconditioning, footprint, components: builder.components })
 }
 
-/// Whether runs of the stack of `checked` decide by events at its top, which memories and servers do not yet.
-pub fn decides_by_events(checked: &Checked) -> bool {
-    rooms::event_device(checked.scenario.stack.kind()).is_some()
+/// Builds the stack of `checked` without its workload and without bytes. Errors: it cannot be built.
+pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event::Device>, Problems> {
+    StackBuilder::new(checked, files).event_device(&checked.scenario.stack)
 }
 
-/// The stack of `checked` in the contract that answers at once, without bytes: as memories and servers have it.
+/// The same in the contract that answers at once, for benchmarks of devices that are not converted.
 pub fn build_immediate(checked: &Checked, files: &dyn Files) -> Result<Box<dyn Device>, Problems> {
     StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
@@ -169,30 +165,6 @@ pub fn build_with_bytes(
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Given(stores.into_iter());
     let device = builder.event_device(&checked.scenario.stack)?;
-    builder.check_bytes(device.capacity()).map(|()| device)
-}
-
-/// As [`store_layouts`], of the contract that answers at once.
-pub fn immediate_store_layouts(
-    checked: &Checked,
-    files: &dyn Files,
-) -> Result<Vec<(String, Layout)>, Problems> {
-    let mut builder = StackBuilder::new(checked, files);
-    builder.stores = Stores::Wanted(Vec::new());
-    builder.device(&checked.scenario.stack)?;
-    let Stores::Wanted(layouts) = builder.stores else { unreachable!("it stays what it was") };
-    Ok(layouts)
-}
-
-/// As [`build_with_bytes`], in the contract that answers at once.
-pub fn build_immediate_with_bytes(
-    checked: &Checked,
-    files: &dyn Files,
-    stores: Vec<Box<dyn Pages>>,
-) -> Result<Box<dyn Device>, Problems> {
-    let mut builder = StackBuilder::new(checked, files);
-    builder.stores = Stores::Given(stores.into_iter());
-    let device = builder.device(&checked.scenario.stack)?;
     builder.check_bytes(device.capacity()).map(|()| device)
 }
 

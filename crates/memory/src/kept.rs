@@ -8,20 +8,19 @@
 
 use crate::error::{MemoryError, NotTaken};
 use crate::harm::Harmed;
-use crate::step::Step;
+use crate::step::{Step, When};
 use nacre_image::{Image, ImageError};
-use nacre_kernel::state::{CannotSave, State, StateError, StateReader, StateWriter};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::state::{CannotSave, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
-    Breakdown, Completion, Data, Device, Op, Random, Ranges, Recovery, Refused, Request, Status, Streams,
-    Time, Transactions,
+    Completion, Op, Random, Ranges, Recovery, Refused, Request, Status, Streams, Time, Transactions,
 };
-use nacre_machine::{Checked, Problems, SavedRun};
+use nacre_machine::saved::comes_to_rest;
+use nacre_machine::{Checked, Files, Problems, SavedRun};
 use std::ops::Range;
 
 /// The longest write, and the most zeroes, that are asked for at once.
 pub const WRITE_MAX: usize = 32 << 20;
-/// The device may forget what is past after so many steps, which bounds its memory.
-const FORGETS_EVERY: u64 = 32;
 /// With so much work to be played back a checkpoint is due: the slowest devices take about two seconds for it.
 const WORK_MAX: u64 = 400_000;
 /// A step is as much work as it has of these; the smallest pages of flash are as large.
@@ -41,7 +40,10 @@ pub struct Kept {
     kind: &'static str,
     page_bytes: u32,
     seed: u64,
-    breakdown: Breakdown,
+    /// Of a request that is waited for.
+    completions: Completions,
+    /// When requests completed last, and how often completions came out at that instant since something was asked.
+    completed: (Time, u64),
     /// Reads that are in no record yet, as they go into one.
     reads: Vec<u8>,
     /// Steps since the last checkpoint, those in `reads` included.
@@ -59,12 +61,30 @@ pub struct Kept {
 /// What is saved beside the device.
 #[derive(Debug, Default, State)]
 struct Books {
-    /// When the last of everything asked so far is done.
+    /// When the last of everything that is done was done, or asked.
     until: Time,
+    outstanding: Slab<Outstanding>,
     /// Losses of power so far: each has a random stream of its own.
     failures: u64,
     harmed: Harmed,
     written: Ranges,
+}
+
+/// A request that has not completed.
+#[derive(Clone, Debug, Default, Value)]
+struct Outstanding {
+    op: Op,
+    address: u64,
+    bytes: u32,
+}
+
+/// What a step that was given to the device leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A request, which completes with [`Kept::run`].
+    Request(RequestId),
+    /// It is done, or known when.
+    Done(Done),
 }
 
 /// What became of a step.
@@ -92,7 +112,8 @@ impl Kept {
             has_power: true,
             page_bytes,
             seed: checked.run.seed,
-            breakdown: Breakdown::new(),
+            completions: Completions::new(),
+            completed: (Time::ZERO, 0),
             reads: Vec::new(),
             steps: 0,
             work: 0,
@@ -102,49 +123,79 @@ impl Kept {
         }
     }
 
-    /// Reads into `into` what lies from `address` on, asked at `now`.
+    /// Reads into `into` what lies from `address` on, asked at `now`, and waits for it. Nothing else is outstanding.
     pub fn read(&mut self, now: Time, address: u64, into: &mut [u8]) -> Completion {
-        let step = Step::Read { address, bytes: into.len() as u32 };
+        let id = self.give_read(now, address, into.len() as u32);
+        let (completion, data) = self.wait_for(id);
+        match data.bytes() {
+            Some(bytes) if bytes.len() == into.len() => into.copy_from_slice(bytes),
+            _ => assert!(completion.status != Status::Done, "a read returns bytes"),
+        }
+        completion
+    }
+
+    /// Gives the device a read at `now`, up to which it was run. It completes with [`Kept::run`].
+    pub fn give_read(&mut self, now: Time, address: u64, bytes: u32) -> RequestId {
+        let step = Step::Read { address, bytes };
         if self.journal().is_some() {
             if self.reads.len() > READS_MAX || self.work > WORK_MAX {
                 self.keep_reads();
             }
-            step.encode(now, &mut self.reads);
+            step.encode(self.when(now), &mut self.reads);
         }
-        self.submit(Op::Read, now, address, into.len(), Data::Read(into))
+        self.arrive(now);
+        self.submit(Op::Read, now, address, bytes as usize, Payload::NONE)
     }
 
-    /// Keeps `step`, asked at `now`, and has the device do it. Errors: it was not done.
+    /// Processes what happens before `now`, when something is asked. Whoever waits for requests ran the device before.
+    fn arrive(&mut self, now: Time) {
+        let have_completed = self.bring_to(now.into()) != Ok(false);
+        assert!(!have_completed, "the device was not run up to {now}");
+    }
+
+    /// Keeps `step`, asked at `now`, has the device do it, and waits for it. Nothing else is outstanding. Errors: it was not
+    /// done.
     pub fn change(&mut self, now: Time, step: Step<'_>) -> Result<Done, NotTaken> {
+        Ok(match self.give(now, step)? {
+            Given::Done(done) => done,
+            Given::Request(id) => Done { completion: self.wait_for(id).0, recovery: Recovery::default() },
+        })
+    }
+
+    /// Keeps `step`, and gives it to the device at `now`, up to which it was run. Errors: it was not done.
+    pub fn give(&mut self, now: Time, step: Step<'_>) -> Result<Given, NotTaken> {
         self.check(step)?;
         if let Some(image) = &self.image {
             image.error().map_or(Ok(()), Err)?;
         }
         if let Some(image) = self.journal().cloned() {
             if self.has_power {
-                self.make_room(&image, now, step)?;
+                self.make_room(&image, step)?;
             }
             if !self.is_behind {
                 self.append(&image, now, step)?;
             }
             self.has_changed = true;
         }
-        Ok(self.apply(now, step, &mut []))
+        self.arrive(if let Step::Idle(time) = step { now + time } else { now });
+        Ok(self.apply(now, step))
     }
 
-    /// Has the device do `step`, which is kept already. What is read goes into `into`.
-    pub(crate) fn apply(&mut self, now: Time, step: Step<'_>, into: &mut [u8]) -> Done {
+    /// Has the device do `step`, which is kept already.
+    pub(crate) fn apply(&mut self, now: Time, step: Step<'_>) -> Given {
         let mut recovery = Recovery::default();
         let at = |done| Completion { done, status: Status::Done };
         let completion = match step {
-            Step::Read { address, .. } => self.submit(Op::Read, now, address, into.len(), Data::Read(into)),
-            Step::Write { address, bytes } => self.write(now, address, bytes),
-            Step::Zero { address, bytes } => self.write(now, address, &vec![0; bytes as usize]),
+            Step::Read { address, bytes } => {
+                return Given::Request(self.submit(Op::Read, now, address, bytes as usize, Payload::NONE));
+            }
+            Step::Write { address, bytes } => return self.write(now, address, bytes.to_vec()),
+            Step::Zero { address, bytes } => return self.write(now, address, vec![0; bytes as usize]),
             Step::Trim { address, bytes } => {
                 self.books.harmed.overwritten(address..address + u64::from(bytes));
-                self.submit(Op::Trim, now, address, bytes as usize, Data::None)
+                return Given::Request(self.submit(Op::Trim, now, address, bytes as usize, Payload::NONE));
             }
-            Step::Flush => self.submit(Op::Flush, now, 0, 0, Data::None),
+            Step::Flush => return Given::Request(self.submit(Op::Flush, now, 0, 0, Payload::NONE)),
             Step::Begin => self.transactions(|transactions| transactions.begin(now)),
             Step::Commit => self.transactions(|transactions| transactions.commit(now)),
             Step::Abort => self.transactions(|transactions| transactions.abort(now)),
@@ -154,6 +205,7 @@ impl Kept {
                 self.books.failures += 1;
                 self.has_power = false;
                 // What was under way will not be done.
+                self.books.outstanding.clear();
                 self.books.until = now;
                 at(now)
             }
@@ -162,17 +214,104 @@ impl Kept {
                 self.has_power = true;
                 at(recovery.done)
             }
-            Step::Idle(time) => {
-                self.device.advance(now + time);
-                at(now + time)
-            }
+            Step::Idle(time) => at(now + time),
             Step::Harm { harm, address, bytes } => {
                 self.books.harmed.apply(harm, address..address + bytes);
                 at(now)
             }
         };
+        self.completed.1 = 0;
         self.books.until = self.books.until.max(completion.done);
-        Done { completion, recovery }
+        Given::Done(Done { completion, recovery })
+    }
+
+    /// When something happens next if nothing else is asked; [`Time::MAX`] if nothing is pending.
+    pub fn next_event(&self) -> Time {
+        self.device.next_event()
+    }
+
+    /// Processes events before `until`, but none behind the first instant at which requests complete.
+    pub fn run(&mut self, until: Time, completions: &mut Completions) {
+        completions.clear();
+        self.device.run(until, completions);
+        for completed in completions.iter() {
+            let number = completed.id.0;
+            let Outstanding { op, address, bytes } = self.books.outstanding[number];
+            self.books.outstanding.give_back(number);
+            self.books.until = self.books.until.max(completed.at);
+            if op == Op::Write && completed.status == Status::Done {
+                self.books.harmed.overwritten(address..address + u64::from(bytes));
+            }
+        }
+        if let Some(last) = completions.iter().last() {
+            let (at, times) = self.completed;
+            self.completed = (last.at, if at == last.at { times + 1 } else { 1 });
+        }
+    }
+
+    /// Lets everything complete that is outstanding.
+    pub fn complete_all(&mut self) {
+        let mut completions = std::mem::take(&mut self.completions);
+        while self.outstanding() > 0 {
+            self.run(Time::MAX, &mut completions);
+            assert!(!completions.is_empty(), "the device lost a request");
+        }
+        self.completions = completions;
+    }
+
+    /// Requests that have not completed.
+    pub fn outstanding(&self) -> usize {
+        self.books.outstanding.len()
+    }
+
+    /// The writes among them.
+    pub fn writes_outstanding(&self) -> u64 {
+        self.books.outstanding.iter().filter(|(_, of)| of.op == Op::Write).count() as u64
+    }
+
+    /// Waits for a request that is the only one, and what it returns.
+    fn wait_for(&mut self, id: RequestId) -> (Completion, Payload) {
+        assert!(self.outstanding() == 1, "somebody else waits for the device");
+        let mut completions = std::mem::take(&mut self.completions);
+        self.run(Time::MAX, &mut completions);
+        assert!(completions.len() == 1, "the device lost a request");
+        let (completed, _) = completions.get(0);
+        assert!(completed.id == id, "another request completes");
+        let completion = Completion { done: completed.at, status: completed.status };
+        let data = completions.take_data(0);
+        self.completions = completions;
+        (completion, data)
+    }
+
+    /// Runs the device to where something was asked; whether requests completed on the way. Errors: it was not asked of such
+    /// a device.
+    pub(crate) fn bring_to(&mut self, when: When) -> Result<bool, &'static str> {
+        let When { at, behind } = when;
+        let mut completions = std::mem::take(&mut self.completions);
+        let mut have_completed = false;
+        loop {
+            self.run(at, &mut completions);
+            if completions.is_empty() {
+                break;
+            }
+            have_completed = true;
+        }
+        let mut fits = true;
+        for _ in 0..behind {
+            self.run(at + Time::from_ps(1), &mut completions);
+            fits &= completions.iter().next().is_some_and(|completed| completed.at == at);
+        }
+        self.completions = completions;
+        match fits {
+            true => Ok(have_completed),
+            false => Err("comes behind the completion of a request, and none completes then"),
+        }
+    }
+
+    /// When something is asked at `now`, as the journal has to know.
+    fn when(&self, now: Time) -> When {
+        let (at, times) = self.completed;
+        When { at: now, behind: if at == now { times } else { 0 } }
     }
 
     /// Everything kept so far survives a loss of power of this machine when this returns.
@@ -189,6 +328,7 @@ impl Kept {
         self.books.save(&mut state);
         self.device.save(&mut state);
         image.checkpoint(&state.finished().map_err(NotTaken::CannotSave)?)?;
+        self.completed.1 = 0;
         self.reads.clear();
         (self.steps, self.work, self.is_behind) = (0, 0, false);
         Ok(())
@@ -226,7 +366,7 @@ impl Kept {
         self.has_power
     }
 
-    /// When the last of everything asked so far is done.
+    /// When the last of everything that is done was done, or asked.
     pub fn until(&self) -> Time {
         self.books.until
     }
@@ -252,19 +392,14 @@ impl Kept {
         self.device.transactions().is_some_and(|transactions| transactions.is_open())
     }
 
-    /// Whether somebody looks closely where the time of requests goes.
-    pub fn look_closely(&mut self, is_close: bool) {
-        self.breakdown = if is_close { Breakdown::close() } else { Breakdown::new() };
+    /// Whether breakdowns name the stages of a request.
+    pub fn detail(&mut self, is_detailed: bool) {
+        self.device.detail(is_detailed);
     }
 
-    /// Where the time of the last request went.
-    pub fn breakdown(&self) -> &Breakdown {
-        &self.breakdown
-    }
-
-    /// What is counted begins now.
-    pub fn restart_ledger(&mut self) {
-        self.device.restart_ledger();
+    /// What is counted begins at `now`.
+    pub fn restart_ledger(&mut self, now: Time) {
+        self.device.restart_ledger(now);
     }
 
     /// Whether anything of `range` from its first byte on was ever written, and for how many bytes this is so. What was
@@ -273,22 +408,22 @@ impl Kept {
         self.books.written.run(range.start, range.end)
     }
 
-    /// The device as a run can go on from it, when all its work is done.
+    /// The device as a run can go on from it: requests that are outstanding complete, and it comes to rest.
     ///
     /// Errors: a part of it cannot be saved.
     pub fn saved_run(&mut self, checked: &Checked) -> Result<Vec<u8>, MemoryError> {
-        let quiet = self.books.until.max(self.device.busy_until());
-        self.device.advance(quiet);
+        self.complete_all();
+        let quiet = self.books.until.max(comes_to_rest(&mut *self.device, 0));
         nacre_machine::saved::of_device(checked, &*self.device, quiet).map_err(MemoryError::Scenario)
     }
 
     /// Sees to it that there is room for `step`, which may need a checkpoint first. A trim or a flush needs none: where
     /// the disk is full it is done and not kept, for a trimmed byte may be as it was.
-    fn make_room(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
+    fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. });
         let is_pressed = takes_room && self.has_changed && image.is_full();
         if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() || is_pressed {
-            match self.checkpoint_at(now) {
+            match self.checkpoint() {
                 Err(NotTaken::Image(error)) if error.is_full() && is_done_without_room(step) => {
                     self.is_behind = true;
                 }
@@ -301,16 +436,10 @@ impl Kept {
         Ok(())
     }
 
-    /// A checkpoint before what is asked at `now`: what landed until then takes no room in it.
-    fn checkpoint_at(&mut self, now: Time) -> Result<(), NotTaken> {
-        self.device.advance(now);
-        self.checkpoint()
-    }
-
     /// Puts `step` into a record, after the reads before it. A full disk may have room for it when the journal is empty.
     fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
         let mut reads = self.reads.len();
-        step.encode(now, &mut self.reads);
+        step.encode(self.when(now), &mut self.reads);
         let mut kept = image.append(&self.reads);
         if kept.as_ref().is_err_and(ImageError::is_full) {
             if is_done_without_room(step) {
@@ -318,9 +447,9 @@ impl Kept {
                 kept = Ok(());
             } else if self.has_power && self.has_changed {
                 self.reads.truncate(reads);
-                self.checkpoint_at(now)?;
+                self.checkpoint()?;
                 reads = 0;
-                step.encode(now, &mut self.reads);
+                step.encode(self.when(now), &mut self.reads);
                 kept = image.append(&self.reads);
             }
         }
@@ -382,31 +511,26 @@ impl Kept {
         ask(transactions).expect("who asks looked before")
     }
 
-    fn write(&mut self, now: Time, address: u64, bytes: &[u8]) -> Completion {
+    fn write(&mut self, now: Time, address: u64, bytes: Vec<u8>) -> Given {
         let range = address..address + bytes.len() as u64;
-        let completion = self.submit(Op::Write, now, address, bytes.len(), Data::Write(bytes));
-        if completion.status == Status::Done {
-            self.books.harmed.overwritten(range.clone());
-        }
         let units = range.start / WRITTEN_UNIT * WRITTEN_UNIT..range.end.next_multiple_of(WRITTEN_UNIT);
         self.books.written.insert(units.start..units.end.min(self.capacity));
-        completion
+        Given::Request(self.submit(Op::Write, now, address, bytes.len(), bytes.into()))
     }
 
-    fn submit(&mut self, op: Op, now: Time, address: u64, bytes: usize, data: Data<'_>) -> Completion {
-        if self.steps.is_multiple_of(FORGETS_EVERY) {
-            self.device.advance(now);
-        }
+    fn submit(&mut self, op: Op, now: Time, address: u64, bytes: usize, data: Payload) -> RequestId {
         self.steps += 1;
         self.work += match op {
             Op::Read | Op::Write => (bytes as u64).div_ceil(WORK_BYTES).max(1),
             Op::Trim | Op::Flush => 1,
         };
-        self.breakdown.clear();
+        let (number, outstanding) = self.books.outstanding.take();
+        *outstanding = Outstanding { op, address, bytes: bytes as u32 };
+        self.completed.1 = 0;
+        self.books.until = self.books.until.max(now);
         let request = Request { arrival: now, address, bytes: bytes as u32, volume: 0, op };
-        let completion = self.device.submit(now, &request, data, &mut self.breakdown);
-        self.books.until = self.books.until.max(completion.done);
-        completion
+        self.device.submit(now, RequestId(number), &request, data);
+        RequestId(number)
     }
 
     /// Chooses what the next loss of power leaves of what is under way.
@@ -422,9 +546,14 @@ impl Kept {
         state.finish()
     }
 
-    /// The device takes on what `saved` left of a run of `checked`, which carried no bytes.
-    pub(crate) fn begin_with(&mut self, checked: &Checked, saved: &SavedRun<'_>) -> Result<(), Problems> {
-        self.books.until = saved.restore_device(checked, &mut *self.device)?;
+    /// The device takes on what `saved` left of a run of `checked`, which carried no bytes, when that is at rest.
+    pub(crate) fn begin_with(
+        &mut self,
+        checked: &Checked,
+        files: &dyn Files,
+        saved: &SavedRun<'_>,
+    ) -> Result<(), Problems> {
+        self.books.until = saved.restore_device(checked, files, &mut *self.device)?;
         // Nobody is told that what the run wrote was never written.
         self.books.written.insert(0..self.capacity);
         Ok(())

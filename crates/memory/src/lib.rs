@@ -39,4 +39,4 @@ pub use memory::Memory;
 pub use nacre_image::{Checked as CheckedImage, check as check_image, is_image, repair as repair_image};
 pub use opening::Access;
 pub use scenario::check;
-pub use step::Step;
+pub use step::{Step, When};

@@ -50,7 +50,7 @@ impl Memory {
         let access = Access { page_checksums, ..Access::default() };
         let mut memory = Memory::new(checked, Kept::open(checked, files, path, access)?);
         memory.power_up()?;
-        memory.kept.restart_ledger();
+        memory.kept.restart_ledger(memory.now);
         (memory.opened_at, memory.latency) = (memory.now, Time::ZERO);
         Ok(memory)
     }
@@ -72,7 +72,7 @@ impl Memory {
         };
         let mut memory = Memory::new(checked, kept);
         memory.power_up()?;
-        memory.kept.restart_ledger();
+        memory.kept.restart_ledger(memory.now);
         (memory.opened_at, memory.latency) = (memory.now, Time::ZERO);
         Ok(memory)
     }
@@ -265,7 +265,7 @@ impl Memory {
             (_, Status::Done) => Ok(recovery),
             (Step::Write { address, bytes }, status) => {
                 let size = bytes.len() as u64;
-                Err(match (status, self.kept.device().zone(address)) {
+                Err(match (status, self.kept.device().zones().map(|zones| zones.zone(address))) {
                     (Status::WriteRefused, Some(Zone { write_pointer, end, .. })) => {
                         MemoryError::ZoneRefused { address, size, write_pointer, end }
                     }

@@ -6,7 +6,7 @@ use crate::replay::replay;
 use crate::stores;
 use nacre_image::{Disk, Image, Opened, Plan, Records};
 use nacre_machine::identity::identity_with_files;
-use nacre_machine::stack::{build_immediate_with_bytes, immediate_store_layouts};
+use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,8 +37,8 @@ impl Kept {
     ///
     /// Errors: the stack carries no bytes or cannot be built.
     pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
-        let layouts = immediate_store_layouts(checked, files).map_err(MemoryError::Scenario)?;
-        let device = build_immediate_with_bytes(checked, files, stores::in_memory(&layouts));
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
         let page_bytes = stores::geometry(&layouts).page_bytes;
         Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
     }
@@ -53,7 +53,7 @@ impl Kept {
         saved: &SavedRun<'_>,
     ) -> Result<Kept, MemoryError> {
         let mut kept = Kept::in_memory(checked, files)?;
-        kept.begin_with(checked, saved).map_err(MemoryError::Scenario)?;
+        kept.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
         Ok(kept)
     }
 
@@ -66,11 +66,11 @@ impl Kept {
         path: &Path,
         access: Access,
     ) -> Result<Kept, MemoryError> {
-        let layouts = immediate_store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         if !path.exists() {
             // A stack that cannot be built is to leave no image behind.
-            build_immediate_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
+            build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
         }
         let identity = identity_with_files(checked, files);
         let Access { reads_only, page_checksums } = access;
@@ -90,7 +90,7 @@ impl Kept {
         disk: Arc<dyn Disk>,
         journal_bytes: u64,
     ) -> Result<Kept, MemoryError> {
-        let layouts = immediate_store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let (path, geometry, identity) =
             (Path::new("image"), stores::geometry(&layouts), identity_with_files(checked, files));
         let opened = match disk.length() {
@@ -110,11 +110,11 @@ impl Kept {
         path: &Path,
         opened: Opened,
     ) -> Result<Kept, MemoryError> {
-        let layouts = immediate_store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         let Opened { image, state, records, torn } = opened;
         let stores = stores::in_image(&layouts, &image);
-        let device = build_immediate_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
+        let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
         let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
         let unfit = |part: String, detail: String| MemoryError::Unfit {
             path: path.display().to_string(),
@@ -126,6 +126,7 @@ impl Kept {
         }
         replay(&mut kept, &records)
             .map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
+        kept.complete_all();
         image.error().map_or(Ok(()), Err)?;
         kept.was_torn = torn;
         Ok(kept)
@@ -144,15 +145,15 @@ impl Kept {
     ) -> Result<Kept, MemoryError> {
         // A state that does not fit is to leave no image behind.
         Kept::in_memory_from(checked, files, saved)?;
-        let layouts = immediate_store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         let image =
             Image::create(path, &identity_with_files(checked, files), Plan { geometry, page_checksums })?;
         let begun = || {
             let stores = stores::in_image(&layouts, &image);
-            let device = build_immediate_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
+            let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
             let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
-            kept.begin_with(checked, saved).map_err(MemoryError::Scenario)?;
+            kept.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
             kept.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
             Ok(kept)
         };

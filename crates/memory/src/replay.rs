@@ -2,9 +2,9 @@
 
 use crate::error::NotTaken;
 use crate::kept::Kept;
-use crate::step::Step;
+use crate::step::{Step, When};
 use nacre_image::Records;
-use nacre_kernel::{Refused, Time};
+use nacre_kernel::Refused;
 
 /// The number of a record, and what is wrong with it.
 type Mistake = (usize, String);
@@ -12,18 +12,19 @@ type Mistake = (usize, String);
 /// Brings `kept` from its checkpoint to where `records` end. The error is the number of the record that
 /// this device could not have written, and what is wrong with it.
 pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> {
-    let mut into = Vec::new();
+    // Behind a transaction that was done without one everything takes another time.
+    let mut is_moved = false;
     let mut rest = records.iter().enumerate();
     while let Some((number, mut record)) = rest.next() {
         while !record.is_empty() {
-            let (at, step) = decode(number, &mut record)?;
+            let (when, step) = decode(number, &mut record)?;
             fits(kept, number, step)?;
-            if let Step::Read { bytes, .. } = step {
-                into.resize(bytes as usize, 0);
-            }
+            let when = if is_moved { moved(kept, when) } else { when };
+            let is_then = kept.bring_to(when);
+            is_then.map_err(|problem| (number, format!("{} {problem}", step.name())))?;
             let refused = match kept.check(step) {
                 Ok(()) => {
-                    kept.apply(at, step, &mut into);
+                    kept.apply(when.at, step);
                     continue;
                 }
                 Err(refused) => refused,
@@ -31,7 +32,8 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> 
             match refused {
                 // It had room when it was accepted: see the crate's documentation.
                 NotTaken::Refused(Refused::TransactionTooLarge { .. }) => {
-                    finish(kept, number, (at, step), &mut rest)?;
+                    finish(kept, number, (when, step), &mut rest)?;
+                    is_moved = true;
                 }
                 refused => return Err(refusal(number, step, &refused)),
             }
@@ -45,20 +47,20 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> 
 fn finish<'a>(
     kept: &mut Kept,
     number: usize,
-    first: (Time, Step<'a>),
+    first: (When, Step<'a>),
     rest: &mut impl Iterator<Item = (usize, &'a [u8])>,
 ) -> Result<(), Mistake> {
     let mut left = vec![(number, first)];
     let mut end = None;
     'records: for (number, mut record) in rest {
         while !record.is_empty() {
-            let (at, step) = decode(number, &mut record)?;
+            let (when, step) = decode(number, &mut record)?;
             if matches!(step, Step::Commit | Step::Abort | Step::PowerFail) {
-                end = Some((number, (at, step)));
+                end = Some((number, (when, step)));
                 break 'records;
             }
             if !matches!(step, Step::Read { .. }) {
-                left.push((number, (at, step)));
+                left.push((number, (when, step)));
             }
         }
     }
@@ -67,13 +69,19 @@ fn finish<'a>(
         Some(end) => vec![end],
         None => vec![(number, (first.0, Step::Abort))],
     };
-    let mut now = first.0;
-    for (number, (at, step)) in steps {
+    for (number, (when, step)) in steps {
         kept.check(step).map_err(|refused| refusal(number, step, &refused))?;
-        now = now.max(at);
-        kept.apply(now, step, &mut []);
+        let when = moved(kept, when);
+        kept.bring_to(when).map_err(|problem| (number, format!("{} {problem}", step.name())))?;
+        kept.apply(when.at, step);
     }
     Ok(())
+}
+
+/// When something is asked that was to be asked then, if what was asked before took longer.
+fn moved(kept: &mut Kept, when: When) -> When {
+    kept.complete_all();
+    when.at.max(kept.until()).into()
 }
 
 /// Whether what `step` asks for lies within the device.
@@ -96,6 +104,6 @@ fn refusal(number: usize, step: Step<'_>, refused: &NotTaken) -> Mistake {
     (number, format!("{} is refused: {refused:?}", step.name()))
 }
 
-fn decode<'a>(number: usize, record: &mut &'a [u8]) -> Result<(Time, Step<'a>), Mistake> {
+fn decode<'a>(number: usize, record: &mut &'a [u8]) -> Result<(When, Step<'a>), Mistake> {
     Step::decode(record).ok_or_else(|| (number, "it is no record of a memory".into()))
 }

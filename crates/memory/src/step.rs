@@ -1,11 +1,27 @@
 //! What is asked of a device, as records of its journal.
 //!
 //! A record: the reads since the record before, then at most one step that changes something. Each begins with what
-//! it is (one byte) and when it was asked, then its own fields. Numbers have seven bits to a byte, the lowest first;
+//! it is (one byte) and when it was asked, then its own fields. Where it was asked behind completions of its instant the
+//! highest bit of the first byte is set, and how often completions came out then follows the time. Numbers have seven bits to a byte, the lowest first;
 //! all bytes but the last have their highest bit set. The bytes of a write end a record.
 
 use crate::harm::Harm;
 use nacre_kernel::Time;
+
+/// When something is asked of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct When {
+    /// The time.
+    pub at: Time,
+    /// How often completions came out at that very instant before it was asked; usually it comes before them.
+    pub behind: u64,
+}
+
+impl From<Time> for When {
+    fn from(at: Time) -> When {
+        When { at, behind: 0 }
+    }
+}
 
 /// What is asked of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +92,14 @@ const ZERO: u8 = 9;
 const TRIM: u8 = 10;
 /// And how, behind it.
 const HARM: u8 = 11;
+/// Set where it was asked behind completions.
+const BEHIND: u8 = 0x80;
 const HARMS: [Harm; 3] = [Harm::Reads, Harm::Writes, Harm::Heal];
 
 impl<'a> Step<'a> {
-    /// Appends this step, asked at `at`, to the record in `into`.
-    pub fn encode(&self, at: Time, into: &mut Vec<u8>) {
-        into.push(match self {
+    /// Appends this step, asked then, to the record in `into`.
+    pub fn encode(&self, when: When, into: &mut Vec<u8>) {
+        let what = match self {
             Step::Read { .. } => READ,
             Step::Write { .. } => WRITE,
             Step::Zero { .. } => ZERO,
@@ -94,8 +112,12 @@ impl<'a> Step<'a> {
             Step::Idle(_) => IDLE,
             Step::Flush => FLUSH,
             Step::Harm { harm, .. } => HARM + *harm as u8,
-        });
-        put(at.as_ps(), into);
+        };
+        into.push(what | if when.behind > 0 { BEHIND } else { 0 });
+        put(when.at.as_ps(), into);
+        if when.behind > 0 {
+            put(when.behind, into);
+        }
         match *self {
             Step::Write { address, bytes } => {
                 put(address, into);
@@ -132,9 +154,11 @@ impl<'a> Step<'a> {
     }
 
     /// Takes the next step out of the record `from`, and when it was asked; `None` where there is no such step.
-    pub fn decode(from: &mut &'a [u8]) -> Option<(Time, Step<'a>)> {
+    pub fn decode(from: &mut &'a [u8]) -> Option<(When, Step<'a>)> {
         let (&what, mut rest) = from.split_first()?;
         let at = Time::from_ps(take(&mut rest)?);
+        let behind = if what & BEHIND != 0 { take(&mut rest)? } else { 0 };
+        let (what, when) = (what & !BEHIND, When { at, behind });
         let mut range = || Some((take(&mut rest)?, u32::try_from(take(&mut rest)?).ok()?));
         let step = match what {
             READ => range().map(|(address, bytes)| Step::Read { address, bytes })?,
@@ -158,7 +182,7 @@ impl<'a> Step<'a> {
         };
         *from = rest;
         // Only reads come before another step.
-        (rest.is_empty() || what == READ).then_some((at, step))
+        (rest.is_empty() || what == READ).then_some((when, step))
     }
 }
 

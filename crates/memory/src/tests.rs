@@ -4,7 +4,7 @@ use crate::harm::Harm;
 use crate::kept::Kept;
 use crate::memory::Memory;
 use crate::replay::replay;
-use crate::step::Step;
+use crate::step::{Step, When};
 use crate::{MemoryError, check};
 use nacre_image::Image;
 use nacre_kernel::Time;
@@ -90,7 +90,7 @@ fn steps() -> Vec<Step<'static>> {
     ]
 }
 
-fn decoded(mut record: &[u8]) -> Option<(Time, Step<'_>)> {
+fn decoded(mut record: &[u8]) -> Option<(When, Step<'_>)> {
     let step = Step::decode(&mut record)?;
     assert!(record.is_empty() || matches!(step, (_, Step::Read { .. })), "nothing is left of it");
     Some(step)
@@ -101,9 +101,12 @@ fn a_record_says_what_was_asked_and_when() {
     let mut record = Vec::new();
     for at in [0, 127, 128, 1 << 35, u64::MAX].map(Time::from_ps) {
         for step in steps() {
-            record.clear();
-            step.encode(at, &mut record);
-            assert_eq!(decoded(&record), Some((at, step)));
+            for behind in [0, 1, 300] {
+                record.clear();
+                let when = When { at, behind };
+                step.encode(when, &mut record);
+                assert_eq!(decoded(&record), Some((when, step)));
+            }
         }
     }
 }
@@ -114,19 +117,19 @@ fn reads_stand_before_the_step_in_its_record() {
     let write = Step::Write { address: 9, bytes: b"data" };
     let mut record = Vec::new();
     for (number, step) in [read(1), read(2), write].into_iter().enumerate() {
-        step.encode(Time::from_ns(number as u64), &mut record);
+        step.encode(Time::from_ns(number as u64).into(), &mut record);
     }
     let mut rest = &record[..];
-    assert_eq!(Step::decode(&mut rest), Some((Time::ZERO, read(1))));
-    assert_eq!(Step::decode(&mut rest), Some((Time::from_ns(1), read(2))));
-    assert_eq!(Step::decode(&mut rest), Some((Time::from_ns(2), write)));
+    assert_eq!(Step::decode(&mut rest), Some((Time::ZERO.into(), read(1))));
+    assert_eq!(Step::decode(&mut rest), Some((Time::from_ns(1).into(), read(2))));
+    assert_eq!(Step::decode(&mut rest), Some((Time::from_ns(2).into(), write)));
     assert!(rest.is_empty());
 }
 
 #[test]
 fn a_small_write_takes_little_room() {
     let mut record = Vec::new();
-    Step::Write { address: 100_000, bytes: &[1, 2, 3, 4] }.encode(Time::from_ms(1), &mut record);
+    Step::Write { address: 100_000, bytes: &[1, 2, 3, 4] }.encode(Time::from_ms(1).into(), &mut record);
     assert_eq!(record.len(), 1 + 5 + 3 + 4, "kind, time below 2^35 ps, address below 2^21, bytes");
 }
 
@@ -135,7 +138,7 @@ fn what_is_no_record_is_not_taken_for_one() {
     let mut record = Vec::new();
     for step in steps() {
         record.clear();
-        step.encode(Time::from_ps(300), &mut record);
+        step.encode(Time::from_ps(300).into(), &mut record);
         let kept = if matches!(step, Step::Write { .. }) { 4 } else { record.len() };
         for end in 0..kept {
             assert_eq!(decoded(&record[..end]), None, "{step:?} up to byte {end}");
@@ -325,7 +328,7 @@ fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
         let mut record = Vec::new();
         for step in &steps {
             record.clear();
-            step.encode(Time::ZERO, &mut record);
+            step.encode(Time::ZERO.into(), &mut record);
             opened.image.append(&record).unwrap();
         }
         drop(opened);

@@ -5,14 +5,13 @@ use crate::clients::Clients;
 use crate::dropped::{Dropped, PATIENCE};
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
-use crate::model::{Model, TimedReply};
+use crate::model::{Early, Model};
 use crate::outbox::Outbox;
 use crate::room::{ALLOWED, Room};
-use crate::serving::{Body, Disk, Served};
+use crate::serving::{Body, Disk, answer_bytes};
 use crate::stream::Stream;
 use crate::tls::Certificates;
 use crate::turnaround::Turnaround;
-use nacre_memory::kept::WRITE_MAX;
 use nacre_nbd::{BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls};
 use std::io;
 use std::num::NonZeroU64;
@@ -25,8 +24,6 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
 const ANSWERS_TOGETHER: usize = 4;
 const TOGETHER: usize = 32 << 10;
-/// Bytes of the heads of a structured answer, or more.
-const HEADS_BYTES: usize = 64;
 /// Room that is kept when a long answer has left.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -213,7 +210,7 @@ impl Line<'_> {
                     share.wait_for(out.capacity().max(out.len() + answer_bytes(&request)))?;
                     make_room(&mut out, &request)?;
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
-                    self.disk.serve(&self.session, &request, payload, 0, &mut out);
+                    self.disk.serve(&self.session, (&request, payload), Early::Not, 0, &mut out);
                     answers += 1;
                     if out.len() >= TOGETHER || answers == ANSWERS_TOGETHER {
                         answers = 0;
@@ -243,17 +240,25 @@ impl Line<'_> {
         }
     }
 
-    /// Answers when the model says. One thread does it all: while answers wait, requests are taken in.
+    /// Answers when the device is done. One thread does it all: while answers wait, requests are taken in, and when the
+    /// wall clock comes to the device's next event it is run.
     fn timed(&mut self, model: &Model) -> Result<(), Dropped> {
         self.hold = Hold::begin();
         sleep_exactly();
         let mut outbox = Outbox::new(self.room);
+        let talked = self.talk_timed(model, &mut outbox);
+        outbox.leave(model);
+        talked
+    }
+
+    fn talk_timed(&mut self, model: &Model, outbox: &mut Outbox<'_>) -> Result<(), Dropped> {
         let mut hungry_since = None;
         let mut turnaround = model.subtracts_way().then(Turnaround::new);
         let outages = model.outages();
         let mut is_leaving = false;
         // Answers may be due in an hour: nobody waits so long for the end. None leaves after a loss of power.
         while !self.clients.are_out() && model.outages() == outages {
+            outbox.collect(self.disk, model, &self.session, outages)?;
             match outbox.send_due(self.stream, model, outages) {
                 Ok(left) => {
                     if let (Some(turnaround), Some(left)) = (&mut turnaround, left) {
@@ -262,10 +267,6 @@ impl Line<'_> {
                 }
                 Err(_) if model.outages() != outages => break,
                 Err(error) => return Err(Dropped::Io(error)),
-            }
-            while let Some((mut out, rest)) = outbox.unfinished() {
-                let served = self.disk.go_on(&self.session, rest, outages, &mut out);
-                outbox.put(out, served);
             }
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
@@ -283,19 +284,16 @@ impl Line<'_> {
                     if let Some(turnaround) = &mut turnaround {
                         turnaround.asked(now(), request.length, model.transport());
                     }
+                    let early = turnaround.as_ref().map_or(Early::Not, |of| Early::By(of.beyond()));
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
-                    make_room(&mut out, &request)?;
-                    let served = self.disk.serve(&self.session, &request, payload, outages, &mut out);
-                    let moved = |(op, reply): (_, TimedReply)| match &turnaround {
-                        Some(turnaround) => (op, reply.moved(turnaround.beyond())),
-                        None => (op, reply),
-                    };
-                    outbox.put(out, Served { asked: served.asked.map(moved), ..served });
+                    let served =
+                        self.disk.serve(&self.session, (&request, payload), early, outages, &mut out);
+                    outbox.put(out, served);
                 }
                 Some(Found::Farewell) => {
                     is_leaving = true;
-                    outbox.probe(self.stream)?;
+                    outbox.probe(self.stream, &self.session)?;
                 }
                 Some(Found::Part(count)) => match self.inbox.fill_now(self.stream, count)? {
                     Some(true) => {}
@@ -315,12 +313,6 @@ impl Line<'_> {
         }
         Ok(())
     }
-}
-
-/// Bytes of the answer with its heads. What asks for more than may be asked is refused in few.
-fn answer_bytes(request: &Request) -> usize {
-    let bytes = request.length as usize;
-    if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
 }
 
 /// Takes the memory for an answer before it is written. Errors: the system has none; the client goes, and others stay.

@@ -3,14 +3,15 @@
 use crate::outage::{Outage, io_error};
 use crate::transport::Transport;
 use crate::turnaround::Beyond;
-use nacre_image::Image;
+use nacre_image::{Image, ImageError};
+use nacre_kernel::event::{Completions, Payload as Bytes, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Breakdown, Completion, Op, Persistence, Status, Time};
+use nacre_kernel::{Completion, Op, Persistence, Span, Status, Time};
 use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
 use nacre_machine::record::{StackReport, stack_report};
+use nacre_memory::kept::Given;
 use nacre_memory::{Kept, NotTaken, Step};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -76,19 +77,37 @@ pub(crate) enum Payload<'a> {
     Write(&'a [u8]),
     /// Zeroes are written.
     Zeroes,
-    /// Where what is read goes.
-    Read(&'a mut [u8]),
 }
 
-/// What the model says of one request.
+/// A request that was given to the device, as its client knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    number: u64,
+    /// When its request was there.
+    pub(crate) arrived: Instant,
+    /// The same in simulated time; or later, where it comes behind something else.
+    came: Time,
+}
+
+/// What a device answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) said: Outcome,
+    /// What a read returned.
+    pub(crate) data: Bytes,
+    /// Where its time went, if somebody looks.
+    spans: Vec<Span>,
+    /// Why it is none: a page that the image could not give was read as something else.
+    pub(crate) failure: Option<ImageError>,
+}
+
+/// What the model said of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedReply {
     /// When its client sent it, as far as the server can tell: the whole way, there and back, lies before.
     pub sent: Instant,
     /// When it is to be answered.
     pub deadline: Instant,
-    /// When it is done: what has to come after it is asked then.
-    pub done: Instant,
     /// The same in simulated time.
     pub said: Outcome,
 }
@@ -125,11 +144,26 @@ pub struct Model {
 
 struct State {
     kept: Kept,
-    /// The latest time the device was asked at: it never goes back.
+    /// The latest time the device was asked at or run to: it never goes back.
     now: Time,
     modelled: [LatencyHistogram; 2],
-    /// When writes are done that may not be done yet.
-    writes: BinaryHeap<Reverse<Time>>,
+    /// Requests that are outstanding, by their number.
+    waiting: BTreeMap<u32, Waiting>,
+    /// Answers that nobody has taken yet, by ticket.
+    answers: BTreeMap<u64, Answer>,
+    tickets: u64,
+    completions: Completions,
+    /// Whether somebody looks where the time of requests goes.
+    is_detailed: bool,
+}
+
+/// A request that is outstanding.
+struct Waiting {
+    /// None where its client has left.
+    ticket: Option<u64>,
+    came: Time,
+    now: Time,
+    asked: HostRequest,
 }
 
 /// What clients saw.
@@ -163,16 +197,6 @@ pub struct Reported {
     pub stack: StackReport,
 }
 
-impl TimedReply {
-    /// The same for a client to whom the way is so much longer or shorter.
-    pub(crate) fn moved(self, by: Beyond) -> TimedReply {
-        match by {
-            Beyond::Sooner(by) => TimedReply { sent: self.sent - by, deadline: self.deadline - by, ..self },
-            Beyond::Later(by) => TimedReply { sent: self.sent + by, deadline: self.deadline + by, ..self },
-        }
-    }
-}
-
 impl Model {
     /// The device of `kept`, whose time goes on when all it was asked for is done. It takes `dilation` times its time,
     /// counted `since` then, for clients that are `transport` away.
@@ -193,7 +217,11 @@ impl Model {
                 kept,
                 now: begin,
                 modelled: Default::default(),
-                writes: BinaryHeap::new(),
+                waiting: BTreeMap::new(),
+                answers: BTreeMap::new(),
+                tickets: 0,
+                completions: Completions::new(),
+                is_detailed: false,
             }),
             seen: Mutex::default(),
         }
@@ -229,73 +257,144 @@ impl Model {
         self.persistence != Persistence::OnAcknowledgement
     }
 
-    /// Has the device do what is asked, not before the simulated time `after`, for a client that came after so many
-    /// `outages`. What it did is in the image when this returns. Errors: it was not done, for it cannot be kept, or
-    /// the power has failed meanwhile.
+    /// Gives the device what is asked, not before the simulated time `after`, for a client that came after so many
+    /// `outages`. It is in the image when this returns; what became of it tells [`Model::look`]. Errors: it was not done,
+    /// for it cannot be kept, or the power has failed meanwhile.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn ask(
         &self,
         asked: HostRequest,
         payload: Payload<'_>,
         after: Time,
         outages: u64,
-    ) -> io::Result<TimedReply> {
-        self.ask_held(&mut self.state(), asked, payload, after, outages)
-    }
-
-    /// As [`Model::ask`], of somebody who looks where the time went.
-    pub(crate) fn step(
-        &self,
-        asked: HostRequest,
-        payload: Payload<'_>,
-        outages: u64,
-    ) -> io::Result<(TimedReply, ConsoleReply)> {
+    ) -> io::Result<Ticket> {
         let mut state = self.state();
-        let before = state.kept.device().report(state.now);
-        state.kept.look_closely(true);
-        let reply = self.ask_held(&mut state, asked, payload, Time::ZERO, outages);
-        let breakdown = state.kept.breakdown().clone();
-        state.kept.look_closely(false);
-        let reply = reply?;
-        let Outcome { now, done, status } = reply.said;
-        let after = state.kept.device().report(done);
-        let HostRequest { op, offset, bytes, .. } = asked;
-        let request = ConsoleRequest { op, address: offset, bytes };
-        let completion = Completion { done, status };
-        let nothing = Breakdown::new();
-        // What fails because somebody wished it was not asked of the device.
-        let breakdown = if done == now { &nothing } else { &breakdown };
-        Ok((reply, answered(request, now, completion, breakdown.spans(), [&before, &after])))
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    fn ask_held(
-        &self,
-        state: &mut State,
-        asked: HostRequest,
-        payload: Payload<'_>,
-        after: Time,
-        outages: u64,
-    ) -> io::Result<TimedReply> {
         if self.outages() != outages {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         let arrived = Instant::now();
         let at = self.simulated(arrived);
+        state.run_to(at);
         let came = at.max(after);
-        let said = state.ask(came, asked, payload)?;
-        if let Op::Read | Op::Write = asked.op {
-            state.modelled[asked.op as usize].record(said.done - came);
-        }
-        let waits = Duration::from_secs_f64((said.done - at).as_secs_f64() * self.dilation);
-        let (sent, done) = (arrived - self.transport.of(asked.bytes), arrived + waits);
-        let deadline = if self.subtracts_way() { sent + waits } else { done };
-        Ok(TimedReply { sent, deadline, done, said })
+        let number = state.give(came, asked, payload)?;
+        Ok(Ticket { number, arrived, came })
     }
 
-    /// Asks the device when it is `came`.
+    /// Runs the device as far as the wall clock has come, and through what happens in the time `ahead` of it. Takes the
+    /// answers to `tickets` and gives them to `take`, with the place of the ticket; the moment at which something happens
+    /// next, less what is ahead.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub(crate) fn look(
+        &self,
+        ahead: Duration,
+        tickets: impl Iterator<Item = Ticket>,
+        mut take: impl FnMut(usize, Answer),
+    ) -> Option<Instant> {
+        let mut state = self.state();
+        let now = self.simulated(Instant::now());
+        state.run_to(now);
+        state.run_ahead(now + Time::from_secs_f64(ahead.as_secs_f64() / self.dilation));
+        for (place, ticket) in tickets.enumerate() {
+            if let Some(answer) = state.answers.remove(&ticket.number) {
+                let failure = state.kept.image().and_then(Image::error);
+                take(place, Answer { failure, ..answer });
+            }
+        }
+        let next = state.kept.next_event();
+        (next < Time::MAX).then(|| self.wall(next).checked_sub(ahead).unwrap_or(self.started))
+    }
+
+    /// Nobody waits for the answer to `ticket` any more.
+    pub(crate) fn forget(&self, ticket: Ticket) {
+        let Ok(mut state) = self.state.lock() else { return };
+        state.answers.remove(&ticket.number);
+        for waiting in state.waiting.values_mut().filter(|of| of.ticket == Some(ticket.number)) {
+            waiting.ticket = None;
+        }
+    }
+
+    /// When the answer to `ticket` leaves, which is due so much `early`, for a request with `bytes` to be moved.
+    pub(crate) fn reply(&self, ticket: Ticket, bytes: u32, early: Early, said: Outcome) -> TimedReply {
+        let way = self.transport.of(bytes);
+        let (sent, deadline) = (ticket.arrived - way, self.wall(said.done));
+        match early {
+            Early::Not => TimedReply { sent, deadline, said },
+            Early::By(Beyond::Sooner(by)) => {
+                TimedReply { sent: sent - by, deadline: deadline - way - by, said }
+            }
+            Early::By(Beyond::Later(by)) => {
+                TimedReply { sent: sent + by, deadline: deadline - way + by, said }
+            }
+        }
+    }
+
+    /// Has the device do one request, and waits for it with `wait`, which may end that. Returns when the answer may leave,
+    /// and where the time went. Errors: those of [`Model::ask`]; the wait was ended.
+    pub(crate) fn step(
+        &self,
+        asked: HostRequest,
+        payload: Payload<'_>,
+        outages: u64,
+        wait: &mut dyn FnMut(Duration) -> bool,
+    ) -> io::Result<(TimedReply, ConsoleReply)> {
+        let before = {
+            let mut state = self.state();
+            state.detail(true);
+            state.kept.device().report(state.now)
+        };
+        let answer = self.ask(asked, payload, Time::ZERO, outages).and_then(|ticket| {
+            let answer = self.wait_for(ticket, wait);
+            answer.map(|answer| (ticket, answer)).inspect_err(|_| self.forget(ticket))
+        });
+        let mut state = self.state();
+        state.detail(false);
+        let (ticket, Answer { said, spans, .. }) = answer?;
+        let Outcome { now, done, status } = said;
+        let after = state.kept.device().report(done);
+        drop(state);
+        let HostRequest { op, offset, bytes, .. } = asked;
+        let request = ConsoleRequest { op, address: offset, bytes };
+        let completion = Completion { done, status };
+        let told = answered(request, now, completion, &spans, [&before, &after]);
+        Ok((self.reply(ticket, bytes, Early::Not, said), told))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    fn wait_for(&self, ticket: Ticket, wait: &mut dyn FnMut(Duration) -> bool) -> io::Result<Answer> {
+        loop {
+            let mut found = None;
+            let next = self.look(Duration::ZERO, std::iter::once(ticket), |_, answer| found = Some(answer));
+            match found {
+                Some(Answer { failure: Some(failure), .. }) => return Err(io_error(failure)),
+                Some(answer) => return Ok(answer),
+                None => {}
+            }
+            let left = next.map_or(Duration::MAX, |next| next.saturating_duration_since(Instant::now()));
+            if !wait(left) {
+                return Err(io::Error::other("the power failed before it was done"));
+            }
+        }
+    }
+
+    /// Gives the device a request when it is `came`.
     #[cfg(test)]
-    pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> Outcome {
-        self.state().ask(came, asked, payload).expect("there is room")
+    pub(crate) fn begin_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> u64 {
+        let mut state = self.state();
+        state.run_to(came);
+        state.give(came, asked, payload).expect("there is room")
+    }
+
+    /// The same, and waits for it.
+    #[cfg(test)]
+    pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> Answer {
+        let number = self.begin_at(came, asked, payload);
+        let mut state = self.state();
+        loop {
+            if let Some(answer) = state.answers.remove(&number) {
+                return answer;
+            }
+            assert!(state.run_once(Time::MAX), "the device lost a request");
+        }
     }
 
     /// The device and what keeps it.
@@ -357,6 +456,12 @@ impl Model {
         self.begin + Time::from_secs_f64((at - self.started).as_secs_f64() / self.dilation)
     }
 
+    fn wall(&self, at: Time) -> Instant {
+        let since = at.saturating_sub(self.begin).as_secs_f64() * self.dilation;
+        // Rounded up: no answer is early.
+        self.started + Duration::from_secs_f64(since) + Duration::from_nanos(1)
+    }
+
     /// Answers leave of requests that are done at `done` or before, to a client that came after so many `outages`;
     /// false where they may not.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
@@ -388,12 +493,13 @@ impl Model {
     /// What the device did from its beginning until this moment.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn reported(&self) -> Reported {
-        let state = self.state();
-        let now = state.now.max(self.simulated(Instant::now()));
-        // What is charged includes work that no request waits for.
-        let device = state.kept.device();
-        let charged = now.max(device.busy_until());
-        let report = device.report(charged);
+        let mut state = self.state();
+        state.run_to(self.simulated(Instant::now()));
+        let now = state.now;
+        // Work is charged when it begins.
+        let next = state.kept.next_event();
+        let charged = if next < Time::MAX { now.max(next) } else { now };
+        let report = state.kept.device().report(charged);
         drop(state);
         Reported { now, stack: stack_report(report, charged) }
     }
@@ -404,54 +510,101 @@ impl Model {
 }
 
 impl State {
-    /// Asks at `came`, or as soon as the device may be asked again.
-    fn ask(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<Outcome> {
+    /// Gives the device what is asked at `came`, or as soon as it may be asked again; the ticket's number.
+    fn give(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<u64> {
         let HostRequest { op, offset, bytes, .. } = asked;
         let now = self.now.max(came);
-        let failed = Outcome { now, done: now, status: Status::MediaError };
-        if now > HORIZON {
-            return Ok(failed);
-        }
+        self.tickets += 1;
+        let ticket = self.tickets;
         let range = offset..offset + u64::from(bytes);
-        if matches!(op, Op::Write | Op::Trim) && self.kept.harmed().fails_writes(&range) {
-            return Ok(failed);
+        let is_harmed = matches!(op, Op::Write | Op::Trim) && self.kept.harmed().fails_writes(&range);
+        if now > HORIZON || is_harmed {
+            let said = Outcome { now, done: now, status: Status::MediaError };
+            self.answers.insert(ticket, Answer { said, data: Bytes::NONE, spans: Vec::new(), failure: None });
+            return Ok(ticket);
         }
-        let completion = match (op, payload) {
-            (Op::Read, Payload::Read(into)) => {
-                let completion = self.kept.read(now, offset, into);
-                // A page that the image could not give was read as something else.
-                self.kept.image().and_then(Image::error).map_or(Ok(()), |error| Err(io_error(error)))?;
-                completion
-            }
-            (op, payload) => {
-                let step = match (op, payload) {
-                    (Op::Write, Payload::Write(bytes)) => Step::Write { address: offset, bytes },
-                    (Op::Write, _) => Step::Zero { address: offset, bytes },
-                    (Op::Trim, _) => Step::Trim { address: offset, bytes },
-                    (Op::Flush, _) => Step::Flush,
-                    (Op::Read, _) => unreachable!("a read has a place for what is read"),
-                };
-                self.kept.change(now, step).map_err(refusal)?.completion
-            }
+        self.run_to(now);
+        let step = match (op, payload) {
+            (Op::Read, _) => Step::Read { address: offset, bytes },
+            (Op::Write, Payload::Write(bytes)) => Step::Write { address: offset, bytes },
+            (Op::Write, _) => Step::Zero { address: offset, bytes },
+            (Op::Trim, _) => Step::Trim { address: offset, bytes },
+            (Op::Flush, _) => Step::Flush,
+        };
+        let RequestId(number) = match step {
+            Step::Read { .. } => self.kept.give_read(now, offset, bytes),
+            step => match self.kept.give(now, step).map_err(refusal)? {
+                Given::Request(id) => id,
+                Given::Done(_) => unreachable!("what a client asks is a request"),
+            },
         };
         self.now = now;
-        if op == Op::Write {
-            self.forget_done(now);
-            self.writes.push(Reverse(completion.done));
+        self.waiting.insert(number, Waiting { ticket: Some(ticket), came, now, asked });
+        Ok(ticket)
+    }
+
+    /// Processes everything before `until`.
+    fn run_to(&mut self, until: Time) {
+        while until > self.now && self.run_once(until) {}
+        self.now = self.now.max(until);
+    }
+
+    /// Processes events before `until`, but nothing between them: what comes until then may be asked at its time.
+    fn run_ahead(&mut self, until: Time) {
+        loop {
+            let next = self.kept.next_event();
+            if next >= until || self.waiting.is_empty() {
+                return;
+            }
+            let end = next + Time::from_ps(1);
+            if !self.run_once(end) {
+                self.now = self.now.max(end);
+            }
         }
-        let is_harmed = op == Op::Read && self.kept.harmed().fails_reads(&range);
-        let status = if is_harmed { Status::MediaError } else { completion.status };
-        Ok(Outcome { now, done: completion.done, status })
+    }
+
+    /// Processes events before `until`, up to the first instant at which requests complete; whether there was one.
+    fn run_once(&mut self, until: Time) -> bool {
+        let mut completions = std::mem::take(&mut self.completions);
+        self.kept.run(until, &mut completions);
+        for index in 0..completions.len() {
+            let (completed, spans) = completions.get(index);
+            let (id, done, status) = (completed.id, completed.at, completed.status);
+            let Waiting { ticket, came, now, asked } =
+                self.waiting.remove(&id.0).expect("what completes was asked");
+            let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
+            self.now = self.now.max(done);
+            if let Op::Read | Op::Write = asked.op {
+                self.modelled[asked.op as usize].record(done - came);
+            }
+            let range = asked.offset..asked.offset + u64::from(asked.bytes);
+            let is_harmed = asked.op == Op::Read && self.kept.harmed().fails_reads(&range);
+            let status = if is_harmed { Status::MediaError } else { status };
+            if let Some(ticket) = ticket {
+                let said = Outcome { now, done, status };
+                let data = completions.take_data(index);
+                self.answers.insert(ticket, Answer { said, data, spans, failure: None });
+            }
+        }
+        let have_completed = !completions.is_empty();
+        self.completions = completions;
+        have_completed
+    }
+
+    fn detail(&mut self, is_detailed: bool) {
+        self.is_detailed = is_detailed;
+        self.kept.detail(is_detailed);
     }
 
     fn power_fail(&mut self, at: Time) -> io::Result<Outage> {
-        let at = self.now.max(at);
-        self.kept.change(at, Step::PowerFail).map_err(refusal)?;
+        self.run_to(at);
+        let at = self.now;
+        let under_way = self.kept.writes_outstanding();
+        let given = self.kept.give(at, Step::PowerFail).map_err(refusal)?;
+        assert!(matches!(given, Given::Done(_)), "a power loss is no request");
+        self.waiting.clear();
+        self.answers.clear();
         let recovery = self.kept.change(at, Step::Recover).map_err(refusal)?.recovery;
-        self.now = at;
-        self.forget_done(at);
-        let under_way = self.writes.len() as u64;
-        self.writes.clear();
         Ok(Outage {
             acknowledged_lost: recovery.programs_lost,
             bytes_lost: recovery.bytes_lost,
@@ -459,12 +612,15 @@ impl State {
             ready_after: recovery.done.saturating_sub(at),
         })
     }
+}
 
-    fn forget_done(&mut self, now: Time) {
-        while self.writes.peek().is_some_and(|&Reverse(done)| done <= now) {
-            self.writes.pop();
-        }
-    }
+/// How much earlier answers leave than the device is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Early {
+    /// Not at all.
+    Not,
+    /// By their way, and by what the client takes beyond that.
+    By(Beyond),
 }
 
 /// Why a step was not taken, as an error of the system.

@@ -2,9 +2,10 @@
 
 use crate::model::{Model, TimedReply};
 use crate::room::{ALLOWED, Room, Share};
-use crate::serving::{Rest, Served};
+use crate::serving::{Disk, Pending, Served};
 use crate::stream::Stream;
 use nacre_kernel::{Op, Time};
+use nacre_nbd::Session;
 use std::collections::BinaryHeap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -20,6 +21,9 @@ const SPIN: Duration = Duration::from_micros(100);
 const MAGIC_BYTES: usize = 4;
 /// Bytes of answers that leave in one write; a longer one leaves alone.
 const TOGETHER_BYTES: usize = 64 << 10;
+/// How long the device is not looked at, at most, while something is asked of it: another client may have asked for what
+/// makes an answer come sooner.
+const GLANCE: Duration = Duration::from_millis(20);
 /// Bytes of used buffers that are kept for the next answers.
 const PAPERS_BYTES: usize = ALLOWED / 2;
 
@@ -32,8 +36,13 @@ pub(crate) struct Outbox<'a> {
     /// Answers so far: of those due at one time the first to come is the first to leave.
     number: u64,
     due: Vec<Answer>,
-    /// Answers of requests of which a part is done and others are not.
-    unfinished: Vec<(Vec<u8>, Rest)>,
+    /// Requests that the device has not done.
+    pending: Vec<Pending>,
+    /// Bytes that their answers will have.
+    reserved: usize,
+    /// When the device is looked at next, and when it was last.
+    look_at: Option<Instant>,
+    looked_at: Instant,
     /// Bytes of the next answer that have left, with [`Outbox::probe`].
     ahead: usize,
     together: Vec<u8>,
@@ -47,7 +56,6 @@ struct Answer {
     number: u64,
     bytes: Vec<u8>,
     asked: Option<(Op, TimedReply)>,
-    rest: Option<Rest>,
 }
 
 impl<'a> Outbox<'a> {
@@ -58,7 +66,10 @@ impl<'a> Outbox<'a> {
             bytes: 0,
             number: 0,
             due: Vec::new(),
-            unfinished: Vec::new(),
+            pending: Vec::new(),
+            reserved: 0,
+            look_at: None,
+            looked_at: now(),
             ahead: 0,
             together: Vec::with_capacity(TOGETHER_BYTES),
             papers: Vec::new(),
@@ -68,7 +79,7 @@ impl<'a> Outbox<'a> {
 
     /// Whether there is room for an answer of so many bytes more.
     pub(crate) fn makes_room(&mut self, bytes: usize) -> bool {
-        self.share.hold(self.bytes + bytes)
+        self.share.hold(self.bytes + self.reserved + bytes)
     }
 
     /// Waits a moment for room, since `began`. Errors: that was too long ago.
@@ -83,39 +94,92 @@ impl<'a> Outbox<'a> {
         paper
     }
 
-    /// Puts an answer in. One of which the model was not asked is due at once; one with more to be asked is due when that
-    /// can be, for its client's way is no part of it.
+    /// Puts an answer in, or a request whose answer is not known yet.
     pub(crate) fn put(&mut self, bytes: Vec<u8>, served: Served) {
-        let Served { asked, rest } = served;
-        let due = |(_, reply): (_, TimedReply)| if rest.is_some() { reply.done } else { reply.deadline };
-        let deadline = asked.map_or_else(now, due);
+        let (deadline, asked) = match served {
+            Served::AtOnce => (now(), None),
+            Served::Due(op, reply) => (reply.deadline, Some((op, reply))),
+            Served::Asked(pending) => {
+                self.keep(bytes);
+                self.reserved += pending.answer_bytes();
+                self.pending.push(pending);
+                self.look_at = Some(self.looked_at);
+                return;
+            }
+        };
         self.bytes += bytes.capacity();
         self.number += 1;
-        self.answers.push(Answer { deadline, number: self.number, bytes, asked, rest });
+        self.answers.push(Answer { deadline, number: self.number, bytes, asked });
     }
 
-    /// A request of which a part is done: the answer so far, and what is to be asked now.
-    pub(crate) fn unfinished(&mut self) -> Option<(Vec<u8>, Rest)> {
-        self.unfinished.pop()
+    /// Looks at the device, if it is time: what it has done becomes answers.
+    ///
+    /// Errors: there is no memory for an answer.
+    pub(crate) fn collect(
+        &mut self,
+        disk: &Disk,
+        model: &Model,
+        session: &Session,
+        outages: u64,
+    ) -> io::Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let now = now();
+        let is_time = self.look_at.is_none_or(|at| at <= now) || now - self.looked_at >= GLANCE;
+        if !is_time {
+            return Ok(());
+        }
+        let ahead = self.pending.iter().map(|pending| pending.ahead(model)).max().unwrap_or_default();
+        let mut done = Vec::new();
+        let tickets = self.pending.iter().map(|pending| pending.ticket);
+        self.looked_at = now;
+        self.look_at = model.look(ahead, tickets, |place, answer| done.push((place, answer)));
+        // Those behind it keep their places.
+        done.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+        let mut done: Vec<_> =
+            done.into_iter().map(|(place, answer)| (self.pending.remove(place), answer)).collect();
+        done.sort_by_key(|(_, answer)| answer.said.done);
+        for (pending, answer) in done {
+            self.reserved -= pending.answer_bytes();
+            let mut out = self.paper();
+            out.try_reserve_exact(pending.answer_bytes()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            let served = disk.answer(session, &pending, &answer, outages, &mut out);
+            self.put(out, served);
+        }
+        Ok(())
+    }
+
+    /// Nobody waits for what the device has not done.
+    pub(crate) fn leave(&mut self, model: &Model) {
+        self.pending.drain(..).for_each(|pending| model.forget(pending.ticket));
+    }
+
+    /// Keeps a buffer for the next answer, up to a bound.
+    fn keep(&mut self, mut paper: Vec<u8>) {
+        if self.papers_bytes + paper.capacity() <= PAPERS_BYTES {
+            paper.clear();
+            self.papers_bytes += paper.capacity();
+            self.papers.push(paper);
+        }
     }
 
     /// Whether no more should be put in.
     pub(crate) fn is_full(&self) -> bool {
-        self.answers.len() >= ANSWERS_MAX || self.bytes >= BYTES_MAX
+        self.answers.len() + self.pending.len() >= ANSWERS_MAX || self.bytes + self.reserved >= BYTES_MAX
     }
 
+    /// Whether nothing is answered any more, if nothing more is asked.
     pub(crate) fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.answers.is_empty() && self.pending.is_empty()
     }
 
     /// Sends the number that every answer begins with, once and before its time: a peer of TCP that has closed the connection
     /// is known by what it says to that alone. Where not all answers begin alike nothing is sent.
-    pub(crate) fn probe(&mut self, stream: &mut Stream) -> io::Result<()> {
-        let head = |answer: &Answer| match answer.rest {
-            None => answer.bytes.first_chunk::<MAGIC_BYTES>().copied(),
-            Some(_) => None,
-        };
-        let mut heads = self.answers.iter().map(head);
+    pub(crate) fn probe(&mut self, stream: &mut Stream, session: &Session) -> io::Result<()> {
+        let pending = self.pending.iter().map(|pending| pending.head(session));
+        let answers = self.answers.iter().map(|answer| answer.bytes.first_chunk::<MAGIC_BYTES>().copied());
+        let mut heads = answers.chain(pending);
         let Some(head) = heads.next().flatten() else { return Ok(()) };
         if self.ahead == 0 && heads.all(|other| other == Some(head)) {
             stream.write_all(&head)?;
@@ -148,19 +212,14 @@ impl<'a> Outbox<'a> {
         for (op, reply) in self.due.drain(..).filter_map(|answer| answer.asked) {
             model.answered(op, reply, now);
         }
-        Ok((self.is_empty() && self.unfinished.is_empty()).then_some(now))
+        Ok(self.is_empty().then_some(now))
     }
 
     /// Takes out what is due at `now`; when the model has done the last of it.
     fn take_due(&mut self, now: Instant) -> Time {
         let mut done = Time::ZERO;
         while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
-            let mut answer = self.answers.pop().expect("it was there");
-            if let Some(rest) = answer.rest.take() {
-                self.bytes -= answer.bytes.capacity();
-                self.unfinished.push((answer.bytes, rest));
-                continue;
-            }
+            let answer = self.answers.pop().expect("it was there");
             done = done.max(answer.asked.map_or(Time::ZERO, |(_, reply)| reply.said.done));
             self.due.push(answer);
         }
@@ -170,7 +229,7 @@ impl<'a> Outbox<'a> {
     /// Sends what is due. A client that takes nothing keeps its share of the room: bytes are given back when the system has
     /// taken them.
     fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
-        let Outbox { share, due, bytes, together, papers, papers_bytes, .. } = self;
+        let Outbox { share, due, bytes, reserved, together, papers, papers_bytes, .. } = self;
         let mut ahead = std::mem::take(&mut self.ahead);
         together.clear();
         for Answer { bytes: answer, .. } in due.iter_mut() {
@@ -192,15 +251,18 @@ impl<'a> Outbox<'a> {
             } else {
                 drop(paper);
             }
-            share.hold(*bytes);
+            share.hold(*bytes + *reserved);
         }
         stream.write_all(together)
     }
 
-    /// Lets the time until shortly before the next deadline pass with `wait`; does nothing where it is near.
+    /// Lets the time pass with `wait` until shortly before an answer is due or something happens in the device; does nothing
+    /// where that is near.
     pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
-        let Some(next) = self.answers.peek() else { return Ok(()) };
-        match next.deadline.saturating_duration_since(now()).checked_sub(SPIN) {
+        let looks_at = self.look_at.filter(|_| !self.pending.is_empty());
+        let next = self.answers.peek().map(|answer| answer.deadline).into_iter().chain(looks_at).min();
+        let Some(next) = next else { return wait(GLANCE) };
+        match next.saturating_duration_since(now()).checked_sub(SPIN) {
             Some(time) if !time.is_zero() => wait(time),
             _ => {
                 // The client may have to run on this processor.
@@ -261,7 +323,7 @@ mod tests {
                 let mut outbox = Outbox::new(&room);
                 for _ in 0..2 {
                     assert!(outbox.makes_room(LONG / 2));
-                    outbox.put(vec![7; LONG / 2], Served { asked: None, rest: None });
+                    outbox.put(vec![7; LONG / 2], Served::AtOnce);
                 }
                 outbox.take_due(super::now());
                 outbox.write_due(&mut stream).unwrap();
@@ -286,7 +348,7 @@ mod tests {
         let mut stream = Stream::new(Socket::Unix(server));
         let mut outbox = Outbox::new(&room);
         for bytes in [1 << 10; 40].into_iter().chain([super::PAPERS_BYTES]) {
-            outbox.put(vec![7; bytes], Served { asked: None, rest: None });
+            outbox.put(vec![7; bytes], Served::AtOnce);
         }
         outbox.take_due(super::now());
         outbox.write_due(&mut stream).unwrap();

@@ -132,7 +132,7 @@ impl RawDisk {
         }
         let mut record = Vec::new();
         let step = Step::Harm { harm, address: range.start, bytes: range.end - range.start };
-        step.encode(Time::ZERO, &mut record);
+        step.encode(Time::ZERO.into(), &mut record);
         self.image.append(&record).map_err(io_error)
     }
 

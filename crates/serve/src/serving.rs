@@ -1,10 +1,12 @@
-//! One request: what the model says of it, and what it does to the bytes.
+//! One request: what it does to the bytes, what the device is asked, and its answer.
 
-use crate::model::{HostRequest, Latencies, Model, Payload, TimedReply, Timing};
+use crate::model::{Answer, Early, HostRequest, Latencies, Model, Payload, Ticket, TimedReply, Timing};
+use crate::outage::io_error;
 use crate::raw::RawDisk;
 use crate::recorder::{RecordError, Recorded, Recorder};
 use crate::statistics::ExportStatistics;
 use crate::tally::Tally;
+use crate::turnaround::Beyond;
 use nacre_files::Existing;
 use nacre_image::Image;
 use nacre_kernel::{Op, Status, Time};
@@ -13,7 +15,10 @@ use nacre_nbd::{Command, Errno, Export, Extent, Refusal, Reply, Request, Session
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+/// Bytes of the heads of a structured answer, or more.
+const HEADS_BYTES: usize = 64;
 /// Most extents told in one answer; a client asks again for the rest.
 const EXTENTS_MAX: usize = 1024;
 
@@ -33,155 +38,186 @@ pub(crate) enum Body {
     Raw(Box<RawDisk>),
 }
 
-/// What became of a request whose answer is written.
-#[derive(Clone, Copy)]
-pub(crate) struct Served {
-    /// What the model was asked and said; `None` where it was not asked.
-    pub(crate) asked: Option<(Op, TimedReply)>,
-    /// What is to be asked before the answer leaves, when the model has done this.
-    pub(crate) rest: Option<Rest>,
+/// What became of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Served {
+    /// Its answer is written, and leaves at once.
+    AtOnce,
+    /// Its answer is written, and leaves when it is due.
+    Due(Op, TimedReply),
+    /// The device was asked. The answer is written when it has done that.
+    Asked(Pending),
 }
 
-/// The rest of a request that is asked for in parts.
-#[derive(Clone, Copy)]
-pub(crate) struct Rest {
+/// A request that the device was asked for, or a part of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
     request: Request,
-    /// Zeroes that were written so far.
+    /// What is asked at last.
+    asked: HostRequest,
+    pub(crate) ticket: Ticket,
+    /// The ticket of its first part: all of it is one request, which began with that.
+    first: Ticket,
+    early: Early,
+    /// Zeroes that are written when this part is.
     zeroed: u64,
-    /// When its client sent it.
-    sent: std::time::Instant,
-    after: Time,
 }
 
-const UNASKED: Served = Served { asked: None, rest: None };
+impl Pending {
+    /// Bytes of the answer with its heads.
+    pub(crate) fn answer_bytes(&self) -> usize {
+        answer_bytes(&self.request)
+    }
+
+    /// How long before it is done its answer is due.
+    pub(crate) fn ahead(&self, model: &Model) -> Duration {
+        let way = model.transport().of(self.request.length);
+        match self.early {
+            Early::Not => Duration::ZERO,
+            Early::By(Beyond::Sooner(by)) => way + by,
+            Early::By(Beyond::Later(by)) => way.saturating_sub(by),
+        }
+    }
+
+    /// The number that its answer begins with, whatever becomes of it.
+    pub(crate) fn head(&self, session: &Session) -> Option<[u8; 4]> {
+        let mut answer = Vec::new();
+        Reply::new(session, &self.request, &mut answer).failed(Refusal::medium());
+        answer.first_chunk().copied()
+    }
+}
+
+/// Bytes of the answer with its heads. What asks for more than may be asked is refused in few.
+pub(crate) fn answer_bytes(request: &Request) -> usize {
+    let bytes = request.length as usize;
+    if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
+}
 
 impl Disk {
-    /// Serves `request`, whose data is `payload`, to a client that came after so many `outages`, and appends the answer
-    /// to `out`.
+    /// Serves `request`, whose data is `payload`, to a client that came after so many `outages`, and whose answers leave so
+    /// `early`; appends the answer to `out` where it is known at once.
     pub(crate) fn serve(
         &self,
         session: &Session,
-        request: &Request,
-        payload: &[u8],
+        (request, payload): (&Request, &[u8]),
+        early: Early,
         outages: u64,
         out: &mut Vec<u8>,
     ) -> Served {
         let mark = out.len();
-        let served =
-            session.check(request, &self.export).map_err(Failed::Refused).and_then(|()| match &self.body {
-                Body::Raw(raw) => self.serve_raw(raw, session, request, payload, out).map(|()| UNASKED),
-                Body::Device(model) => self.serve_device(model, session, request, payload, outages, out),
-            });
+        let served = session.check(request, &self.export).map_err(Failed::Refused).and_then(|()| match &self
+            .body
+        {
+            Body::Raw(raw) => self.serve_raw(raw, session, request, payload, out).map(|()| Served::AtOnce),
+            Body::Device(model) => {
+                self.serve_device(model, session, (request, payload), (early, outages), out)
+            }
+        });
         served.unwrap_or_else(|failed| {
             // What was begun of the answer goes: an error is an answer of its own.
             out.truncate(mark);
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(failed.refusal());
-            UNASKED
+            Served::AtOnce
         })
     }
 
-    /// Goes on with a request whose first parts are done. `out` holds its answer, which becomes another one where
-    /// this fails.
-    pub(crate) fn go_on(&self, session: &Session, rest: Rest, outages: u64, out: &mut Vec<u8>) -> Served {
+    /// The device has done what was asked, or could not: writes the answer into `out`, or asks for the next part.
+    pub(crate) fn answer(
+        &self,
+        session: &Session,
+        pending: &Pending,
+        answer: &Answer,
+        outages: u64,
+        out: &mut Vec<u8>,
+    ) -> Served {
         let Body::Device(model) = &self.body else { unreachable!("without a model nothing is waited for") };
-        let Rest { request, sent, .. } = rest;
-        match self.next_part(model, rest, outages) {
-            // All of it is one request, which began when its client sent it.
-            Ok(Served { asked: Some((op, reply)), rest }) => {
-                Served { asked: Some((op, TimedReply { sent, ..reply })), rest }
+        let Pending { request, first, early, .. } = *pending;
+        let next = match &answer.failure {
+            Some(failure) => Err(io_error(failure.clone())),
+            None if answer.said.status == Status::Done => {
+                self.next_part(model, pending, answer.said.done, outages)
             }
-            Ok(served) => served,
+            None => Ok(None),
+        };
+        match next {
+            Ok(Some(next)) => return Served::Asked(next),
+            Ok(None) => {}
             Err(error) => {
-                out.clear();
                 self.tally.failed(request.command);
                 Reply::new(session, &request, out).failed(refusal_of(&error));
-                UNASKED
+                return Served::AtOnce;
             }
         }
+        let reply = Reply::new(session, &request, out);
+        let bytes = answer.data.bytes().unwrap_or_default();
+        if answer.said.status != Status::Done {
+            self.tally.failed(request.command);
+            reply.failed(Refusal::medium());
+        } else {
+            self.tally.served(request.command, request.length);
+            match request.command {
+                Command::Read => reply.data(request.offset, request.length as usize).copy_from_slice(bytes),
+                _ => reply.done(),
+            }
+        }
+        let op = of_device(&request).map_or(Op::Flush, |asked| asked.op);
+        Served::Due(op, model.reply(first, request.length, early, answer.said))
     }
 
     fn serve_device(
         &self,
         model: &Model,
         session: &Session,
-        request: &Request,
-        payload: &[u8],
-        outages: u64,
+        (request, payload): (&Request, &[u8]),
+        (early, outages): (Early, u64),
         out: &mut Vec<u8>,
     ) -> Result<Served, Failed> {
-        let Request { offset, length, .. } = *request;
         let is_zeroing = request.command == Command::WriteZeroes;
         if is_zeroing && request.is_fast() {
             return Err(Failed::Refused(not_fast("a modelled device zeroes no faster than it writes")));
         }
-        let reply = Reply::new(session, request, out);
         let Some(asked) = of_device(request) else {
+            let reply = Reply::new(session, request, out);
             match request.command {
                 Command::BlockStatus => {
                     reply.extents(&extents(request, |at, bytes| Ok(model.written(at..at + bytes)))?);
                 }
                 _ => reply.done(),
             }
-            self.tally.served(request.command, length);
-            return Ok(UNASKED);
+            self.tally.served(request.command, request.length);
+            return Ok(Served::AtOnce);
         };
         let first = HostRequest { bytes: asked.bytes.min(part_of(request)), ..asked };
         let payload = match request.command {
-            Command::Read => Payload::Read(reply.data(offset, length as usize)),
-            Command::Write => {
-                reply.done();
-                Payload::Write(payload)
-            }
-            _ => {
-                reply.done();
-                if is_zeroing { Payload::Zeroes } else { Payload::None }
-            }
+            Command::Write => Payload::Write(payload),
+            Command::WriteZeroes => Payload::Zeroes,
+            _ => Payload::None,
         };
-        let timed = model.ask(first, payload, Time::ZERO, outages)?;
-        self.recorder.note(asked, Some(timed.sent));
-        if timed.said.status != Status::Done {
-            return self.failed_later(session, request, asked.op, timed, out);
-        }
+        let ticket = model.ask(first, payload, Time::ZERO, outages)?;
+        self.recorder.note(asked, Some(ticket.arrived - model.transport().of(first.bytes)));
         if asked.op == Op::Flush || asked.forced {
-            model.sync()?;
+            model.sync().inspect_err(|_| model.forget(ticket))?;
         }
-        self.tally.served(request.command, length);
         let zeroed = u64::from(first.bytes);
-        let rest = Rest { request: *request, zeroed, sent: timed.sent, after: timed.said.done };
-        let rest = (rest.next(model).is_some()).then_some(rest);
-        Ok(Served { asked: Some((asked.op, timed)), rest })
+        Ok(Served::Asked(Pending { request: *request, asked: first, ticket, first: ticket, early, zeroed }))
     }
 
-    /// An error that leaves when the device has found out.
-    fn failed_later(
+    /// Asks for what is left of a request of which a part was `done`.
+    fn next_part(
         &self,
-        session: &Session,
-        request: &Request,
-        op: Op,
-        timed: TimedReply,
-        out: &mut Vec<u8>,
-    ) -> Result<Served, Failed> {
-        out.clear();
-        self.tally.failed(request.command);
-        Reply::new(session, request, out).failed(Refusal::medium());
-        Ok(Served { asked: Some((op, timed)), rest: None })
-    }
-
-    fn next_part(&self, model: &Model, rest: Rest, outages: u64) -> io::Result<Served> {
-        let Some((asked, payload)) = rest.next(model) else { return Ok(UNASKED) };
-        let timed = model.ask(asked, payload, rest.after, outages)?;
-        if timed.said.status != Status::Done {
-            return Err(io::Error::other("the device could not do it"));
-        }
+        model: &Model,
+        pending: &Pending,
+        done: Time,
+        outages: u64,
+    ) -> io::Result<Option<Pending>> {
+        let Some((asked, payload)) = pending.next(model) else { return Ok(None) };
+        let ticket = model.ask(asked, payload, done, outages)?;
         if asked.op == Op::Flush {
-            model.sync()?;
+            model.sync().inspect_err(|_| model.forget(ticket))?;
         }
-        let zeroed = rest.zeroed + u64::from(asked.bytes);
-        let next = Rest { zeroed, after: timed.said.done, ..rest };
-        // A flush is the last part.
-        let next = Some(next).filter(|next| asked.op != Op::Flush && next.next(model).is_some());
-        Ok(Served { asked: Some((asked.op, timed)), rest: next })
+        let zeroed = pending.zeroed + u64::from(asked.bytes);
+        Ok(Some(Pending { asked, ticket, zeroed, ..*pending }))
     }
 
     fn serve_raw(
@@ -306,18 +342,19 @@ impl Disk {
     }
 }
 
-impl Rest {
+impl Pending {
     /// What is asked next: more zeroes, or, after the last of a forced request, the flush that makes it safe.
     fn next(&self, model: &Model) -> Option<(HostRequest, Payload<'static>)> {
         let asked = of_device(&self.request)?;
         let left = u64::from(asked.bytes).saturating_sub(self.zeroed);
-        if left > 0 {
+        if left > 0 && self.request.command == Command::WriteZeroes {
             let bytes = left.min(part_of(&self.request).into()) as u32;
             let offset = asked.offset + self.zeroed;
             return Some((HostRequest { offset, bytes, ..asked }, Payload::Zeroes));
         }
+        let is_last = self.asked.op == Op::Flush || asked.op == Op::Read;
         let flush = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: false };
-        (asked.forced && asked.op != Op::Read && model.needs_flushes()).then_some((flush, Payload::None))
+        (asked.forced && !is_last && model.needs_flushes()).then_some((flush, Payload::None))
     }
 }
 

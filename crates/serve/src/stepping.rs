@@ -7,6 +7,7 @@ use nacre_machine::console::ConsoleReply;
 use nacre_memory::kept::WRITE_MAX;
 use nacre_nbd::Command;
 use std::io;
+use std::time::Duration;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +22,17 @@ pub(crate) struct StepRequest {
 
 impl Disk {
     /// Has the device do what is asked, as if a client had sent it: in its turn, at the time of the wall clock, into the
-    /// image. Returns when an answer may leave, and what became of it.
+    /// image. Waits with `wait`, for so long at most at a time, until it is done, or `wait` ends that. Returns when the
+    /// answer may leave, and what became of it.
     ///
     /// Errors: no device is modelled; it does not lie within it; it would change one that is served read-only; a write
-    /// without bytes; the power has failed meanwhile; the image cannot keep it.
-    pub(crate) fn step(&self, request: StepRequest, outages: u64) -> io::Result<(TimedReply, ConsoleReply)> {
+    /// without bytes; the power has failed meanwhile, or the wait was ended; the image cannot keep it.
+    pub(crate) fn step(
+        &self,
+        request: StepRequest,
+        outages: u64,
+        wait: &mut dyn FnMut(Duration) -> bool,
+    ) -> io::Result<(TimedReply, ConsoleReply)> {
         let StepRequest { op, offset, bytes, fill } = request;
         let Body::Device(model) = &self.body else {
             return Err(refused(
@@ -33,19 +40,14 @@ impl Disk {
             ));
         };
         self.check_step(request)?;
-        let mut data = match op {
-            Op::Read => vec![0; bytes as usize],
+        let data = match op {
             Op::Write => vec![fill.unwrap_or_default(); bytes as usize],
-            Op::Trim | Op::Flush => Vec::new(),
+            Op::Read | Op::Trim | Op::Flush => Vec::new(),
         };
-        let payload = match op {
-            Op::Read => Payload::Read(&mut data),
-            Op::Write => Payload::Write(&data),
-            Op::Trim | Op::Flush => Payload::None,
-        };
+        let payload = if op == Op::Write { Payload::Write(&data) } else { Payload::None };
         let asked = HostRequest { op, offset, bytes, forced: false };
         let command = command(op);
-        let stepped = model.step(asked, payload, outages);
+        let stepped = model.step(asked, payload, outages, wait);
         let (reply, answered) = stepped.inspect_err(|_| self.tally.failed(command))?;
         self.recorder.note(asked, Some(reply.sent));
         if reply.said.status != Status::Done {

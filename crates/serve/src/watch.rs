@@ -86,14 +86,14 @@ impl Watch<'_> {
     /// One request, answered when it is due. Errors: why not; the power has failed before it was due.
     fn step(&self, disk: &Disk, request: StepRequest) -> io::Result<Value> {
         let outages = disk.outages();
-        let (reply, answered) = disk.step(request, outages)?;
-        while !self.is_over.load(Ordering::Relaxed) && disk.outages() == outages {
-            let left = reply.done.saturating_duration_since(now());
-            if left.is_zero() {
-                break;
+        let mut wait = |time: Duration| {
+            let goes_on = !self.is_over.load(Ordering::Relaxed) && disk.outages() == outages;
+            if goes_on && !time.is_zero() {
+                pause(time.min(GLANCE));
             }
-            pause(left.min(GLANCE));
-        }
+            goes_on
+        };
+        let (reply, answered) = disk.step(request, outages, &mut wait)?;
         match disk.lets_leave(reply.said.done, outages) {
             true => Ok(json!(answered)),
             false => Err(io::Error::other("the power failed before it was done")),
@@ -128,9 +128,4 @@ pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> R
         return Err(RecordError::Image(path.into()));
     }
     disk.record_to(path, if force { Existing::Replaced } else { Existing::Kept })
-}
-
-#[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -16,7 +16,7 @@ use crate::ledger::ComponentReport;
 use crate::power::Recovery;
 use crate::random::Random;
 use crate::request::{Op, Request};
-use crate::state::{State, StateError, StateReader, StateWriter, Value};
+use crate::state::{State, Value};
 use crate::time::Time;
 use crate::transactions::Transactions;
 use crate::units::Bytes;
@@ -189,28 +189,4 @@ impl Endurance for Adapted {
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
         self.inner.wear_out(bursts)
     }
-}
-
-/// Adds what the state of `device` behind an [`Adapted`] would be if nothing was outstanding at `now`.
-pub fn save_at_rest(device: &dyn crate::device::Device, now: Time, state: &mut StateWriter) {
-    state.section("adapted");
-    device.save(state);
-    Agenda::<u32>::new().save(state);
-    Slab::<Answer>::new().save(state);
-    now.save(state);
-    0_u32.save(state);
-}
-
-/// Puts `device` where the device behind a saved [`Adapted`] stood; returns when all it was asked for is done.
-pub fn restore_at_rest(
-    device: &mut dyn crate::device::Device,
-    state: &mut StateReader<'_>,
-) -> Result<Time, StateError> {
-    state.section("adapted")?;
-    device.restore(state)?;
-    let (mut due, mut answers) = (Agenda::<u32>::new(), Slab::<Answer>::new());
-    due.restore(state)?;
-    answers.restore(state)?;
-    let (now, _) = <(Time, u32)>::read(state)?;
-    Ok(due.iter().map(|(at, _)| at).fold(now.max(device.busy_until()), Time::max))
 }

@@ -36,8 +36,6 @@ pub(crate) struct Driver<'a> {
     /// What an interactive workload issued at `issued_at` and the device was not given yet, the next one last.
     pub(super) issued: Vec<Issued>,
     pub(super) issued_at: Time,
-    /// Whether the device is of the model that answers at once.
-    pub(crate) is_immediate: bool,
     /// When the device had nothing left to do, once the run has been drained.
     rested: Time,
     /// Requests of this workload in the runs before this one.
@@ -73,7 +71,6 @@ impl<'a> Driver<'a> {
             rest: Vec::new(),
             issued: Vec::new(),
             issued_at: Time::ZERO,
-            is_immediate: false,
             rested: Time::ZERO,
             before: 0,
             units_before: None,

@@ -15,12 +15,12 @@ use crate::identity::{identity, settings_of};
 use crate::record::Steadiness;
 use crate::rooms::Rooms;
 use crate::scenario::Checked;
-use crate::stack::decides_by_events;
+use crate::stack::{Files, build_alone};
 use nacre_config::{ErrorCode, Families, Problem, Problems};
-use nacre_kernel::event::{Slab, adapted};
+use nacre_kernel::event::{Completions, Device, Slab};
 use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
-use nacre_kernel::{Device, ErrorData, Request, Time};
+use nacre_kernel::{ErrorData, Request, Time};
 use nacre_workload::{Clock, Issued};
 
 pub use preparation::{Preparations, preparation};
@@ -29,7 +29,7 @@ pub use preparation::{Preparations, preparation};
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// Why bytes are no state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,8 +77,6 @@ pub struct SavedRun<'a> {
     /// When nothing was left to do, of a device that served no run.
     quiet: Time,
     steadiness: Option<Steadiness>,
-    /// Whether the device answers at once: its model is the one that memories and servers use.
-    pub(crate) is_immediate: bool,
     /// The driver and the workload, where requests were served.
     under_way: Option<&'a [u8]>,
     device: &'a [u8],
@@ -142,11 +140,11 @@ impl<'a> SavedRun<'a> {
         let mut state = StateReader::new(body);
         state.section("run")?;
         let [stack, workload, preparation] = Value::read(&mut state)?;
-        let (quiet, steadiness, is_immediate, is_under_way) = Value::read(&mut state)?;
+        let (quiet, steadiness, is_under_way) = Value::read(&mut state)?;
         let under_way = state.bytes("the run")?;
         let under_way = if is_under_way { Some(under_way) } else { None };
         let device = state.rest();
-        Ok(SavedRun { stack, workload, preparation, quiet, steadiness, is_immediate, under_way, device })
+        Ok(SavedRun { stack, workload, preparation, quiet, steadiness, under_way, device })
     }
 
     /// Puts `driver`, just built, where this state stood. Errors: it is of another stack.
@@ -188,22 +186,27 @@ impl<'a> SavedRun<'a> {
         }
     }
 
-    /// Puts `device`, just built for `checked` to answer at once, where this state stood; returns when it is at rest.
+    /// Puts `device`, just built for `checked`, where this state leads when nothing is asked any more: outstanding requests
+    /// have completed, and the device is at rest. Returns when that is. What the run wrote had no bytes, so this is done on
+    /// another device, without bytes.
     ///
-    /// Errors: the state is of another stack, or of a run whose device decides by events: memories and servers do not
-    /// have that model yet.
-    pub fn restore_device(&self, checked: &Checked, device: &mut dyn Device) -> Result<Time, Problems> {
+    /// Errors: the state is of another stack, or the stack cannot be built.
+    pub fn restore_device(
+        &self,
+        checked: &Checked,
+        files: &dyn Files,
+        device: &mut dyn Device,
+    ) -> Result<Time, Problems> {
         same("stack", &self.stack, &identity(checked))?;
-        let kind = checked.scenario.stack.kind();
-        if !self.is_immediate && decides_by_events(checked) {
-            let problem = format!("a memory or server cannot continue a run of {kind} yet");
-            let remedy = "begin with a new device, or continue it with another run";
-            return Err(Problem::new(ErrorCode::NotSupported, "stack", None, problem).remedy(remedy).into());
-        }
-        let mut state = StateReader::new(self.device);
-        let restored = adapted::restore_at_rest(device, &mut state);
-        let at = restored.and_then(|at| state.finish().map(|()| at));
-        at.map(|at| at.max(self.quiet)).map_err(|error| misread("stack", &error))
+        let misread = |error| misread("stack", &error);
+        let outstanding = self.under_way.map_or(Ok(Default::default()), outstanding);
+        let (outstanding, now): (Slab<Outstanding>, Time) = outstanding.map_err(misread)?;
+        let mut without = build_alone(checked, files)?;
+        state::restored(&mut *without, self.device).map_err(misread)?;
+        let rested = comes_to_rest(&mut *without, outstanding.len());
+        let at_rest = state::saved(&*without).map_err(|error| cannot(&error))?;
+        state::restored(device, &at_rest).map_err(misread)?;
+        Ok(rested.max(now).max(self.quiet))
     }
 
     /// The same workload goes on where it was.
@@ -229,22 +232,37 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
         under_way = Some(state.finished().map_err(|error| cannot(&error))?);
     }
     let steadiness = driver.steadiness.clone();
-    let kept = Parts { quiet: Time::ZERO, steadiness, is_immediate: driver.is_immediate, under_way };
+    let kept = Parts { quiet: Time::ZERO, steadiness, under_way };
     write(checked, preparation, kept, |state| driver.serving.device.save(state))
 }
 
-/// The state of `device`, of the stack of `checked`, that nobody asks for anything from `quiet` on. Errors: a part of
-/// it cannot be saved.
+/// Lets so many outstanding requests complete and `device` come to rest; when the last of it happened.
+pub fn comes_to_rest(device: &mut dyn Device, mut outstanding: usize) -> Time {
+    let (mut rested, mut completions) = (Time::ZERO, Completions::new());
+    loop {
+        let next = device.next_event();
+        if next == Time::MAX {
+            assert!(outstanding == 0, "the device lost a request");
+            return rested;
+        }
+        completions.clear();
+        device.run(next + Time::from_ps(1), &mut completions);
+        outstanding -= completions.len();
+        rested = rested.max(next);
+    }
+}
+
+/// The state of `device`, of the stack of `checked`, that is at rest, and that nobody asks for anything before `quiet`.
+/// Errors: a part of it cannot be saved.
 pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
-    let parts = Parts { quiet, steadiness: None, is_immediate: true, under_way: None };
-    write(checked, String::new(), parts, |state| adapted::save_at_rest(device, quiet, state))
+    let parts = Parts { quiet, steadiness: None, under_way: None };
+    write(checked, String::new(), parts, |state| device.save(state))
 }
 
 /// What is kept in addition to the device.
 struct Parts {
     quiet: Time,
     steadiness: Option<Steadiness>,
-    is_immediate: bool,
     under_way: Option<Vec<u8>>,
 }
 
@@ -257,7 +275,7 @@ fn write(
     let mut state = StateWriter::beginning(&[&MAGIC[..], &VERSION.to_le_bytes()].concat());
     state.section("run");
     [identity(checked), workload_identity(checked), preparation].save(&mut state);
-    (parts.quiet, parts.steadiness, parts.is_immediate, parts.under_way.is_some()).save(&mut state);
+    (parts.quiet, parts.steadiness, parts.under_way.is_some()).save(&mut state);
     state.put_bytes(&parts.under_way.unwrap_or_default());
     save_device(&mut state);
     let mut bytes = state.finished().map_err(|error| cannot(&error))?;

@@ -1,10 +1,11 @@
 //! Answers and their moment: none is due before the device is done, counted from when its request is there.
 
 use super::{Folder, PLAIN, checked, offer};
-use crate::model::{HostRequest, Model, Payload, Since, TimedReply, Timing};
+use crate::model::{Answer, Early, HostRequest, Model, Payload, Since, TimedReply, Timing};
 use crate::opening::open;
 use crate::serving::{Body, Disk};
 use crate::transport::Transport;
+use crate::turnaround::Beyond;
 use nacre_kernel::{Op, Time};
 use std::time::{Duration, Instant};
 
@@ -22,9 +23,15 @@ fn served(folder: &Folder, dilation: f64, since: Since) -> Disk {
     open(offer(checked(PLAIN), &folder.image()), Timing::Emulated { dilation, since }, way).unwrap().0
 }
 
-fn ask(model: &Model, after: Time) -> TimedReply {
+/// Asks for a sector, and looks at the device until it is read, so much ahead of the clock.
+fn ask(model: &Model, after: Time, early: Early, ahead: Duration) -> TimedReply {
     let asked = HostRequest { op: Op::Read, offset: 0, bytes: 512, forced: false };
-    model.ask(asked, Payload::Read(&mut [0; 512]), after, 0).unwrap()
+    let ticket = model.ask(asked, Payload::None, after, 0).unwrap();
+    let mut found: Option<Answer> = None;
+    while found.is_none() {
+        model.look(ahead, std::iter::once(ticket), |_, answer| found = Some(answer));
+    }
+    model.reply(ticket, 512, early, found.unwrap().said)
 }
 
 #[test]
@@ -36,12 +43,12 @@ fn no_answer_is_due_before_the_device_has_taken_its_time() {
         let waits = LATENCY.mul_f64(dilation);
         for _ in 0..50 {
             let before = now();
-            let reply = ask(model, Time::ZERO);
-            assert!(reply.deadline >= before + waits);
+            let reply = ask(model, Time::ZERO, Early::Not, Duration::ZERO);
+            assert!(reply.deadline >= before + waits && now() >= reply.deadline - waits);
             // What is asked after something else waits for that, too.
             let later = reply.said.done + Time::from_us(100);
             let before = now();
-            let reply = ask(model, later);
+            let reply = ask(model, later, Early::Not, Duration::ZERO);
             assert!(reply.deadline >= before + waits && reply.said.done - later >= Time::from_us(10));
         }
     }
@@ -54,8 +61,11 @@ fn an_answer_whose_way_is_subtracted_is_due_by_that_earlier_and_no_more() {
     let Body::Device(model) = &disk.body else { panic!("it is modelled") };
     for _ in 0..50 {
         let before = now();
-        let reply = ask(model, Time::ZERO);
-        assert_eq!(reply.deadline + WAY, reply.done);
+        let early = Early::By(Beyond::Sooner(Duration::ZERO));
+        let reply = ask(model, Time::ZERO, early, WAY);
         assert!(reply.deadline + WAY >= before + LATENCY);
+        // What the device did with it is known when it is due.
+        let (not, spent) = (ask(model, Time::ZERO, Early::Not, WAY), reply.deadline - reply.sent);
+        assert!(spent >= LATENCY && not.deadline - not.sent >= LATENCY + WAY);
     }
 }

@@ -1,12 +1,13 @@
 //! Media errors, snapshots and zeroes, as clients see them.
 
 use super::{EMULATED, Folder, PLAIN, checked, offer, opened, us};
-use crate::model::Timing;
-use crate::serving::{Disk, Served};
+use crate::model::{Answer, Early, Timing};
+use crate::serving::{Body, Disk, Served};
 use nacre_memory::harm::Harm;
 use nacre_nbd::{HEADER_BYTES, Request, Session};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -45,9 +46,14 @@ pub(super) fn answer_with(
     let payload = vec![fill; request.payload(1 << 20).unwrap()];
     let session = Session { export: 0, structured: false, allocation: false };
     let mut out = Vec::new();
-    let Served { mut rest, .. } = disk.serve(&session, &request, &payload, 0, &mut out);
-    while let Some(more) = rest {
-        Served { rest, .. } = disk.go_on(&session, more, 0, &mut out);
+    let mut served = disk.serve(&session, (&request, &payload), Early::Not, 0, &mut out);
+    while let (Served::Asked(pending), Body::Device(model)) = (served, &disk.body) {
+        let mut found: Option<Answer> = None;
+        while found.is_none() {
+            let ticket = std::iter::once(pending.ticket);
+            model.look(Duration::ZERO, ticket, |_, answer| found = Some(answer));
+        }
+        served = disk.answer(&session, &pending, &found.unwrap(), 0, &mut out);
     }
     out
 }

@@ -40,8 +40,9 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
         now = disk.write_at(now, number * 7919 % 200 * 4096, &[number as u8; 4096]).done;
     }
     let report = disk.model().with(|kept| {
-        let at = kept.device().busy_until();
-        kept.device().report(at)
+        // It comes to rest, as the one does whose state is saved.
+        kept.saved_run(&checked(CACHED_DISK)).expect("a state");
+        kept.device().report(kept.until())
     });
     drop(disk);
     let checked = checked(CACHED_DISK);
@@ -52,8 +53,8 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     assert_eq!(std::fs::metadata(folder.image()).unwrap().modified().unwrap(), before, "it was only read");
     let saved = SavedRun::read(&state).expect("a state");
     // As a run has it: without bytes.
-    let mut device = nacre_machine::stack::build_immediate(&checked, &NoFiles).expect("a legal stack");
-    let quiet = saved.restore_device(&checked, &mut *device).expect("its own state");
+    let mut device = nacre_machine::stack::build_alone(&checked, &NoFiles).expect("a legal stack");
+    let quiet = saved.restore_device(&checked, &NoFiles, &mut *device).expect("its own state");
     assert_eq!(device.report(quiet).counters, report.counters);
     assert!(quiet >= now);
     // And as a server has it, in a new image.
@@ -80,10 +81,9 @@ fn a_run_goes_on_from_a_served_flash_drive() {
     let mut kept =
         Kept::open(&checked(BARE_SSD), &NoFiles, &folder.image(), Access::READ_ONLY).expect("an image");
     let state = kept.saved_run(&checked(BARE_SSD)).expect("a state");
-    let mut device =
-        nacre_machine::stack::build_immediate(&checked(BARE_SSD), &NoFiles).expect("a legal stack");
+    let mut device = nacre_machine::stack::build_alone(&checked(BARE_SSD), &NoFiles).expect("a legal stack");
     let saved = SavedRun::read(&state).expect("a state");
-    saved.restore_device(&checked(BARE_SSD), &mut *device).unwrap_or_else(|why| panic!("{why}"));
+    saved.restore_device(&checked(BARE_SSD), &NoFiles, &mut *device).unwrap_or_else(|why| panic!("{why}"));
     device.check_invariants();
 }
 

@@ -149,17 +149,27 @@ impl Disk {
 
     fn write_at(&self, came: Time, offset: u64, bytes: &[u8]) -> Outcome {
         let asked = HostRequest { op: Op::Write, offset, bytes: bytes.len() as u32, forced: false };
-        self.model().ask_at(came, asked, Payload::Write(bytes))
+        self.model().ask_at(came, asked, Payload::Write(bytes)).said
+    }
+
+    /// The same, and nobody waits for it.
+    fn begin_write_at(&self, came: Time, offset: u64, bytes: &[u8]) {
+        let asked = HostRequest { op: Op::Write, offset, bytes: bytes.len() as u32, forced: false };
+        self.model().begin_at(came, asked, Payload::Write(bytes));
     }
 
     fn read_at(&self, came: Time, offset: u64, into: &mut [u8]) -> Outcome {
         let asked = HostRequest { op: Op::Read, offset, bytes: into.len() as u32, forced: false };
-        self.model().ask_at(came, asked, Payload::Read(into))
+        let answer = self.model().ask_at(came, asked, Payload::None);
+        if let Some(bytes) = answer.data.bytes() {
+            into.copy_from_slice(bytes);
+        }
+        answer.said
     }
 
     fn ask_at(&self, came: Time, op: Op, offset: u64, bytes: u32) -> Outcome {
         let asked = HostRequest { op, offset, bytes, forced: false };
-        self.model().ask_at(came, asked, Payload::None)
+        self.model().ask_at(came, asked, Payload::None).said
     }
 
     /// Every byte, read in small parts after everything so far is done.

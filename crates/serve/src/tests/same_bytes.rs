@@ -3,10 +3,11 @@
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers};
 use crate::serving::Disk;
 use nacre_config::Value;
-use nacre_kernel::{Breakdown, Data, Device, Op, Persistence, Random, Request, Streams, Time};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Op, Persistence, Random, Request, Streams, Time};
 use nacre_machine::Checked;
 use nacre_machine::catalog::{Entry, entries};
-use nacre_machine::stack::{build_immediate_with_bytes, immediate_store_layouts};
+use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_media::store::{self, Pages};
 use nacre_memory::Memory;
 
@@ -46,32 +47,53 @@ fn acts(random: &mut Random, capacity: u64) -> Vec<Act> {
 struct Simulated {
     device: Box<dyn Device>,
     now: Time,
+    ids: u32,
     failures: u64,
     seed: u64,
 }
 
 impl Simulated {
     fn new(checked: &Checked) -> Simulated {
-        let layouts = immediate_store_layouts(checked, &NoFiles).expect("a legal stack");
+        let layouts = store_layouts(checked, &NoFiles).expect("a legal stack");
         let memory = |page_bytes: u32| Box::new(store::Memory::new(page_bytes as usize)) as Box<dyn Pages>;
         let stores = layouts.iter().map(|(_, layout)| memory(layout.page_bytes)).collect();
-        let device = build_immediate_with_bytes(checked, &NoFiles, stores).expect("it carries bytes");
-        Simulated { device, now: Time::ZERO, failures: 0, seed: checked.run.seed }
+        let device = build_with_bytes(checked, &NoFiles, stores).expect("it carries bytes");
+        Simulated { device, now: Time::ZERO, ids: 0, failures: 0, seed: checked.run.seed }
     }
 
     fn capacity(&self) -> u64 {
         self.device.capacity().expect("it has an end").0
     }
 
-    fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Data<'_>) {
+    /// Does the first request that completes, or everything before `until`.
+    fn run(&mut self, until: Time) -> Completions {
+        let mut completions = Completions::new();
+        self.device.run(until, &mut completions);
+        completions
+    }
+
+    fn begin(&mut self, op: Op, address: u64, bytes: usize, data: Payload) {
+        while !self.run(self.now).is_empty() {}
+        self.ids += 1;
         let request = Request { arrival: self.now, address, bytes: bytes as u32, volume: 0, op };
-        self.now = self.device.submit(self.now, &request, data, &mut Breakdown::new()).done;
+        self.device.submit(self.now, RequestId(self.ids), &request, data);
+    }
+
+    /// Has the device do something, and waits for it; what is read.
+    fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Payload) -> Vec<u8> {
+        self.begin(op, address, bytes, data);
+        let completions = self.run(Time::MAX);
+        let (completed, _) = completions.get(0);
+        assert_eq!((completions.len(), completed.id.0), (1, self.ids));
+        self.now = completed.at;
+        completed.data.bytes().unwrap_or_default().to_vec()
     }
 
     /// Bytes of acknowledged writes that are lost.
     fn power_fail(&mut self) -> u64 {
         let mut chance = Streams::new(self.seed).stream(&format!("power failure {}", self.failures));
         self.failures += 1;
+        while !self.run(self.now).is_empty() {}
         self.device.power_fail(self.now, &mut chance);
         let recovery = self.device.recover(self.now);
         self.now = recovery.done;
@@ -82,7 +104,8 @@ impl Simulated {
     fn bytes(&mut self, reach: u64) -> Vec<u8> {
         let mut bytes = vec![0; reach.min(self.capacity()) as usize];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
-            self.submit(Op::Read, (number as u64) << 16, part.len(), Data::Read(part));
+            let read = self.submit(Op::Read, (number as u64) << 16, part.len(), Payload::NONE);
+            part.copy_from_slice(&read);
         }
         bytes
     }
@@ -135,13 +158,12 @@ impl Drivers {
         let mut lost = 0;
         match act {
             Act::Write(address, bytes) => {
-                self.simulated.submit(Op::Write, *address, bytes.len(), Data::Write(bytes));
+                self.simulated.submit(Op::Write, *address, bytes.len(), bytes.clone().into());
                 memory.write(*address, bytes).expect("it lies within");
                 self.now = disk.write_at(self.now, *address, bytes).done;
             }
             Act::Read(address, bytes) => {
-                let mut into = vec![0; *bytes as usize];
-                self.simulated.submit(Op::Read, *address, into.len(), Data::Read(&mut into));
+                let into = self.simulated.submit(Op::Read, *address, *bytes as usize, Payload::NONE);
                 let mut other = vec![0; into.len()];
                 self.now = disk.read_at(self.now, *address, &mut other).done;
                 assert_eq!(other, into);
@@ -150,7 +172,7 @@ impl Drivers {
             Act::Flush => {
                 // A memory asks only devices that need it.
                 if self.simulated.device.capabilities().persistence.needs_flush() {
-                    self.simulated.submit(Op::Flush, 0, 0, Data::None);
+                    self.simulated.submit(Op::Flush, 0, 0, Payload::NONE);
                     memory.flush().expect("the disk works");
                     self.now = disk.ask_at(self.now, Op::Flush, 0, 0).done;
                 }
@@ -251,12 +273,10 @@ fn with_many_requests_under_way_simulator_and_server_lose_the_same_bytes() {
                 for number in 0..depth {
                     let address = random.below(reach) * 512;
                     let bytes = vec![(round * depth + number + 1) as u8; 4096];
-                    let came = simulated.now;
-                    simulated.submit(Op::Write, address, bytes.len(), Data::Write(&bytes));
-                    let said = disk.write_at(came, address, &bytes);
-                    assert_eq!(said.done, simulated.now);
+                    simulated.begin(Op::Write, address, bytes.len(), bytes.clone().into());
+                    disk.begin_write_at(simulated.now, address, &bytes);
                     // The next one comes before this one is done.
-                    simulated.now = came + Time::from_us(random.below(20));
+                    simulated.now += Time::from_us(random.below(20));
                 }
                 let at = simulated.now;
                 let lost = simulated.power_fail();

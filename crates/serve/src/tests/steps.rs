@@ -8,6 +8,13 @@ use nacre_kernel::{Op, Time};
 
 const READ: StepRequest = StepRequest { op: Op::Read, offset: 4096, bytes: 4096, fill: None };
 const WRITE: StepRequest = StepRequest { op: Op::Write, fill: Some(0x5A), ..READ };
+/// Sleeps until it is time.
+#[expect(clippy::disallowed_methods, reason = "a step takes wall time")]
+fn sleep(time: std::time::Duration) -> bool {
+    std::thread::sleep(time);
+    true
+}
+
 const FLUSH: StepRequest = StepRequest { op: Op::Flush, offset: 0, bytes: 0, fill: None };
 
 fn bytes(disk: &Disk) -> Vec<u8> {
@@ -23,13 +30,13 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
     let disk = opened(offer(checked(CACHED_DISK), &folder.image()), EMULATED).unwrap();
     let mut issued = Time::ZERO.as_ns_f64();
     for request in [WRITE, READ, FLUSH] {
-        let (reply, answered) = disk.step(request, disk.outages()).unwrap();
+        let (reply, answered) = disk.step(request, disk.outages(), &mut sleep).unwrap();
         let spent: f64 = answered.spent.iter().map(|spent| spent.ns).sum();
         assert!((spent - answered.latency_ns).abs() < 0.001, "{answered:?}");
         assert!(answered.is_done && answered.issued_ns >= issued, "{answered:?}");
         // What was written may have landed before it is flushed: wall time goes on between two steps.
         let takes_none = request.op == Op::Flush && answered.latency_ns == 0.0;
-        assert!(takes_none || answered.latency_ns > 0.0 && reply.done > reply.sent, "{answered:?}");
+        assert!(takes_none || answered.latency_ns > 0.0 && reply.deadline > reply.sent, "{answered:?}");
         issued = answered.issued_ns;
     }
     let counted = disk.tally.counted();
@@ -45,7 +52,9 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
 #[test]
 fn a_step_that_cannot_be_taken_says_why() {
     let folder = Folder::new();
-    let refused = |disk: &Disk, request| disk.step(request, disk.outages()).expect_err("refused").to_string();
+    let refused = |disk: &Disk, request| {
+        disk.step(request, disk.outages(), &mut sleep).expect_err("refused").to_string()
+    };
     let disk = opened(offer(checked(PLAIN), &folder.image()), EMULATED).unwrap();
     for request in [
         StepRequest { offset: 64 << 10, ..READ },
@@ -59,13 +68,13 @@ fn a_step_that_cannot_be_taken_says_why() {
     assert!(refused(&disk, StepRequest { fill: Some(1), ..READ }).contains("fill"));
     let before = disk.outages();
     disk.power_fail().unwrap();
-    assert!(disk.step(READ, before).is_err(), "who came before is not answered");
+    assert!(disk.step(READ, before, &mut sleep).is_err(), "who came before is not answered");
     drop(disk);
     let mut offer = offer(checked(PLAIN), &folder.image());
     offer.read_only = true;
     let disk = opened(offer, EMULATED).unwrap();
     assert!(refused(&disk, WRITE).contains("read-only"));
-    disk.step(READ, 0).unwrap();
+    disk.step(READ, 0, &mut sleep).unwrap();
     let folder = Folder::new();
     let raw = opened(super::offer(checked(PLAIN), &folder.image()), Timing::None).unwrap();
     assert!(refused(&raw, READ).contains("no device is modelled"));
