@@ -216,8 +216,8 @@ mod workbench;
 mod zones;
 
 pub use config::{
-    Allocation, Arbitration, BufferPlaces, Config, Isolation, ParityConfig, SlcCacheConfig, Streams,
-    Translator, Unwritten, ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, Cached, Config, Isolation, MappingCacheConfig, ParityConfig,
+    SlcCacheConfig, Streams, Translator, Unwritten, ZonesConfig,
 };
 pub use reliability::ageing::ErrorsConfig;
 
@@ -229,6 +229,8 @@ use ftl::allocation::plane_allocation::PlaneAllocation;
 use ftl::array::{Array, Rules};
 use ftl::blocks::{Blocks, Durability};
 use ftl::mapping::cache::MappingCache;
+use ftl::mapping::cached_entries::CachedEntries;
+use ftl::mapping::cached_pages::CachedPages;
 use ftl::paged::Paged;
 use host::Host;
 use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
@@ -384,8 +386,6 @@ fn build_paged<S: Store>(
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
     check_cleaner(config, slot.path(), cleaner.partition_segments().is_some())?;
     let blocks = blocks(config, &geometry, slot, builder);
-    let cached = config.mapping_cache.map(|cache| (cache.0 / config.unit.0) as u32);
-    let mapping = cached.map(|cached| MappingCache::new(geometry.mapping_units, cached));
     let kept = config.buffer.0 as f64 * config.buffer_kept.0 / config.unit.0 as f64;
     let rules = Rules {
         separate: config.streams == Streams::Separate,
@@ -397,12 +397,37 @@ fn build_paged<S: Store>(
     };
     let handles = Handles::new(config, &geometry);
     let allocation = PlaneAllocation::new(config, &geometry);
-    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping, (handles, allocation));
+    let mut array = Array::new(
+        geometry,
+        rules,
+        store,
+        cleaner,
+        blocks,
+        mapping_cache(config, &geometry),
+        (handles, allocation),
+    );
     array.slc = SlcCache::new(config, &geometry);
     if !array.has_space() {
         return Err(too_many_bad(slot));
     }
     Ok(Paged::new(config.clone(), array))
+}
+
+/// The part of the mapping table that is cached, if it lies in flash.
+fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
+    let cache = config.mapping_cache.as_ref()?;
+    let each = geometry.mappings_per_unit;
+    Some(match cache.cached {
+        Cached::Pages => {
+            let capacity = (cache.size.0 / config.unit.0) as u32;
+            Box::new(CachedPages::new(geometry.mapping_units, each, capacity))
+        }
+        Cached::Entries => {
+            let capacity = (cache.size.0 / config.mapping_entry.0).max(1);
+            let capacity = capacity.min(u64::from(geometry.logical_units)) as u32;
+            Box::new(CachedEntries::new(geometry.logical_units, each, capacity))
+        }
+    })
 }
 
 /// Whether blocks do not all last as long, or stand elsewhere than in their order.

@@ -1,20 +1,25 @@
 //! What a drive buffers and caches: neither too small for its work nor larger than what there is.
 
-use crate::config::Config;
+use crate::config::{Cached, Config};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
 /// A cached page of the mapping table needs a place, and a mapping must fit into a page of them.
 pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = config.mapping_cache else { return };
-    if cache.0 < config.unit.0 {
-        let remedy = format!("give at least one unit, {}, or leave it out", config.unit);
+    let Some(cache) = &config.mapping_cache else { return };
+    if cache.cached == Cached::Pages && cache.size.0 < config.unit.0 {
+        let remedy = format!("give at least one unit, {}, or cached = \"entries\"", config.unit);
         reader.conflict(
-            "mapping_cache",
-            &cache.to_string(),
+            "mapping_cache.size",
+            &cache.size.to_string(),
             "it holds no page of the mapping table",
             &remedy,
         );
+    }
+    if let Some(transfer) = cache.transfer.filter(|transfer| transfer.0 > config.unit.0) {
+        let problem = format!("a page of the mapping table has {}", config.unit);
+        let remedy = format!("give at most {}, or leave it out", config.unit);
+        reader.conflict("mapping_cache.transfer", &transfer.to_string(), &problem, &remedy);
     }
 }
 
@@ -60,12 +65,12 @@ pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
 
 /// A cache holds no more than the mapping table has, in whole units.
 pub(crate) fn check_cache_size(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = config.mapping_cache.filter(|_| config.zones.is_none()) else { return };
+    let Some(cache) = config.mapping_cache.as_ref().filter(|_| config.zones.is_none()) else { return };
     let most = config.mapping_units() * config.unit.0;
-    if cache.0 > most {
+    if cache.size.0 > most {
         let problem = format!("the whole mapping table has {}", Bytes(most));
         let remedy =
             format!("give at most {}, or leave it out: all of the table is in DRAM then", Bytes(most));
-        reader.conflict("mapping_cache", &cache.to_string(), &problem, &remedy);
+        reader.conflict("mapping_cache.size", &cache.size.to_string(), &problem, &remedy);
     }
 }

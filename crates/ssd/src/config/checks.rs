@@ -354,7 +354,7 @@ fn units_wanted(config: &Config) -> f64 {
 
 /// The mapping table's units and the data's, by the data's.
 fn share_with_table(config: &Config) -> f64 {
-    match config.mapping_cache {
+    match &config.mapping_cache {
         Some(_) => 1.0 + config.mapping_entry.0 as f64 / config.unit.0 as f64,
         None => 1.0,
     }

@@ -2,12 +2,14 @@
 
 mod check_sizes;
 mod checks;
+mod mapping_cache;
 mod parity;
 mod share;
 mod shares;
 mod zones;
 
 pub(crate) use checks::share_problem;
+pub use mapping_cache::{Cached, MappingCacheConfig};
 pub use parity::ParityConfig;
 pub(crate) use shares::percent;
 pub use zones::ZonesConfig;
@@ -265,10 +267,8 @@ pub struct Config {
         source = "assumed: a scan of some seconds' writes, as drives are ready within a second or two"
     )]
     pub checkpoint_every: Bytes,
-    /// DRAM that caches pages of the mapping table, which then lies in flash, no more than there are; absent means all
-    /// of it is in DRAM.
-    #[config(min = "512 B")]
-    pub mapping_cache: Option<Bytes>,
+    /// A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM.
+    pub mapping_cache: Option<MappingCacheConfig>,
     /// Bytes of one mapping.
     #[config(default = "4 B", min = "1 B", max = "64 B", source = "assumed: 32 bits, up to 16 TiB")]
     pub mapping_entry: Bytes,

@@ -20,7 +20,7 @@ impl Config {
         self.spare_blocks = (f64::from(self.spare_blocks) * share) as u32;
         self.nand.idle_power = self.nand.idle_power.map(|power| Power(power.0 * share));
         if let Some(cache) = &mut self.mapping_cache {
-            *cache = part(cache.0, self.unit.0);
+            cache.size = part(cache.size.0, self.unit.0);
         }
         let superblock = self.units_per_superblock() * self.unit.0;
         if let Some(cache) = &mut self.slc_cache {

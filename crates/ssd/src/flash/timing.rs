@@ -18,6 +18,8 @@ pub(crate) struct Timing {
     pub(crate) program_data: Time,
     /// Command and address cycles of one page.
     pub(crate) command: Time,
+    /// What of a page of the mapping table crosses the channel.
+    pub(crate) mapping_data: Time,
     /// One unit on the channel.
     pub(crate) unit_data: Time,
     /// Whether a die takes data in while its array works.
@@ -52,6 +54,10 @@ impl Timing {
             single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
             program_data: config.bus.time_for(config.operation_bytes()),
             command: config.command,
+            mapping_data: {
+                let transfer = config.mapping_cache.as_ref().and_then(|cache| cache.transfer);
+                config.bus.time_for(transfer.unwrap_or(config.unit).0)
+            },
             unit_data: config.bus.time_for(config.unit.0),
             is_cached,
             joins_planes: config.multi_plane && geometry.is_by_plane() && config.planes > 1,

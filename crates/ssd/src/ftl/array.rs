@@ -103,7 +103,7 @@ pub(crate) struct Array<S> {
     pub(crate) cleaner: Box<dyn Cleaner>,
     pub(crate) blocks: Blocks,
     pub(crate) slc: SlcCache,
-    pub(crate) mapping: Option<MappingCache>,
+    pub(crate) mapping: Option<Box<dyn MappingCache>>,
     pub(crate) programs: Programs,
     pub(crate) parity: OptionalPart<ParityUnits>,
     /// Too many blocks are worn out: nothing can be written any more.
@@ -118,7 +118,7 @@ impl<S: Store> Array<S> {
         store: S,
         cleaner: Box<dyn Cleaner>,
         blocks: Blocks,
-        mapping: Option<MappingCache>,
+        mapping: Option<Box<dyn MappingCache>>,
         (handles, allocation): (Handles, PlaneAllocation),
     ) -> Array<S> {
         let usable = blocks.usable();
@@ -256,6 +256,9 @@ impl<S: Store> Array<S> {
 
     /// Page `page` of the mapping table is programmed anew, beside the host's data.
     pub(crate) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
+        if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
+            self.read_mapping(page, Cause::Mapping, work);
+        }
         if self.geometry.is_by_plane() {
             return self.write_mapping_in_plane(page, work);
         }

@@ -138,9 +138,10 @@ impl<S: Store> Translation for Paged<S> {
     #[inline(always)]
     fn look_up(&mut self, unit: u32, changes: bool, flash: &mut Backend, book: &mut Book) -> Mapping {
         let Some(mapping) = &mut self.array.mapping else { return Mapping::Known };
-        let page = unit / self.array.geometry.mappings_per_unit;
         book.lookups += 1;
-        let Lookup::Miss { programmed } = mapping.look_up(page, changes) else { return Mapping::Known };
+        let Lookup::Miss { page, programmed } = mapping.look_up(unit, changes) else {
+            return Mapping::Known;
+        };
         book.misses += 1;
         let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
         let found = (entry != 0).then(|| self.find(self.array.geometry.logical_units + page));
@@ -273,9 +274,8 @@ impl<S: Store> Translation for Paged<S> {
         let mut all = Outcome::default();
         for unit in first..=last {
             if let Some(mapping) = &mut self.array.mapping {
-                let page = unit / self.array.geometry.mappings_per_unit;
                 book.lookups += 1;
-                if let Lookup::Miss { programmed } = mapping.look_up(page, true) {
+                if let Lookup::Miss { programmed, .. } = mapping.look_up(unit, true) {
                     book.misses += 1;
                     if let Some(leaving) = programmed {
                         self.array.write_mapping(leaving, &mut Untimed);

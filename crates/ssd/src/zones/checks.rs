@@ -67,7 +67,7 @@ fn check_others(config: &Config, reader: &mut Reader<'_>) {
     const APART: &str = "zones keep data apart already";
     const ORDER: &str = "what is written in order is not changed in the buffer";
     let text = |value: Option<&dyn std::fmt::Display>| value.map(ToString::to_string);
-    let cache = config.mapping_cache.as_ref();
+    let cache = config.mapping_cache.as_ref().map(|cache| &cache.size);
     let single = config.slc_cache.as_ref().map(|cache| &cache.size);
     let cleaning = config.cleaning.kind();
     let (handles, kept) = (config.placement_handles, config.buffer_kept.0);

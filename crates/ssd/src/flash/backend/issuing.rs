@@ -54,7 +54,10 @@ impl Backend {
             program: NONE,
             array: self.timing.sensing(read.spot),
             command: self.timing.command * u64::from(pages),
-            data: self.timing.unit_data * u64::from(read.units),
+            data: match read.activity {
+                Activity::Translate => self.timing.mapping_data,
+                _ => self.timing.unit_data * u64::from(read.units),
+            },
             is_ready: true,
             next: NONE,
             ..Command::default()
@@ -154,10 +157,10 @@ impl Backend {
             program: NONE,
             array: self.timing.sensing(spot) * u64::from(senses),
             command: if is_inside { self.timing.command } else { self.timing.command * u64::from(pages) },
-            data: if is_inside {
-                Time::ZERO
-            } else {
-                self.timing.unit_data * u64::from(units) * u64::from(senses)
+            data: match cause {
+                _ if is_inside => Time::ZERO,
+                Cause::Mapping => self.timing.mapping_data,
+                _ => self.timing.unit_data * u64::from(units) * u64::from(senses),
             },
             decoding: again.decoding,
             is_ready: true,

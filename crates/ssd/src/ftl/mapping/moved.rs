@@ -3,7 +3,6 @@
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::{Cause, FlashOps};
 use crate::ftl::gc::relocation::LAST;
-use crate::ftl::mapping::cache::MappingCache;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
@@ -13,7 +12,7 @@ impl<S: Store> Array<S> {
         if let Some(mapping) = &mut self.mapping
             && unit < self.geometry.logical_units
         {
-            mapping.moved(unit / self.geometry.mappings_per_unit);
+            mapping.moved(unit);
         }
     }
 
@@ -24,7 +23,7 @@ impl<S: Store> Array<S> {
             return self.write_moved_in_planes(region, work);
         }
         while self.regions[0].erased.len() > LAST {
-            let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) else { return };
+            let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.take_moved()) else { return };
             self.write_anew(page, self.host_frontiers, work);
         }
     }
@@ -40,7 +39,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Reads page `page` of the mapping table, where it was ever programmed.
-    fn read_mapping<W: FlashOps>(&mut self, page: u32, cause: Cause, work: &mut W) {
+    pub(crate) fn read_mapping<W: FlashOps>(&mut self, page: u32, cause: Cause, work: &mut W) {
         let entry = self.table[(self.geometry.logical_units + page) as usize];
         if entry != 0 && !self.is_held(entry - 1) {
             let (superblock, operation) = self.locate(entry - 1);

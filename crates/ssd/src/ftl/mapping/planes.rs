@@ -3,7 +3,6 @@
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::FlashOps;
 use crate::ftl::gc::relocation::LAST;
-use crate::ftl::mapping::cache::MappingCache;
 use nacre_media::store::Store;
 
 /// The placement handle beside whose data pages of the table lie.
@@ -27,14 +26,14 @@ impl<S: Store> Array<S> {
     /// block of `region` was emptied. Where nearly nothing is erased there they wait in DRAM.
     pub(crate) fn write_moved_in_planes<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let mut waiting = Vec::new();
-        while let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) {
+        while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.take_moved()) {
             match self.region_of_mapping(page, region).filter(|&at| self.regions[at].erased.len() > LAST) {
                 Some(region) => self.write_anew(page, self.host_frontiers + region, work),
                 None => waiting.push(page),
             }
         }
         for page in waiting.into_iter().rev() {
-            self.mapping.iter_mut().for_each(|mapping| mapping.moved(page));
+            self.mapping.iter_mut().for_each(|mapping| mapping.put_back(page));
         }
     }
 

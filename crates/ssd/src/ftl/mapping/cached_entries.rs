@@ -1,0 +1,140 @@
+//! Single mappings are cached (DFTL, gupta-2009; MQSim, tavakkol-2018).
+//!
+//! A mapping that was changed takes all changed ones of its page of the table along when it leaves: the page is read, merged
+//! and programmed. Mappings that cleaning moves are cached as changed ones.
+
+use super::cache::{Lookup, MappingCache};
+use super::recency::Recency;
+use nacre_kernel::state::State;
+
+const CACHED: u8 = 1;
+const DIRTY: u8 = 2;
+
+/// Which mappings are cached.
+#[derive(State)]
+pub(crate) struct CachedEntries {
+    #[state(same)]
+    capacity: u32,
+    #[state(skip = "from the configuration")]
+    mappings_per_page: u32,
+    /// By unit.
+    #[state(sparse)]
+    state: Vec<u8>,
+    recency: Recency,
+    /// Pages of the table that are to be programmed since cleaning took the place of something changed in them.
+    #[state(varies)]
+    moved: Vec<u32>,
+}
+
+impl CachedEntries {
+    /// A cache of `capacity` mappings of `units`, empty; a page of the table has so many.
+    pub(crate) fn new(units: u32, mappings_per_page: u32, capacity: u32) -> CachedEntries {
+        CachedEntries {
+            capacity,
+            mappings_per_page,
+            state: vec![0; units as usize],
+            recency: Recency::new(units as usize),
+            moved: Vec::new(),
+        }
+    }
+
+    /// Caches the mapping of `unit`. Returns the page of the table that has to be programmed for that.
+    fn insert(&mut self, unit: u32, is_dirty: bool) -> Option<u32> {
+        let mut programmed = None;
+        if self.recency.len() == self.capacity
+            && let Some(leaving) = self.recency.take_oldest()
+        {
+            let was_dirty = self.state[leaving as usize] & DIRTY != 0;
+            self.state[leaving as usize] = 0;
+            if was_dirty {
+                programmed = Some(leaving / self.mappings_per_page);
+                self.clean_page(leaving / self.mappings_per_page);
+            }
+        }
+        self.recency.add(unit);
+        self.state[unit as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
+        programmed
+    }
+
+    /// All changed mappings of `page` are programmed with it.
+    fn clean_page(&mut self, page: u32) {
+        let first = (page * self.mappings_per_page) as usize;
+        let end = (first + self.mappings_per_page as usize).min(self.state.len());
+        self.state[first..end].iter_mut().for_each(|state| *state &= !DIRTY);
+    }
+}
+
+impl MappingCache for CachedEntries {
+    fn look_up(&mut self, unit: u32, changes: bool) -> Lookup {
+        if self.state[unit as usize] & CACHED != 0 {
+            self.recency.touch(unit);
+            self.state[unit as usize] |= if changes { DIRTY } else { 0 };
+            return Lookup::Hit;
+        }
+        let programmed = self.insert(unit, changes);
+        Lookup::Miss { page: unit / self.mappings_per_page, programmed }
+    }
+
+    fn moved(&mut self, unit: u32) {
+        if self.state[unit as usize] & CACHED != 0 {
+            self.state[unit as usize] |= DIRTY;
+        } else if let Some(page) = self.insert(unit, true) {
+            self.put_back(page);
+        }
+    }
+
+    fn take_moved(&mut self) -> Option<u32> {
+        self.moved.pop()
+    }
+
+    fn put_back(&mut self, page: u32) {
+        if !self.moved.contains(&page) {
+            self.moved.push(page);
+        }
+    }
+
+    fn merges(&self) -> bool {
+        true
+    }
+
+    fn forget(&mut self) -> u64 {
+        let forgotten = self.recency.len();
+        while let Some(unit) = self.recency.take_oldest() {
+            let was_dirty = self.state[unit as usize] & DIRTY != 0;
+            self.state[unit as usize] = 0;
+            if was_dirty {
+                self.put_back(unit / self.mappings_per_page);
+            }
+        }
+        u64::from(forgotten)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_mapping_takes_the_others_of_its_page_along() {
+        let mut cache = CachedEntries::new(40, 10, 3);
+        let miss = |page, programmed| Lookup::Miss { page, programmed };
+        assert_eq!(cache.look_up(1, true), miss(0, None));
+        assert_eq!(cache.look_up(3, true), miss(0, None));
+        assert_eq!(cache.look_up(25, false), miss(2, None));
+        assert_eq!(cache.look_up(1, false), Lookup::Hit);
+        // 3 leaves with what changed of 1.
+        assert_eq!(cache.look_up(12, false), miss(1, Some(0)));
+        assert_eq!(cache.look_up(13, false), miss(1, None), "25 was not changed");
+        assert_eq!(cache.look_up(14, false), miss(1, None), "1 was programmed with 3");
+        // Moved: cached as changed.
+        cache.moved(30);
+        assert_eq!(cache.take_moved(), None);
+        cache.moved(31);
+        cache.moved(32);
+        cache.moved(39);
+        assert_eq!(cache.take_moved(), Some(3), "30 had to leave");
+        assert_eq!(cache.forget(), 3);
+        assert_eq!(cache.take_moved(), Some(3), "39 was moved since");
+        assert_eq!(cache.take_moved(), None);
+    }
+}
