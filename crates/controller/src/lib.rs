@@ -15,7 +15,6 @@ pub mod measured;
 pub mod memory_scheduling;
 pub mod nvram_card;
 pub mod onyx;
-pub mod ssd;
 pub mod wear_levelling;
 #[cfg(test)]
 mod workbench;
@@ -24,7 +23,7 @@ use nacre_device::{DeviceFamily, EventRoom};
 
 /// The devices of this crate, in the order users see them.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> =
-    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM, nvram_card::ROOM];
+    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, nvram_card::ROOM];
 
 /// Of these, the devices that have been converted to discrete events.
 pub static EVENTS: &[EventRoom] = &[measured::EVENTS, hdd::EVENTS, nvram_card::EVENTS];

@@ -26,47 +26,49 @@ pub struct FamilyDescriptor {
 /// Every family with its rooms. Adding a family is one line here.
 pub fn families() -> Vec<FamilyDescriptor> {
     vec![
-        family::<WorkloadFamily>("who asks, and for what", [nacre_workload::WORKLOADS, &[]]),
-        family::<PatternFamily>(
-            "which addresses a synthetic workload touches",
-            [nacre_workload::PATTERNS, &[]],
-        ),
-        family::<ArrivalFamily>("when requests arrive", [nacre_workload::ARRIVALS, &[]]),
-        family::<DeviceFamily>("what serves requests", [nacre_hierarchy::DEVICES, nacre_controller::DEVICES]),
-        family::<ReplacementFamily>("which blocks a cache keeps", [nacre_hierarchy::replacement::ROOMS, &[]]),
-        family::<PlacementFamily>("which tier an extent lies in", [nacre_hierarchy::placement::ROOMS, &[]]),
+        family::<WorkloadFamily>("who asks, and for what", &[nacre_workload::WORKLOADS]),
+        family::<PatternFamily>("which addresses a synthetic workload touches", &[nacre_workload::PATTERNS]),
+        family::<ArrivalFamily>("when requests arrive", &[nacre_workload::ARRIVALS]),
+        family::<DeviceFamily>("what serves requests", &devices()),
+        family::<ReplacementFamily>("which blocks a cache keeps", &[nacre_hierarchy::replacement::ROOMS]),
+        family::<PlacementFamily>("which tier an extent lies in", &[nacre_hierarchy::placement::ROOMS]),
         family::<CleaningFamily>(
             "what flash cleans, and where live pages go",
-            [nacre_controller::cleaning::ROOMS, &[]],
+            &[nacre_controller::cleaning::ROOMS],
         ),
         family::<WearLevellingFamily>(
             "where rows that are written in place lie",
-            [nacre_controller::wear_levelling::ROOMS, &[]],
+            &[nacre_controller::wear_levelling::ROOMS],
         ),
         family::<EccFamily>(
             "what is stored beside a page so that wrong bits are put right",
-            [nacre_controller::ecc::ROOMS, &[]],
+            &[nacre_controller::ecc::ROOMS],
         ),
         family::<HostInterfaceFamily>(
             "how a host reaches a device",
-            [nacre_controller::host_interface::ROOMS, &[]],
+            &[nacre_controller::host_interface::ROOMS],
         ),
         family::<MemorySchedulingFamily>(
             "what a memory controller serves first",
-            [nacre_controller::memory_scheduling::ROOMS, &[]],
+            &[nacre_controller::memory_scheduling::ROOMS],
         ),
-        family::<LatencyFamily>("how long one operation takes", [LATENCIES, &[]]),
+        family::<LatencyFamily>("how long one operation takes", &[LATENCIES]),
     ]
 }
 
-fn family<F: Family>(summary: &'static str, tables: [&'static [Room<F>]; 2]) -> FamilyDescriptor {
-    let descriptors = tables.into_iter().flatten().map(|room| &room.descriptor).collect();
+/// The tables of device rooms, in the order users see them.
+fn devices() -> [&'static [Room<DeviceFamily>]; 3] {
+    [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES]
+}
+
+fn family<F: Family>(summary: &'static str, tables: &[&'static [Room<F>]]) -> FamilyDescriptor {
+    let descriptors = tables.iter().copied().flatten().map(|room| &room.descriptor).collect();
     FamilyDescriptor { name: F::NAME, summary, descriptors }
 }
 
 /// The device room called `kind`.
 pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
-    let mut rooms = nacre_hierarchy::DEVICES.iter().chain(nacre_controller::DEVICES);
+    let mut rooms = devices().into_iter().flatten();
     rooms.find(|room| room.descriptor.kind == kind).expect("the slot was checked against the same tables")
 }
 

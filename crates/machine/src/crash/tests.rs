@@ -18,9 +18,11 @@ use nacre_testkit::{Workbench, charges_what_it_did, keeps_its_bytes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-static EVENTS: [&[nacre_device::EventRoom]; 2] = [nacre_hierarchy::EVENTS, nacre_controller::EVENTS];
+static EVENTS: [&[nacre_device::EventRoom]; 3] =
+    [nacre_hierarchy::EVENTS, nacre_controller::EVENTS, nacre_ssd::EVENTS];
 
-static TABLES: [&Table<DeviceFamily>; 2] = [nacre_hierarchy::DEVICES, nacre_controller::DEVICES];
+static TABLES: [&Table<DeviceFamily>; 3] =
+    [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES];
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
     let families = crate::rooms::families();

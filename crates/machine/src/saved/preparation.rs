@@ -3,7 +3,6 @@
 use crate::identity::{identity, settings_of};
 use crate::scenario::{Checked, FillOf};
 use nacre_config::CountOr;
-use nacre_controller::ssd;
 
 /// Keeps the states that preconditioning led to, by what they were made of.
 pub trait Preparations: Sync {
@@ -54,6 +53,6 @@ pub fn preparation(checked: &Checked) -> Option<String> {
 fn without_times(is_drive: bool, line: &str) -> String {
     let Some((path, _)) = line.split_once(" = ").filter(|_| is_drive) else { return line.to_string() };
     let setting = path.split_once('[').map_or(path, |(list, _)| list);
-    let is_time = setting.strip_prefix("stack.").is_some_and(|setting| ssd::TAKES.contains(&setting));
+    let is_time = setting.strip_prefix("stack.").is_some_and(|setting| nacre_ssd::TAKES.contains(&setting));
     if is_time { path.to_string() } else { line.to_string() }
 }

@@ -16,11 +16,6 @@ pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
             &remedy,
         );
     }
-    if let Some(transfer) = cache.transfer.filter(|transfer| transfer.0 > config.unit.0) {
-        let problem = format!("a page of the mapping table has {}", config.unit);
-        let remedy = format!("give at most {}, or leave it out", config.unit);
-        reader.conflict("mapping_cache.transfer", &transfer.to_string(), &problem, &remedy);
-    }
 }
 
 /// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.

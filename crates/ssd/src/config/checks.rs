@@ -101,6 +101,11 @@ fn check_drive(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
         return;
     }
+    if let Some(transfer) = config.transfer.filter(|transfer| !config.unit.0.is_multiple_of(transfer.0)) {
+        let remedy = format!("use a divisor of {}, or leave it out", config.unit);
+        let problem = "a unit is no whole number of them";
+        reader.conflict("transfer", &transfer.to_string(), problem, &remedy);
+    }
     // First, since the sizes that all others compare have no overflow then, and stripes are whole.
     if !check_parity(config, reader) || !check_numbers(config, reader) {
         return;

@@ -21,7 +21,4 @@ pub struct MappingCacheConfig {
     /// What is cached as a whole: pages of the table, or single mappings.
     #[config(default = "pages", source = "assumed: a miss reads a page anyway")]
     pub cached: Cached,
-    /// Bytes of a page of the table that cross the channel for a miss, or to be merged; absent means all of it.
-    #[config(min = "8 B", max = "1 MiB")]
-    pub transfer: Option<Bytes>,
 }

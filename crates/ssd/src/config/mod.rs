@@ -159,6 +159,10 @@ pub struct Config {
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
+    /// The smallest part of a unit that crosses a channel for a read, such as a codeword; absent means that units cross as
+    /// wholes.
+    #[config(min = "64 B", max = "1 MiB")]
+    pub transfer: Option<Bytes>,
     /// What commands and addresses take on the channel, for each page read or programmed.
     #[config(
         default = "300 ns",

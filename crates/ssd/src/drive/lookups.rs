@@ -36,8 +36,9 @@ impl<T: Translation> Ssd<T> {
     /// Request `number` waits for `page` of the mapping table, which is read unless the buffer has it.
     fn read_mapping(&mut self, number: u32, page: u32, found: Option<Found>) {
         let Some(found) = found else { return };
-        let is_buffered =
-            found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die);
+        let is_buffered = found.superblock != u32::MAX
+            && (found.is_held
+                || self.flash.is_programming(found.superblock, found.operation, found.spot.die));
         if is_buffered {
             return;
         }
@@ -47,11 +48,13 @@ impl<T: Translation> Ssd<T> {
         *entry = Part { target: Target::Mapping(page), found, ..Part::default() };
         let unit = self.ftl.geometry().logical_units + page;
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
+        let data = self.flash.timing.mapping_data;
         let read = HostRead {
             owner: Owner::Part(part),
             spot: found.spot,
             planes,
             units: 1,
+            data,
             activity: Activity::Translate,
         };
         self.flash.read(&read);

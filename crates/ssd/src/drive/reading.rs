@@ -6,7 +6,7 @@ use crate::drive::active::{Found, Part, PartTimes, Target};
 use crate::flash::backend::{HostRead, ReadTimes};
 use crate::flash::command::Owner;
 use crate::ftl::translation::Translation;
-use nacre_kernel::Activity;
+use nacre_kernel::{Activity, Time};
 
 impl<T: Translation> Ssd<T> {
     /// The drive begins with a read.
@@ -57,7 +57,8 @@ impl<T: Translation> Ssd<T> {
         if self.flash.errors.0.is_none() {
             let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, units) } else { 0..1 };
             let (owner, spot) = (Owner::Request(number), found.spot);
-            return self.flash.read(&HostRead { owner, spot, planes, units, activity: Activity::Read });
+            let data = self.data_of(number, (unit, units));
+            return self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
         }
         let (part, entry) = self.parts.take();
         *entry = Part { active: number, target: Target::Units, unit, units, found, ..Part::default() };
@@ -65,6 +66,13 @@ impl<T: Translation> Ssd<T> {
             self.note_pages(part);
         }
         self.read_page(part);
+    }
+
+    /// What units of a request take on the channel.
+    #[inline]
+    fn data_of(&self, number: u32, units: (u32, u32)) -> Time {
+        let unit_bytes = self.ftl.geometry().unit_bytes;
+        self.flash.timing.data_of(&self.active[number].request, units, unit_bytes)
     }
 
     /// A page that a request needs is across its channel, of a drive whose bits do not go wrong.
@@ -97,7 +105,11 @@ impl<T: Translation> Ssd<T> {
             _ => self.ftl.planes_of(unit, units),
         };
         let owner = Owner::Part(part);
-        self.flash.read(&HostRead { owner, spot, planes, units, activity: Activity::Read });
+        let data = match target {
+            Target::Units => self.data_of(self.parts[part].active, (unit, units)),
+            _ => self.flash.timing.unit_data * u64::from(units),
+        };
+        self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
     /// The page of `part` is across its channel.

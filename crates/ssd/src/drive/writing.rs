@@ -113,8 +113,8 @@ impl<T: Translation> Ssd<T> {
         if !is_buffered && self.flash.errors.0.is_none() {
             let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
             let spot = found.spot;
-            let owner = Owner::Nobody;
-            self.flash.read(&HostRead { owner, spot, planes, units: 1, activity: Activity::Read });
+            let (owner, data) = (Owner::Nobody, self.flash.timing.unit_data);
+            self.flash.read(&HostRead { owner, spot, planes, units: 1, data, activity: Activity::Read });
         } else if !is_buffered {
             let (part, entry) = self.parts.take();
             *entry = Part { target: Target::Rest, unit, units: 1, found, ..Part::default() };

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::flash::geometry::{Cells, Geometry, Spot};
 use crate::ftl::flash_ops::Cause;
-use nacre_kernel::Time;
+use nacre_kernel::{Bandwidth, Request, Time};
 
 /// How long operations take, and how a die works.
 pub(crate) struct Timing {
@@ -18,6 +18,8 @@ pub(crate) struct Timing {
     pub(crate) program_data: Time,
     /// Command and address cycles of one page.
     pub(crate) command: Time,
+    /// The smallest part of a unit that crosses, if units do not cross as wholes, and how fast.
+    transfer: Option<(u64, Bandwidth)>,
     /// What of a page of the mapping table crosses the channel.
     pub(crate) mapping_data: Time,
     /// One unit on the channel.
@@ -54,10 +56,8 @@ impl Timing {
             single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
             program_data: config.bus.time_for(config.operation_bytes()),
             command: config.command,
-            mapping_data: {
-                let transfer = config.mapping_cache.as_ref().and_then(|cache| cache.transfer);
-                config.bus.time_for(transfer.unwrap_or(config.unit).0)
-            },
+            mapping_data: config.bus.time_for(config.transfer.unwrap_or(config.unit).0),
+            transfer: config.transfer.map(|transfer| (transfer.0, config.bus)),
             unit_data: config.bus.time_for(config.unit.0),
             is_cached,
             joins_planes: config.multi_plane && geometry.is_by_plane() && config.planes > 1,
@@ -93,5 +93,18 @@ impl Timing {
             Cells::Full => self.program[spot.page as usize],
             Cells::Single => self.single_program,
         }
+    }
+}
+
+impl Timing {
+    /// What of so many units from `unit` on, of so many bytes each, crosses the channel for `request`.
+    #[inline]
+    pub(crate) fn data_of(&self, request: &Request, (unit, units): (u32, u32), unit_bytes: u32) -> Time {
+        let Some((transfer, bus)) = self.transfer else { return self.unit_data * u64::from(units) };
+        let begin = u64::from(unit) * u64::from(unit_bytes);
+        let end = begin + u64::from(units) * u64::from(unit_bytes);
+        let from = request.address.max(begin) / transfer;
+        let to = (request.address + u64::from(request.bytes)).min(end).div_ceil(transfer);
+        bus.time_for((to - from).max(1) * transfer)
     }
 }

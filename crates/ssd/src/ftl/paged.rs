@@ -1,6 +1,6 @@
 //! A page mapping: every unit of the host's data lies anywhere, and a table says where.
 
-use crate::config::Config;
+use crate::config::{Config, Unwritten};
 use crate::drive::active::Found;
 use crate::drive::book::Book;
 use crate::drive::history::History;
@@ -143,8 +143,10 @@ impl<S: Store> Translation for Paged<S> {
             return Mapping::Known;
         };
         book.misses += 1;
-        let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
-        let found = (entry != 0).then(|| self.find(self.array.geometry.logical_units + page));
+        let unit = self.array.geometry.logical_units + page;
+        // A drive that is read as if it had been filled has all of its table.
+        let is_in_flash = self.array.table[unit as usize] != 0 || self.config.unwritten == Unwritten::Flash;
+        let found = is_in_flash.then(|| self.find(unit));
         if let Some(leaving) = programmed {
             self.array.write_mapping(leaving, flash);
         }

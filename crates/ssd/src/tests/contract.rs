@@ -23,7 +23,7 @@ const DRIVES: &[&str] = &[
     "blocks = 32\nunit = \"1 KiB\"\npage = \"4 KiB\"\nmulti_plane = false\nplanes = 3",
     "blocks = 32\nover_provisioning = \"140 %\"\nparity = {}\nbuffer_kept = \"30 %\"",
     "blocks = 32\nover_provisioning = \"180 %\"\nparity = { stripe = 2 }\npower_protected = false\nplanes = 2\nmulti_plane = false",
-    "blocks = 64\nmapping_cache = { size = \"256 B\", cached = \"entries\", transfer = \"512 B\" }\npower_protected = false",
+    "blocks = 64\nmapping_cache = { size = \"256 B\", cached = \"entries\" }\ntransfer = \"512 B\"\npower_protected = false",
     "blocks = 64\nallocation = \"static\"\nplanes = 2\nmapping_cache = { size = \"512 B\", cached = \"entries\" }",
     "blocks = 64\nallocation = \"static\"\nmapping_cache = { size = \"8 KiB\" }\nwear_spread = 3",
     "blocks = 64\nallocation = \"static\"\nplanes = 2\nmapping_cache = { size = \"8 KiB\" }\npower_protected = false",

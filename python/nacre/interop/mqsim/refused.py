@@ -18,7 +18,7 @@ _SETTINGS = {
     "stack.endurance": "Block_PE_Cycles_Limit",
     "stack.erase": "Block_Erase_Latency",
     "stack.link": "PCIe_Lane_Bandwidth and PCIe_Lane_Count",
-    "stack.mapping_cache": "CMT_Capacity",
+    "stack.mapping_cache.size": "CMT_Capacity",
     "stack.over_provisioning": "Overprovisioning_Ratio",
     "stack.page": "Page_Capacity",
     "stack.pages": "Page_No_Per_Block",

@@ -261,6 +261,8 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
         "read": [f"{drive[f'Page_Read_Latency_{place}']} ns" for place in pages],
         "program": [f"{drive[f'Page_Program_Latency_{place}']} ns" for place in pages],
         "erase": f"{drive['Block_Erase_Latency']} ns",
+        # Of a page only the sectors cross that are asked for.
+        "transfer": f"{min(_SECTOR, unit)} B",
         "bus": f"{drive['Channel_Transfer_Rate'] * drive['Flash_Channel_Width']} MB/s",
         "over_provisioning": f"{100 * spare / (1 - spare):.6g} %",
         # A chip holds its page until it is across, and pages cross before commands.
@@ -283,17 +285,7 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
     if drive["Static_Wearleveling_Enabled"]:
         stack["wear_spread"] = drive["Static_Wearleveling_Threshold"]
     if not drive["Ideal_Mapping_Table"]:
-        table = _table(stack, page, unit)
-        stack["mapping_cache"] = f"{min(max(drive['CMT_Capacity'], unit), table)} B"
-        if drive["CMT_Capacity"] > table:
-            missing.append(Missing("CMT_Capacity", f"the whole mapping table has {table} B here"))
-        missing.append(
-            Missing(
-                "CMT_Capacity",
-                "a look-up that misses reads a page of the table, all of which crosses the "
-                "channel here, and 512 B in MQSim; what was never written misses in MQSim alone",
-            )
-        )
+        _mapping_cache(drive, stack, page, unit, missing)
     if drive["HostInterface_Type"] == "SATA":
         stack["queue_depth"] = drive["IO_Queue_Depth"]
     if is_preempted:
@@ -302,13 +294,29 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
     return stack
 
 
-def _table(stack: Mapping[str, object], page: int, unit: int) -> int:
-    """Bytes of the whole mapping table, with mappings of 4 B in whole units."""
+def _mapping_cache(
+    drive: Settings, stack: dict[str, object], page: int, unit: int, missing: list[Missing]
+) -> None:
+    """Mappings are cached one by one.
+
+    One in the table has the number of a page of flash and a bit for each sector of 512 B; a cached
+    one has the number of its unit as well. A miss reads the sector it lies in.
+    """
     sizes = ("channels", "ways", "planes", "blocks", "pages")
-    raw = math.prod(int(str(stack[size])) for size in sizes) * page
+    pages = math.prod(int(str(stack[size])) for size in sizes)
+    number, sectors = math.log2(pages), page // _SECTOR
+    entry = math.ceil((number + sectors) / 8)
+    cached = max(1, drive["CMT_Capacity"] // math.ceil((2 * number + sectors) / 8))
     share = float(str(stack["over_provisioning"]).removesuffix(" %")) / 100
-    units = int(raw / (1 + share)) // unit
-    return -(-units // (unit // 4)) * unit
+    units = int(pages * page / (1 + share)) // unit
+    table = -(-units // (unit // entry)) * unit
+    stack["mapping_entry"] = f"{entry} B"
+    stack["mapping_cache"] = {
+        "size": f"{min(cached * entry, table)} B",
+        "cached": "entries",
+    }
+    if cached * entry > table:
+        missing.append(Missing("CMT_Capacity", f"the whole mapping table has {table} B here"))
 
 
 def _idle_cleaning(

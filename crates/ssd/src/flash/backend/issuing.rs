@@ -20,6 +20,8 @@ pub(crate) struct HostRead {
     /// The planes that it reads; of meaning where planes read independently.
     pub(crate) planes: Range<u32>,
     pub(crate) units: u32,
+    /// What of them takes on the channel.
+    pub(crate) data: Time,
     /// What the time of the die is for.
     pub(crate) activity: Activity,
 }
@@ -54,10 +56,7 @@ impl Backend {
             program: NONE,
             array: self.timing.sensing(read.spot),
             command: self.timing.command * u64::from(pages),
-            data: match read.activity {
-                Activity::Translate => self.timing.mapping_data,
-                _ => self.timing.unit_data * u64::from(read.units),
-            },
+            data: read.data,
             is_ready: true,
             next: NONE,
             ..Command::default()
