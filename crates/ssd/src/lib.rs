@@ -43,7 +43,7 @@
 //! unit the host programs so many of its units are copied that it is empty when the space it gains is used up. With
 //! `idle_cleaning` so many superblocks are erased while the host is quiet and the flash has nothing else to do, a
 //! stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer than the reserve
-//! are erased. Policies with partitions mix both and clean a superblock in one piece.
+//! are erased.
 //!
 //! *Allocation* by plane (`allocation`): each plane is filled and cleaned by itself, with erased blocks, victims and
 //! wear levelling of its own, and what is said of superblocks holds for its blocks. With "static" the address of a page
@@ -217,7 +217,7 @@ mod zones;
 
 pub use config::{
     Allocation, Arbitration, BufferPlaces, Cached, Config, Isolation, MappingCacheConfig, ParityConfig,
-    SlcCacheConfig, Streams, Translator, Unwritten, ZonesConfig,
+    SlcCacheConfig, Translator, Unwritten, ZonesConfig,
 };
 pub use reliability::ageing::ErrorsConfig;
 
@@ -384,11 +384,10 @@ fn build_paged<S: Store>(
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
-    check_cleaner(config, slot.path(), cleaner.partition_segments().is_some())?;
+    check_cleaner(slot.path(), cleaner.partition_segments().is_some())?;
     let blocks = blocks(config, &geometry, slot, builder);
     let kept = config.buffer.0 as f64 * config.buffer_kept.0 / config.unit.0 as f64;
     let rules = Rules {
-        separate: config.streams == Streams::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
         held_units: (kept / f64::from(config.placement_handles * geometry.regions)) as u32,
@@ -458,32 +457,12 @@ fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
     problem.remedy("lower it, or give more spare_blocks or over_provisioning").into()
 }
 
-/// Errors: the drive at `path` has a setting that a policy with partitions, or one stream of data, does not go with.
-fn check_cleaner(config: &Config, path: &str, has_partitions: bool) -> Result<(), Problems> {
-    const WITHOUT: &str = "leave it out, or use a cleaning policy without partitions";
-    let refuse = |setting: &str, problem: &str, remedy: &str| {
-        Err(Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.{setting}"), None, problem)
-            .remedy(remedy)
-            .into())
-    };
-    if config.mapping_cache.is_some() && (has_partitions || config.streams == Streams::Mixed) {
-        let remedy = "leave it out, or use streams = \"separate\" and a cleaning policy without partitions";
-        return refuse(
-            "mapping_cache",
-            "a mapping table in flash needs superblocks of the cleaner's own",
-            remedy,
-        );
+/// Errors: the cleaning policy of the drive at `path` decides where data lies, which the drive does itself.
+fn check_cleaner(path: &str, has_partitions: bool) -> Result<(), Problems> {
+    if !has_partitions {
+        return Ok(());
     }
-    if config.idle_cleaning.is_some() && has_partitions {
-        return refuse("idle_cleaning", "a policy with partitions cleans when one of them is full", WITHOUT);
-    }
-    if config.is_by_plane() && has_partitions {
-        let problem = "a policy with partitions decides itself where data lies";
-        return refuse("allocation", problem, WITHOUT);
-    }
-    if config.placement_handles > 1 && has_partitions {
-        let problem = "a policy with partitions decides itself whose data fills a superblock together";
-        return refuse("placement_handles", problem, WITHOUT);
-    }
-    Ok(())
+    let problem = "a policy with partitions decides itself where data lies, as in `envy`";
+    let problem = Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.cleaning"), None, problem);
+    Err(problem.remedy("use a policy without partitions, such as \"greedy\"").into())
 }

@@ -2,7 +2,7 @@
 
 use crate::config::check_sizes::{check_buffer, check_cache, check_cache_size, check_slc_size};
 use crate::config::percent;
-use crate::config::{Allocation, Config, Isolation, LETTERS, Streams};
+use crate::config::{Allocation, Config, Isolation, LETTERS};
 use crate::ftl::gc::idle::OPEN;
 use crate::host::tenants_places;
 use crate::zones;
@@ -151,10 +151,6 @@ fn check_plane_reads(config: &Config, reader: &mut Reader<'_>) {
 /// Superblocks that hold less than others are filled by the host alone.
 fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.slc_cache else { return };
-    if config.streams == Streams::Mixed {
-        let remedy = "leave it out, or use streams = \"separate\"";
-        reader.conflict("slc_cache", &cache.size.to_string(), "host and cleaner share superblocks", remedy);
-    }
     if config.pages < cache.bits {
         let remedy = format!("give at least {} pages", cache.bits);
         reader.conflict(
@@ -166,13 +162,8 @@ fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Handles keep data apart that fills superblocks of its own.
+/// Handles keep data apart if there are several.
 fn check_handles(config: &Config, reader: &mut Reader<'_>) {
-    let handles = config.placement_handles.to_string();
-    if config.placement_handles > 1 && config.streams == Streams::Mixed {
-        let remedy = "leave it out, or use streams = \"separate\"";
-        reader.conflict("placement_handles", &handles, "host and cleaner share superblocks", remedy);
-    }
     if config.isolation == Isolation::Persistent && config.placement_handles == 1 {
         let remedy = "leave it out, or give placement_handles of at least 2";
         reader.conflict("isolation", "persistent", "there is one placement handle", remedy);
@@ -254,12 +245,6 @@ fn check_allocation(config: &Config, reader: &mut Reader<'_>) {
     let given = if config.allocation == Allocation::Static { "static" } else { "dynamic" };
     let without = |setting: &str| format!("leave {setting} out, or use allocation = \"superblock\"");
     let mut refuse = |problem, remedy: &str| reader.conflict("allocation", given, problem, remedy);
-    if config.streams == Streams::Mixed {
-        refuse(
-            "host and cleaner share superblocks",
-            "set streams = \"separate\", or allocation = \"superblock\"",
-        );
-    }
     if config.zones.is_some() {
         refuse("zones are superblocks over all dies", &without("zones"));
     }
@@ -325,10 +310,6 @@ fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
 fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
     let Some(wanted) = config.idle_cleaning else { return };
     let given = wanted.to_string();
-    if config.streams == Streams::Mixed {
-        let remedy = "leave it out, or use streams = \"separate\"";
-        reader.conflict("idle_cleaning", &given, "host and cleaner share superblocks", remedy);
-    }
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
     let most = f64::from(config.blocks - config.spare_blocks)
         - f64::from(OPEN + config.superblocks_of_handles())

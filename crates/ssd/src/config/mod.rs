@@ -30,16 +30,6 @@ pub enum Translator {
     Host,
 }
 
-/// Which data fills a superblock together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum Streams {
-    /// Data of the host and data that cleaning moves fill superblocks of their own. A cleaning policy with
-    /// partitions sorts by itself, and mixes them all the same.
-    Separate,
-    /// They share superblocks.
-    Mixed,
-}
-
 /// The letters of an order of allocation: channel, way, die and plane.
 pub(crate) const LETTERS: &str = "CWDP";
 
@@ -235,9 +225,6 @@ pub struct Config {
     /// What is cleaned.
     #[config(default = "greedy", source = "assumed: what simulators of SSDs do where nothing else is said")]
     pub cleaning: Slot<CleaningFamily>,
-    /// Which data fills a superblock together.
-    #[config(default = "separate", source = "assumed: usual in drives, since it separates cold from hot")]
-    pub streams: Streams,
     /// Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first.
     #[config(default = true, source = "assumed: usual in drives")]
     pub youngest_first: bool,

@@ -10,7 +10,7 @@ use crate::flash::geometry::{Cells, Geometry, Spot};
 use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use crate::ftl::allocation::handles::Handles;
 use crate::ftl::allocation::plane_allocation::PlaneAllocation;
-use crate::ftl::allocation::regions::{Region, partitions_by_region, partitions_of};
+use crate::ftl::allocation::regions::{Region, partitions_by_region};
 use crate::ftl::blocks::Blocks;
 use crate::ftl::flash_ops::{Cause, FlashOps};
 use crate::ftl::mapping::cache::MappingCache;
@@ -41,8 +41,6 @@ pub(crate) struct Programs {
 /// How the array is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Host data and live data that moves fill superblocks of their own.
-    pub(crate) separate: bool,
     /// The erased superblock with the fewest erases is filled first.
     pub(crate) youngest_first: bool,
     /// Difference of erases from which cold data moves; 0 is never.
@@ -64,7 +62,7 @@ pub(crate) struct Array<S> {
     pub(crate) geometry: Geometry,
     #[state(skip = "from the configuration")]
     pub(crate) rules: Rules,
-    /// Whether superblocks lie over all dies, and host data and live data that moves fill their own.
+    /// Whether superblocks lie over all dies.
     #[state(skip = "from the configuration")]
     pub(crate) is_striped: bool,
     pub(crate) flash: Flash<S>,
@@ -122,17 +120,11 @@ impl<S: Store> Array<S> {
         (handles, allocation): (Handles, PlaneAllocation),
     ) -> Array<S> {
         let usable = blocks.usable();
-        let divided = cleaner.partition_segments();
-        let separate = rules.separate && divided.is_none();
-        let spare = if separate { 0 } else { geometry.reserve as usize };
-        let partitions = match divided {
-            Some(size) => partitions_of(usable.len() - spare, size as usize),
-            None => partitions_by_region(&usable, spare, &geometry),
-        };
+        let partitions = partitions_by_region(&usable, &geometry);
         let count = partitions.iter().map(|partition| partition.count).sum();
         let by_region = geometry.regions as usize;
-        let host_frontiers = if separate { handles.host_frontiers() * by_region } else { partitions.len() };
-        let of_cleaning = if separate { handles.cleaning_frontiers() * by_region } else { 0 };
+        let host_frontiers = handles.host_frontiers() * by_region;
+        let of_cleaning = handles.cleaning_frontiers() * by_region;
         Array {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             table: vec![0; geometry.logical_units as usize + geometry.mapping_units as usize],
@@ -162,8 +154,8 @@ impl<S: Store> Array<S> {
             programs: Programs::default(),
             parity: OptionalPart(geometry.stripes.map(|_| Box::default())),
             is_worn_out: false,
-            is_striped: separate && !geometry.is_by_plane(),
-            rules: Rules { separate, ..rules },
+            is_striped: !geometry.is_by_plane(),
+            rules,
             geometry,
         }
         .with_erased(&usable)
@@ -178,7 +170,7 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(crate) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.table[unit as usize];
-        let mut frontier =
+        let frontier =
             if self.is_striped { self.handles.current() } else { self.frontier_of(unit, old, work) };
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
             self.programs.coalesced += 1;
@@ -186,9 +178,8 @@ impl<S: Store> Array<S> {
             return true;
         }
         if self.room(frontier) == 0 {
-            match self.next_superblock(frontier, work) {
-                Some(found) => frontier = found,
-                None => return false,
+            if !self.next_superblock(frontier, work) {
+                return false;
             }
             // Making room may have moved it.
             old = self.table[unit as usize];
@@ -204,7 +195,9 @@ impl<S: Store> Array<S> {
             self.partitions[0].drained += 1;
             self.count_pace(work);
         } else {
-            self.count_by_partition(frontier, work);
+            let region = self.region_of_frontier(frontier);
+            self.partitions[region].drained += 1;
+            self.count_pace_of_plane(region, work);
         }
         true
     }
@@ -216,18 +209,6 @@ impl<S: Store> Array<S> {
         if self.unpaced == PACE {
             self.unpaced = 0;
             self.keep_pace(0, PACE, work);
-        }
-    }
-
-    /// The host has programmed one unit more in a partition that is a region by itself, or cleaned as a whole.
-    #[inline(never)]
-    fn count_by_partition<W: FlashOps>(&mut self, frontier: usize, work: &mut W) {
-        if self.geometry.is_by_plane() {
-            let region = self.region_of_frontier(frontier);
-            self.partitions[region].drained += 1;
-            self.count_pace_of_plane(region, work);
-        } else {
-            self.partitions[frontier].drained += 1;
         }
     }
 
@@ -262,7 +243,7 @@ impl<S: Store> Array<S> {
         if self.geometry.is_by_plane() {
             return self.write_mapping_in_plane(page, work);
         }
-        if self.room(0) == 0 && self.next_superblock(0, work).is_none() {
+        if self.room(0) == 0 && !self.next_superblock(0, work) {
             return;
         }
         self.append_mapping(page, 0, work);
@@ -280,20 +261,11 @@ impl<S: Store> Array<S> {
         self.programs.mapping += 1;
     }
 
-    /// The frontier of the region that takes `unit`; or of the partition it comes from, or of the one that holds the part of
-    /// the address space around it when units lie in order.
+    /// The frontier of the region that takes `unit`.
     fn frontier_of<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
-        if self.rules.separate {
-            let handle = self.handles.current();
-            let region = self.region_for(handle, unit, old, work);
-            return self.frontier_in(handle, region);
-        }
-        let place = if old == 0 {
-            u64::from(unit) * self.places.len() as u64 / self.table.len() as u64
-        } else {
-            u64::from(self.place_of[self.flash.block_of(old - 1) as usize])
-        };
-        self.partition_by_place[place as usize] as usize
+        let handle = self.handles.current();
+        let region = self.region_for(handle, unit, old, work);
+        self.frontier_in(handle, region)
     }
 
     /// `page`, just programmed, holds the newest version of `owner`.

@@ -3,7 +3,7 @@
 use crate::drive::book::Book;
 use crate::flash::backend::Unfinished;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Breakdown, ComponentId, Recovery, Time};
+use nacre_kernel::{Recovery, Time};
 
 /// What losses of power left behind.
 #[derive(Clone, Debug, Default, State)]
@@ -28,16 +28,6 @@ pub(crate) struct Erases {
 }
 
 impl Outage {
-    /// From when on a request of `id` that comes at `now` is served: where the drive recovers, it waits.
-    #[inline]
-    pub(crate) fn wait_until_ready(&self, id: ComponentId, now: Time, breakdown: &mut Breakdown) -> Time {
-        if now >= self.ready {
-            return now;
-        }
-        breakdown.add(id, Activity::Queue, self.ready - now);
-        self.ready
-    }
-
     /// The power fails at `at`, with so much `unfinished`: what that did is `interrupted`.
     pub(crate) fn interrupt(
         &mut self,

@@ -7,16 +7,16 @@ use crate::ftl::gc::relocation::LAST;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Moves the live data of `superblock` at once, and erases it. `false`: it cannot be yet, since it is being filled
-    /// together with data of others, or too little is erased.
+    /// Moves the live data of `superblock` at once, and erases it. `false`: it cannot be yet, since too little
+    /// is erased.
     pub(crate) fn refresh<W: FlashOps>(&mut self, superblock: u32, work: &mut W) -> bool {
         let region = self.geometry.region_of(superblock);
-        if self.is_open[superblock as usize] && self.rules.separate {
+        if self.is_open[superblock as usize] {
             let open = (0..self.frontiers.len()).find(|&at| self.frontiers[at].superblock == superblock);
             self.close(open.expect("it is being filled"), work);
         }
         // What is being emptied is so to its end first: that may have been this one.
-        if self.rules.separate && self.has_spare(region) {
+        if self.has_spare(region) {
             self.copy(region, u32::MAX, work);
         }
         let is_kept = self.place_of[superblock as usize] != NOBODY && !self.is_open[superblock as usize];
@@ -24,14 +24,8 @@ impl<S: Store> Array<S> {
             return self.place_of[superblock as usize] == NOBODY;
         }
         let place = self.place_of[superblock as usize] as usize;
-        if self.rules.separate {
-            self.begin(place, Cause::Refresh);
-            self.copy(region, u32::MAX, work);
-        } else {
-            let frontier = self.wear_frontier(region);
-            self.exchange(place, frontier, Cause::Wear, (0, 0), work);
-            self.close(frontier, work);
-        }
+        self.begin(place, Cause::Refresh);
+        self.copy(region, u32::MAX, work);
         true
     }
 

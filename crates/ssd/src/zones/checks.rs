@@ -1,7 +1,7 @@
 //! What a configuration with zones has to keep.
 
 use crate::config::percent;
-use crate::config::{Allocation, Config, Streams};
+use crate::config::{Allocation, Config};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -78,7 +78,6 @@ fn check_others(config: &Config, reader: &mut Reader<'_>) {
         ("idle_cleaning", text(config.idle_cleaning.as_ref().map(|erased| erased as _)), CLEANING, left_out),
         ("reserve", (config.reserve != RESERVE).then(|| config.reserve.to_string()), CLEANING, left_out),
         ("cleaning", (cleaning != "greedy").then(|| cleaning.to_string()), CLEANING, left_out),
-        ("streams", (config.streams == Streams::Mixed).then(|| "mixed".to_string()), CLEANING, left_out),
         (
             "wear_spread",
             (config.wear_spread > 0).then(|| config.wear_spread.to_string()),

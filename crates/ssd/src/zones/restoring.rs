@@ -14,31 +14,6 @@ impl<S: Store> ZoneTable<S> {
         self.open = 0;
     }
 
-    /// The last units of `zone`, from unit `from` on, never came to the buffer: its write pointer goes back.
-    pub(crate) fn take_back(&mut self, zone: u32, from: u32) {
-        let Entry { phase, written, issued, .. } = self.zones[zone as usize];
-        let units = self.geometry.units_per_superblock;
-        let mut end = written;
-        while end > from {
-            // Superblock by superblock, the last first.
-            let begin = from.max((end - 1) / units * units);
-            let (superblock, _) = self.place(zone, begin);
-            self.flash.take_back(superblock, end - begin);
-            end = begin;
-        }
-        self.programs.host -= u64::from(written - from);
-        let entry = &mut self.zones[zone as usize];
-        entry.written = from;
-        entry.issued = issued.min(from - from % self.geometry.operation_units);
-        if phase == Phase::Full {
-            entry.phase = Phase::Closed;
-            self.active += 1;
-        }
-        if from == 0 {
-            self.reset(zone, &mut Untimed);
-        }
-    }
-
     /// What the controller knew of write pointers is gone.
     pub(crate) fn forget_write_pointers(&mut self) {
         self.zones.iter_mut().filter(|entry| entry.phase.is_active()).for_each(|entry| entry.written = 0);

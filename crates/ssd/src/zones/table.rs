@@ -233,13 +233,6 @@ impl<S: Store> ZoneTable<S> {
         }
     }
 
-    /// Units that `zone` takes until the operation that is being filled is full.
-    #[inline]
-    pub(crate) fn until_complete(&self, zone: u32) -> u32 {
-        let entry = &self.zones[zone as usize];
-        entry.issued + self.geometry.operation_units - entry.written
-    }
-
     /// The host writes so many units of `zone`, no more than until an operation is full; gives the number of the first page.
     /// [`ZoneTable::issue_complete`] is to be called then.
     #[inline]

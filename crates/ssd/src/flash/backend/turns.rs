@@ -54,10 +54,6 @@ impl EraseTurns {
         self.under_way -= 1;
     }
 
-    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
-        self.waiting.iter().copied()
-    }
-
     pub(super) fn clear(&mut self) {
         self.under_way = 0;
         self.waiting.clear();

@@ -193,8 +193,7 @@ impl<S: Store> Array<S> {
         self.is_open[superblock as usize] = true;
         self.handles.open(frontier, self.frontiers.len(), superblock);
         // While erased superblocks abound the host may fill one with a bit to a cell.
-        let is_cached = self.rules.separate
-            && frontier < self.host_frontiers
+        let is_cached = frontier < self.host_frontiers
             && self.slc.has_room()
             && self.regions[self.region_of_frontier(frontier)].erased.len() > self.geometry.reserve as usize;
         let (units, cells) = match is_cached {

@@ -1,8 +1,7 @@
 //! Regions: the parts of a drive that are filled and cleaned by themselves.
 //!
 //! A drive of superblocks over all dies is one region. Where pages are allocated by plane, each plane is one, and its
-//! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own. With streams of their own
-//! its places are a partition.
+//! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own.
 
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::frontier::NOBODY;
@@ -41,24 +40,12 @@ impl Region {
     }
 }
 
-/// So many places in partitions of one `size`.
-pub(crate) fn partitions_of(count: usize, size: usize) -> Vec<Partition> {
-    let of = |first: usize| Partition {
-        first,
-        count: size.min(count - first),
-        active: first,
-        ..Partition::default()
-    };
-    (0..count).step_by(size).map(of).collect()
-}
-
-/// A partition for each region, with places for its `usable` superblocks but so many.
-pub(crate) fn partitions_by_region(usable: &[u32], spare: usize, geometry: &Geometry) -> Vec<Partition> {
+/// A partition for each region, with places for its `usable` superblocks.
+pub(crate) fn partitions_by_region(usable: &[u32], geometry: &Geometry) -> Vec<Partition> {
     let mut counts = vec![0; geometry.regions as usize];
     usable.iter().for_each(|&superblock| counts[geometry.region_of(superblock)] += 1);
     let mut first = 0;
-    let of = |usable: usize| {
-        let count = usable - spare;
+    let of = |count: usize| {
         let partition = Partition { first, count, active: first, ..Partition::default() };
         first += count;
         partition

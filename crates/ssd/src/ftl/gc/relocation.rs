@@ -1,10 +1,8 @@
 //! Relocation: live data leaves a superblock, which is then erased.
 //!
-//! With streams of its own, cleaning keeps pace with the host: for every unit the host programs, so many
-//! units are copied that the victim is erased when the host has used up what cleaning it gains. The victim
-//! keeps its place until then. Where host and cleaner share superblocks, as policies with partitions ask for,
-//! the victim is emptied at once and the superblock with its live data takes its place, as in
-//! [`nacre_controller::cleaning`].
+//! Cleaning keeps pace with the host: for every unit the host programs, so many units are copied that the victim is
+//! erased when the host has used up what cleaning it gains. The victim keeps its place until then. Data of the host and
+//! data that moves fill superblocks of their own.
 
 use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::allocation::regions::Region;
@@ -23,53 +21,19 @@ pub(crate) const LAST: usize = 1;
 const WEAR_PACE: u32 = 4;
 
 impl<S: Store> Array<S> {
-    /// A frontier of the host with room, in place of `frontier` which has none: itself, opened anew, or where
-    /// all its data is live the nearest other one. `None` where too many blocks are worn out.
+    /// Closes `frontier` of the host, which has no room, and opens the next superblock for it. Returns `false` if too many
+    /// blocks are worn out.
     #[inline(never)]
-    pub(crate) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> Option<usize> {
-        if self.rules.separate {
-            self.seal(frontier, Cause::Host, work);
-            let region = self.region_of_frontier(frontier);
-            while self.regions[region].erased.len() <= LAST && !self.is_worn_out {
-                self.clean_on(region, work);
-            }
-            if self.is_worn_out {
-                return None;
-            }
-            self.open_next(frontier);
-            return Some(frontier);
-        }
-        let frontier = self.with_space(frontier);
-        if self.room(frontier) > 0 {
-            return Some(frontier);
-        }
+    pub(crate) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> bool {
         self.seal(frontier, Cause::Host, work);
-        match self.never_filled(frontier) {
-            Some(place) => {
-                self.regions[0].empty.retain(|&empty| empty as usize != place);
-                let superblock = self.take_erased(0, false);
-                self.open(frontier, superblock, place);
-            }
-            None => self.clean_partition(frontier, work),
+        let region = self.region_of_frontier(frontier);
+        while self.regions[region].erased.len() <= LAST && !self.is_worn_out {
+            self.clean_on(region, work);
         }
-        (!self.is_worn_out).then_some(frontier)
-    }
-
-    /// The partition that takes a unit bound for `partition`: that one, unless every unit there is live.
-    fn with_space(&self, partition: usize) -> usize {
-        let units = u64::from(self.geometry.units_per_superblock);
-        let has_space = |&other: &usize| {
-            let state = &self.partitions[other];
-            state.live < state.count as u64 * units
-        };
-        let nearest =
-            (0..self.partitions.len()).filter(has_space).min_by_key(|&other| other.abs_diff(partition));
-        nearest.expect("less is live than the superblocks hold")
-    }
-
-    fn never_filled(&self, partition: usize) -> Option<usize> {
-        let state = &self.partitions[partition];
-        (state.first..state.first + state.count).find(|&place| self.order[place] == NOBODY)
+        if !self.is_worn_out {
+            self.open_next(frontier);
+        }
+        !self.is_worn_out
     }
 
     /// The frontier that takes the live data of `superblock` when it is cleaned.
@@ -135,9 +99,6 @@ impl<S: Store> Array<S> {
     /// The host has programmed so many `units` in `region`: cleaning keeps pace.
     #[inline(never)]
     pub(crate) fn keep_pace<W: FlashOps>(&mut self, region: usize, units: u32, work: &mut W) {
-        if !self.rules.separate {
-            return;
-        }
         let Region { erased, relocation, .. } = &self.regions[region];
         let erased = erased.len();
         let has_reserve = erased >= self.geometry.reserve as usize;
@@ -352,73 +313,6 @@ impl<S: Store> Array<S> {
             self.put_erased(superblock);
         } else if !self.has_space() {
             self.is_worn_out = true;
-        }
-    }
-
-    /// Every superblock of `partition` is full: one is emptied at once into another that takes its place.
-    fn clean_partition<W: FlashOps>(&mut self, partition: usize, work: &mut W) {
-        if self.regions[0].erased.is_empty() {
-            self.is_worn_out = true;
-            return;
-        }
-        let Decision { victim, to_lower, to_higher } = self.decide(partition);
-        self.programs.cleanings += 1;
-        self.partitions[partition].cleanings += 1;
-        self.exchange(victim, partition, Cause::Cleaning, (to_lower, to_higher), work);
-    }
-
-    /// The live data in `place` moves into an erased superblock, which takes its place and is open in
-    /// `frontier`. So many units from its end go to the partition before, and from its head to the one behind.
-    pub(crate) fn exchange<W: FlashOps>(
-        &mut self,
-        place: usize,
-        frontier: usize,
-        cause: Cause,
-        (to_lower, to_higher): (u32, u32),
-        work: &mut W,
-    ) {
-        let old = self.order[place];
-        let live = self.places[place].live;
-        let partition = self.partition_by_place[place] as usize;
-        let fresh = self.take_erased(0, cause == Cause::Wear);
-        self.partitions[partition].live -= u64::from(live);
-        let written_at = self.places[place].written_at;
-        self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
-        self.open(frontier, fresh, place);
-        let base = old << self.geometry.shift;
-        let (mut number, mut reading) = (0, Reading::new(old, self.cells(old), cause));
-        for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
-            self.prefetch_entries(word, 0..64);
-            let mut bits = std::mem::take(&mut self.live[word]);
-            while bits != 0 {
-                let from = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                reading.copy(self.geometry.operations_of(from as u32 - base).0, &self.geometry, work);
-                let neighbour = match number {
-                    _ if number < to_higher => Some(partition + 1).filter(|&next| next < self.host_frontiers),
-                    _ if live - number <= to_lower => partition.checked_sub(1),
-                    _ => None,
-                };
-                let target = neighbour.filter(|&next| self.room(next) > 0).unwrap_or(frontier);
-                if target != frontier {
-                    self.partitions[target].moved_in += 1;
-                }
-                let owner = self.owners[from];
-                let to = self.take(target, 1);
-                let copied = Copied { from: from as u32, to, owner, cells: reading.cells, cause };
-                work.copied(&copied, self.flash.blocks());
-                self.own(to, owner);
-                self.issue_complete(target, cause, work);
-                self.flash.fill_from(to, from as u32);
-                number += 1;
-            }
-        }
-        reading.end(&self.geometry, work);
-        self.partitions[partition].copied += u64::from(live);
-        self.count_copies(cause, live);
-        self.erase(old, work);
-        if cause == Cause::Cleaning {
-            self.level_wear(0, work);
         }
     }
 

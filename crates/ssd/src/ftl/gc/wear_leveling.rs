@@ -25,15 +25,9 @@ impl<S: Store> Array<S> {
             return;
         }
         self.programs.levellings += 1;
-        let frontier = self.wear_frontier(region);
-        if self.rules.separate {
-            if self.handles.level(region, self.order[youngest]) {
-                self.close(frontier, work);
-            }
-            self.begin(youngest, Cause::Wear);
-            return;
+        if self.handles.level(region, self.order[youngest]) {
+            self.close(self.wear_frontier(region), work);
         }
-        self.exchange(youngest, frontier, Cause::Wear, (0, 0), work);
-        self.close(frontier, work);
+        self.begin(youngest, Cause::Wear);
     }
 }

@@ -15,7 +15,7 @@ impl<S: Store> Array<S> {
         let unit = self.geometry.logical_units + page;
         let region = self.region_for(HANDLE, unit, self.table[unit as usize], work);
         let frontier = self.frontier_in(HANDLE, region);
-        if self.room(frontier) == 0 && self.next_superblock(frontier, work).is_none() {
+        if self.room(frontier) == 0 && !self.next_superblock(frontier, work) {
             return;
         }
         self.append_mapping(page, frontier, work);

@@ -57,6 +57,7 @@ pub(crate) struct Sensing {
 
 /// Wrong bits, and the code against them.
 #[derive(State)]
+#[state(after = "Self::check_restored")]
 pub(crate) struct Errors {
     #[state(skip = "from the configuration")]
     law: Law,
@@ -94,7 +95,7 @@ pub(crate) struct Errors {
 
 impl Errors {
     /// Whether what was restored is of this drive.
-    pub(crate) fn check_restored(&self) -> Result<(), String> {
+    fn check_restored(&mut self) -> Result<(), String> {
         let units = self.geometry.logical_units;
         match (self.due, self.lost.last()) {
             (Some(due), _) if due >= self.geometry.superblocks => {
