@@ -1,8 +1,7 @@
 //! What becomes of the table when the power fails, and what a restored one checks.
 
 use crate::ftl::allocation::frontier::NOBODY;
-use crate::ftl::flash_ops::Untimed;
-use crate::zones::table::{Entry, Phase, ZoneTable};
+use crate::zones::table::{Phase, ZoneTable};
 use nacre_media::store::Store;
 
 impl<S: Store> ZoneTable<S> {

@@ -13,7 +13,7 @@ use crate::ftl::blocks::Blocks;
 use crate::ftl::flash_ops::{Cause, FlashOps};
 use crate::zones::refusal::Refusal;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Time, Zone};
+use nacre_kernel::Zone;
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 use std::collections::BTreeSet;
@@ -47,11 +47,9 @@ pub(crate) struct Entry {
     pub(crate) issued: u32,
     /// The number of the last write, over all zones.
     last_write: u64,
-    /// When what was written last was in the buffer.
-    pub(crate) taken: Time,
 }
 
-const EMPTY: Entry = Entry { phase: Phase::Empty, written: 0, issued: 0, last_write: 0, taken: Time::ZERO };
+const EMPTY: Entry = Entry { phase: Phase::Empty, written: 0, issued: 0, last_write: 0 };
 
 /// Zones over superblocks of flash.
 #[derive(State)]
@@ -284,13 +282,13 @@ impl<S: Store> ZoneTable<S> {
     /// programmed. Gives how many units it held.
     pub(crate) fn reset<W: FlashOps>(&mut self, zone: u32, work: &mut W) -> u32 {
         self.leave(zone, Phase::Empty);
-        let Entry { taken, written, issued, .. } = self.zones[zone as usize];
+        let Entry { written, issued, .. } = self.zones[zone as usize];
         if written > issued {
             let (superblock, _) = self.place(zone, issued);
             self.flash.take_back(superblock, written - issued);
             self.programs.host -= u64::from(written - issued);
         }
-        self.zones[zone as usize] = Entry { taken, ..EMPTY };
+        self.zones[zone as usize] = EMPTY;
         for member in 0..self.limits.superblocks {
             let at = (zone * self.limits.superblocks + member) as usize;
             let superblock = std::mem::replace(&mut self.members[at], NOBODY);
