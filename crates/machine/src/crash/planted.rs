@@ -91,7 +91,7 @@ pub(super) const FORMS: [Family; 10] = [
         kind: "flash_disk_cache",
         has: &["lowers_density = true"],
     },
-    Family { name: "ssd with its mapping in flash", kind: "ssd", has: &["mapping_cache = "] },
+    Family { name: "ssd with its mapping in flash", kind: "ssd", has: &["mapping_cache"] },
     Family { name: "ssd that wears out", kind: "ssd", has: &["endurance = 3"] },
     Family { name: "ssd whose bits go wrong", kind: "ssd", has: &["errors = "] },
     Family { name: "ssd with parity", kind: "ssd", has: &["parity = "] },

@@ -305,7 +305,7 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();
     let kinds: &[&[(&str, &str)]] = &[
         &[],
-        &[("stack.allocation", "dynamic"), ("stack.planes", "2"), ("stack.mapping_cache", "8 KiB")],
+        &[("stack.allocation", "dynamic"), ("stack.planes", "2"), ("stack.mapping_cache.size", "8 KiB")],
         &[("stack.wear_spread", "3"), ("stack.endurance", "100000"), ("stack.idle_cleaning", "6")],
     ];
     for kind in kinds {
