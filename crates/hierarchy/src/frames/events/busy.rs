@@ -58,6 +58,8 @@ pub(super) struct Waiter {
     pub(super) waited: Wait,
     /// The fetch that it asked for itself: it fails with that.
     pub(super) asked: bool,
+    /// Whether its page could not be read before. It is written with what was fetched then: it may never be readable.
+    pub(super) is_unreadable: bool,
     /// Whether it is among the hits and misses.
     pub(super) is_counted: bool,
     /// When a write began, relative to flushes.

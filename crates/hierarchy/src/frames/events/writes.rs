@@ -91,7 +91,7 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn write_busy(&mut self, now: Time, number: u32, mut of: Waiter) {
         let Busy { frame, key, .. } = self.busy[number];
         self.busy[number].is_new = false;
-        if self.is_whole(&of) || !self.memory.has_code() {
+        if self.is_whole(&of) || of.is_unreadable || !self.memory.has_code() {
             self.busy[number].write = of;
             return self.begin_write(now, number);
         }
@@ -102,6 +102,7 @@ impl<M: Memory> FrameCache<M> {
             (self.busy[number].why, self.busy[number].write) = (Why::Merging, of);
             return self.agenda.schedule(access.done, Event::Frame(number));
         }
+        of.is_unreadable = true;
         self.give_up_busy(number);
         if self.misread(frame, key) {
             return self.fail_part(now, access.done, &of, Status::MediaError);
@@ -127,13 +128,19 @@ impl<M: Memory> FrameCache<M> {
 
     /// The page as it will be.
     fn whole_page(&mut self, frame: u32, key: u64, number: u32) -> Payload {
-        let Waiter { visit, ref data, .. } = self.busy[number].write;
+        let Waiter { visit, ref data, is_unreadable, .. } = self.busy[number].write;
         let of_page = self.part(key, visit).0;
         if of_page.len() as u64 == self.settings.page.0 {
             return data.clone();
         }
-        self.memory.peek(frame, &mut self.page);
-        let mut page = self.page.clone();
+        let fetched = self.busy[number].page.bytes().filter(|_| is_unreadable);
+        let mut page = match fetched {
+            Some(fetched) => fetched.to_vec(),
+            None => {
+                self.memory.peek(frame, &mut self.page);
+                self.page.clone()
+            }
+        };
         if let Some(bytes) = data.bytes() {
             page[of_page].copy_from_slice(bytes);
         }
