@@ -274,7 +274,6 @@ fn what_does_not_go_with_planes_of_their_own_is_refused() {
             "allocation = \"dynamic\"\nallocation_order = \"CWDP\"",
             "leave it out, or use allocation = \"static\"",
         ),
-        ("allocation = \"static\"\nstreams = \"mixed\"", "host and cleaner share superblocks"),
         ("allocation = \"static\"\nzones = {}", "zones are superblocks over all dies"),
         (
             "allocation = \"static\"\npage = \"8 KiB\"\nplacement_handles = 2\nbuffer = \"64 KiB\"",

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::buffer::slc_cache::SlcCache;
-use crate::config::Streams as Kinds;
 use crate::flash::geometry::{Cells, Geometry};
 use crate::ftl::allocation::handles::Handles;
 use crate::ftl::allocation::plane_allocation::PlaneAllocation;
@@ -10,6 +9,7 @@ use crate::ftl::array::{Array, Rules};
 use crate::ftl::blocks::{Blocks, Durability};
 use crate::ftl::flash_ops::{Cause, FlashOps, Untimed};
 use crate::ftl::mapping::cache::{Lookup, MappingCache};
+use crate::ftl::mapping::cached_pages::CachedPages;
 use nacre_controller::cleaning;
 use nacre_media::store::{Memory, Store};
 
@@ -25,12 +25,13 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         bad: config.factory_bad.0,
     };
     let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));
-    let mapping =
-        config.mapping_cache.map(|cache| MappingCache::new(geometry.mapping_units, (cache.0 / 4096) as u32));
+    let mapping = config.mapping_cache.as_ref().map(|cache| {
+        let (pages, each) = (geometry.mapping_units, geometry.mappings_per_unit);
+        Box::new(CachedPages::new(pages, each, (cache.size.0 / 4096) as u32)) as Box<dyn MappingCache>
+    });
     let rules = Rules {
         erased_while_idle: 0,
         erases_in_turn: false,
-        separate: config.streams == Kinds::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
         held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
@@ -87,9 +88,8 @@ fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random
 
 /// What the device does before a write where the mapping table is in flash.
 fn look_up(array: &mut Array<Memory>, unit: u32) {
-    let page = unit / array.geometry.mappings_per_unit;
-    if let Some(Lookup::Miss { programmed: Some(leaving) }) =
-        array.mapping.as_mut().map(|mapping| mapping.look_up(page, true))
+    if let Some(Lookup::Miss { programmed: Some(leaving), .. }) =
+        array.mapping.as_mut().map(|mapping| mapping.look_up(unit, true))
     {
         array.write_mapping(leaving, &mut Untimed);
     }
@@ -101,16 +101,14 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
         ("blocks = 32", "greedy"),
         ("blocks = 32", "fifo"),
         ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3", "greedy"),
-        ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3\nstreams = \"mixed\"", "d_choices"),
-        ("blocks = 32\nover_provisioning = \"40 %\"", "locality_gathering"),
-        ("blocks = 32\nover_provisioning = \"40 %\"", "hybrid"),
+        ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3", "d_choices"),
         ("blocks = 32\nplanes = 3\nover_provisioning = \"40 %\"\nbuffer_kept = \"25 %\"", "cost_benefit"),
         (
-            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"",
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = { size = \"8 KiB\" }\nmapping_entry = \"16 B\"",
             "greedy",
         ),
         (
-            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"4 KiB\"\nwear_spread = 4\nmapping_entry = \"64 B\"",
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = { size = \"4 KiB\" }\nwear_spread = 4\nmapping_entry = \"64 B\"",
             "fifo",
         ),
         ("blocks = 48\nspare_blocks = 8\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"", "greedy"),
@@ -129,13 +127,10 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
             "cost_benefit",
         ),
         (
-            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"\nparity = { stripe = 2 }",
+            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = { size = \"8 KiB\" }\nmapping_entry = \"16 B\"\nparity = { stripe = 2 }",
             "fifo",
         ),
-        (
-            "blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nstreams = \"mixed\"\nwear_spread = 3\nparity = {}",
-            "d_choices",
-        ),
+        ("blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nwear_spread = 3\nparity = {}", "d_choices"),
         (
             "blocks = 48\nspare_blocks = 8\npage = \"8 KiB\"\nallocation = \"dynamic\"\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"",
             "greedy",
@@ -195,7 +190,7 @@ impl FlashOps for Told {
 
 #[test]
 fn the_flash_is_told_of_every_program_read_and_erase() {
-    for cleaning in ["greedy", "hybrid"] {
+    for cleaning in ["greedy", "cost_benefit"] {
         let mut array = small("blocks = 64\nplanes = 2\npages = 32\nover_provisioning = \"40 %\"", cleaning);
         let (mut told, mut random) = (Told::default(), random("told"));
         for _ in 0..60_000 {

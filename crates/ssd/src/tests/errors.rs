@@ -152,7 +152,6 @@ fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
     // What is refreshed is put right, also where cleaning copies inside a die.
     for (others, lanes) in [
         ("", 4),
-        ("streams = \"mixed\"\n", 4),
         ("planes = 2\nmulti_plane = false\n", 8),
         ("allocation = \"static\"\n", 1),
         ("allocation = \"dynamic\"\nplanes = 2\n", 1),

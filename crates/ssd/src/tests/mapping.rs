@@ -2,34 +2,39 @@
 
 use super::*;
 use crate::ftl::mapping::cache::{Lookup, MappingCache};
+use crate::ftl::mapping::cached_pages::CachedPages;
 
 #[test]
 fn the_page_used_longest_ago_leaves_and_is_programmed_if_it_was_changed() {
-    let mut cache = MappingCache::new(10, 2);
-    assert_eq!(cache.look_up(1, true), Lookup::Miss { programmed: None });
-    assert_eq!(cache.look_up(2, false), Lookup::Miss { programmed: None });
+    let mut cache = CachedPages::new(10, 1, 2);
+    assert_eq!(cache.look_up(1, true), Lookup::Miss { page: 1, programmed: None });
+    assert_eq!(cache.look_up(2, false), Lookup::Miss { page: 2, programmed: None });
     assert_eq!(cache.look_up(1, false), Lookup::Hit);
-    assert_eq!(cache.look_up(3, false), Lookup::Miss { programmed: None }, "2 left, and was not changed");
-    assert_eq!(cache.look_up(4, false), Lookup::Miss { programmed: Some(1) });
+    assert_eq!(
+        cache.look_up(3, false),
+        Lookup::Miss { page: 3, programmed: None },
+        "2 left, and was not changed"
+    );
+    assert_eq!(cache.look_up(4, false), Lookup::Miss { page: 4, programmed: Some(1) });
 }
 
 #[test]
 fn a_moved_mapping_is_programmed_once_unless_its_page_is_cached_meanwhile() {
-    let mut cache = MappingCache::new(10, 2);
+    let mut cache = CachedPages::new(10, 1, 2);
     cache.look_up(1, false);
     (0..3).for_each(|page| cache.moved(page));
     cache.moved(2);
     cache.look_up(0, false);
     assert_eq!(cache.take_moved(), Some(2), "1 is cached and changed, 0 has been read since");
     assert_eq!(cache.take_moved(), None);
-    assert_eq!(cache.look_up(5, false), Lookup::Miss { programmed: Some(1) });
-    assert_eq!(cache.look_up(6, false), Lookup::Miss { programmed: Some(0) });
+    assert_eq!(cache.look_up(5, false), Lookup::Miss { page: 5, programmed: Some(1) });
+    assert_eq!(cache.look_up(6, false), Lookup::Miss { page: 6, programmed: Some(0) });
 }
 
 /// A drive whose mapping table has 97 to 98 pages.
 fn cached(pages: u32, allocation: &str) -> Driven {
     driven(&format!(
-        "mapping_cache = \"{} KiB\"\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
+        "mapping_cache = {{ size = \"{} KiB\" }}\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
         4 * pages
     ))
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn mistakes_come_all_at_once() {
     let found = problems(
-        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = \"1 KiB\"\nread_priority = false\nsuspend = \"5 us\"",
+        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = { size = \"1 KiB\" }\nread_priority = false\nsuspend = \"5 us\"",
     );
     for expected in [
         "give at least 8 KiB",
@@ -33,8 +33,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
             "units, and 4294967295 are the most",
         ),
         ("factory_bad = \"20 %\"", "too many blocks are bad from the start"),
-        ("mapping_cache = \"8 KiB\"\nstreams = \"mixed\"", "a mapping table in flash needs superblocks"),
-        ("mapping_cache = \"8 KiB\"\ncleaning = \"hybrid\"", "a mapping table in flash needs superblocks"),
+        ("cleaning = \"hybrid\"", "a policy with partitions decides itself where data lies"),
         ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
         ("reserve = 3", "4"),
         ("arbitration = \"first_fit\"", "commands_first"),
@@ -45,11 +44,6 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("cached = false\nregisters = 2", "a die without cached commands has one register"),
         ("reserve = 8\nidle_cleaning = 8", "give at least 9"),
         ("idle_cleaning = 200", "give at most "),
-        ("idle_cleaning = 6\nstreams = \"mixed\"", "host and cleaner share superblocks"),
-        (
-            "idle_cleaning = 6\ncleaning = \"hybrid\"",
-            "a policy with partitions cleans when one of them is full",
-        ),
         (
             "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
             "give program_energy, transfer_energy too, or no energy and no idle_power",
@@ -67,7 +61,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ),
         // 102,400 units of 4 KiB, of which 1,024 mappings each lie in one.
         (
-            "mapping_cache = \"404 KiB\"",
+            "mapping_cache = { size = \"404 KiB\" }",
             "the whole mapping table has 400 KiB, given 404 KiB; \
              give at most 400 KiB, or leave it out: all of the table is in DRAM then",
         ),

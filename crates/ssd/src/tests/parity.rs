@@ -194,13 +194,11 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
         ("parity = {}", 4),
         ("parity = { stripe = 2 }\nplanes = 2\nmulti_plane = false", 2),
         ("channels = 3\nparity = { stripe = 3 }\nbuffer_kept = \"25 %\"", 3),
-        ("parity = {}\nstreams = \"mixed\"\nwear_spread = 3", 4),
+        ("parity = {}\nwear_spread = 3", 4),
         ("parity = {}\nslc_cache = { size = \"4 MiB\", read = \"20 us\", program = \"200 us\" }", 4),
-        ("parity = {}\ncleaning = \"hybrid\"", 4),
     ] {
         let settings = format!("blocks = 64\npages = 32\nover_provisioning = \"160 %\"\n{settings}");
-        let cleaning = if settings.contains("hybrid") { "hybrid" } else { "greedy" };
-        let mut array = small(&settings.replace("cleaning = \"hybrid\"", ""), cleaning);
+        let mut array = small(&settings, "greedy");
         let mut told = Told { dies: array.geometry.dies, ..Told::default() };
         let mut random = random("stripes");
         for _ in 0..60_000 {

@@ -225,7 +225,7 @@ fn a_unit_that_waits_for_others_of_its_program_is_lost_without_capacitors() {
 fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     // Two units in a page, one page of 64 mappings cached, and nothing to read from the flash.
     let mut device = driven(
-        "power_protected = false\npage = \"8 KiB\"\nmapping_cache = \"4 KiB\"\nmapping_entry = \"64 B\"\n\
+        "power_protected = false\npage = \"8 KiB\"\nmapping_cache = { size = \"4 KiB\" }\nmapping_entry = \"64 B\"\n\
          unwritten = \"zeros\"",
     );
     device.submit(Time::ZERO, &unit(Op::Write, 0));

@@ -49,7 +49,7 @@ fn shares_of_a_drive_are_together_what_the_drive_is() {
 
 #[test]
 fn a_share_has_its_part_of_what_belongs_to_the_data() {
-    let of = |capacity: &str| driven(&format!("mapping_cache = \"64 KiB\"\n{capacity}"));
+    let of = |capacity: &str| driven(&format!("mapping_cache = {{ size = \"64 KiB\" }}\n{capacity}"));
     let misses = |capacity: &str| {
         let mut device = of(capacity);
         let count = device.unit_count();

@@ -28,8 +28,6 @@ fn static_levelling_bounds_the_spread_that_cold_data_causes() {
         let with = spread(&erases(&format!("wear_spread = {limit}"), 40));
         // What is ahead may gain a few erases while one superblock is emptied.
         assert!(with <= f64::from(limit) + 10.0, "{with} with a limit of {limit}");
-        let mixed = spread(&erases(&format!("wear_spread = {limit}\nstreams = \"mixed\""), 40));
-        assert!(mixed <= f64::from(limit) + 10.0, "mixed: {mixed} with a limit of {limit}");
     }
 }
 

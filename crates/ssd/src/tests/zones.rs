@@ -296,11 +296,10 @@ fn settings_that_zones_do_not_go_with_are_refused() {
     for (settings, problem) in [
         ("power_protected = false", "a flush would have to program operations that are not full"),
         ("placement_handles = 2", "zones keep data apart already"),
-        ("mapping_cache = \"8 KiB\"", "a drive with zones maps no pages"),
+        ("mapping_cache = { size = \"8 KiB\" }", "a drive with zones maps no pages"),
         ("idle_cleaning = 6", "a drive with zones cleans nothing"),
         ("reserve = 8", "a drive with zones cleans nothing"),
         ("cleaning = \"fifo\"", "a drive with zones cleans nothing"),
-        ("streams = \"mixed\"", "a drive with zones cleans nothing"),
         ("wear_spread = 4", "a drive with zones cleans nothing"),
         ("buffer_kept = \"10 %\"", "what is written in order is not changed in the buffer"),
         ("zones.active = 2\nzones.open = 3", "an open zone is an active one"),

@@ -82,7 +82,14 @@ impl Bench {
         let spot = Spot { die, page, cells: Cells::Full };
         let planes = plane..plane + 1;
         let owner = Owner::Part(part);
-        self.flash.read(&super::HostRead { owner, spot, planes, units: 1, activity: Activity::Read });
+        self.flash.read(&super::HostRead {
+            owner,
+            spot,
+            planes,
+            units: 1,
+            data: self.flash.timing.unit_data,
+            activity: Activity::Read,
+        });
     }
 
     /// When each of `count` reads was done.
