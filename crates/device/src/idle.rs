@@ -1,6 +1,7 @@
 //! What an idle device takes for one access.
 
-use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Time};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Op, Random, Request, Time};
 
 /// Mean latencies of an idle device, for single requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,16 +18,23 @@ impl Idle {
     pub fn of(device: &mut dyn Device, bytes: u32, random: &mut Random) -> Idle {
         let bytes = device.capacity().map_or(bytes, |capacity| capacity.0.min(u64::from(bytes)) as u32);
         let places = device.capacity().map_or(1 << 20, |capacity| (capacity.0 - u64::from(bytes)) / UNIT + 1);
-        let mut now = Time::ZERO;
+        let (mut now, mut completions) = (Time::ZERO, Completions::new());
         let mut mean = |op: Op| {
             let mut total = Time::ZERO;
             for _ in 0..SAMPLES {
                 let address = random.below(places) * UNIT;
                 let request = Request { arrival: now, address, bytes, volume: 0, op };
-                let done = device.submit(now, &request, Data::None, &mut Breakdown::new()).done;
-                total += done - now;
-                now = device.busy_until().max(done);
-                device.advance(now);
+                device.submit(now, RequestId(0), &request, Payload::NONE);
+                // It comes to rest before the next one.
+                let issued = now;
+                while device.next_event() < Time::MAX {
+                    now = device.next_event().max(now);
+                    device.run(now + Time::from_ps(1), &mut completions);
+                }
+                let done = completions.iter().next().expect("a request completes").at;
+                total += done - issued;
+                now = now.max(done);
+                completions.clear();
             }
             Time::from_ps(total.as_ps() / SAMPLES)
         };

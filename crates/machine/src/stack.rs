@@ -370,7 +370,7 @@ impl Builder for StackBuilder<'_, '_> {
 
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
-        let mut device = aside.device(slot)?;
+        let mut device = aside.event_device(slot)?;
         let mut random = self.streams.stream(&format!("idle.{}", slot.path()));
         Ok(Idle::of(&mut *device, bytes, &mut random))
     }

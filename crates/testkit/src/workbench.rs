@@ -163,7 +163,7 @@ impl Builder for Workbench {
 
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = Workbench { files: self.files.clone(), ..Workbench::new(self.rooms, 1) };
-        let mut device = aside.device(slot)?;
+        let mut device = aside.event_device(slot)?;
         Ok(Idle::of(&mut *device, bytes, &mut self.streams.stream("idle")))
     }
 

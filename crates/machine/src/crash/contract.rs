@@ -6,10 +6,10 @@ use super::Nothing;
 use super::drawn::of_kind;
 use super::tests::catalogued;
 use crate::rooms::Rooms;
-use crate::stack::build_immediate;
+use crate::stack::build;
 use nacre_config::Families;
 use nacre_kernel::{Streams, Time};
-use nacre_testkit::conformance_at;
+use nacre_testkit::events::conformance;
 
 /// Stacks of each kind.
 const STACKS: usize = 2;
@@ -23,9 +23,9 @@ fn every_kind_of_device_that_is_drawn_keeps_the_contract() {
         let drawn = drawn.map(|drawn| drawn.expect("it is legal"));
         for (text, checked) in drawn.take(STACKS) {
             println!("{text}");
-            let build =
-                || build_immediate(&checked, &Nothing).unwrap_or_else(|problems| panic!("{problems}"));
-            conformance_at(PAUSE, build);
+            conformance(PAUSE, || {
+                build(&checked, &Nothing).unwrap_or_else(|problems| panic!("{problems}")).device
+            });
         }
     }
 }
@@ -36,9 +36,9 @@ fn every_device_of_the_catalogue_keeps_the_contract() {
     for (name, text) in crate::catalog::device_texts() {
         println!("{name}");
         // Each device is the first of its own workbench, so that all of them have the same names and streams.
-        conformance_at(PAUSE, || {
+        conformance(PAUSE, || {
             let (mut workbench, toml) = catalogued(text);
-            workbench.build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))
+            workbench.build_events(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))
         });
         tried += 1;
     }
