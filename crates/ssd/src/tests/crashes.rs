@@ -75,17 +75,9 @@ fn a_flash_drive_that_fills_each_plane_by_itself_keeps_its_bytes() {
 
 #[test]
 fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
-    let mapping = "mapping_cache = \"1 KiB\"\nmapping_entry = \"4 B\"";
+    let mapping = "mapping_cache = { size = \"1 KiB\" }\nmapping_entry = \"4 B\"";
     flash(12, 0, &format!("{mapping}\npower_protected = false\nqueue_depth = 4"));
     flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
-}
-
-#[test]
-fn a_flash_drive_whose_cleaner_sorts_by_locality_keeps_its_bytes() {
-    let sorted = "cleaning = \"locality_gathering\"\npower_protected = false";
-    flash(12, 0, sorted);
-    flash(16, 4, &format!("{sorted}\nbuffer_kept = \"25 %\"\nfactory_bad = \"1 %\""));
-    flash(12, 0, &sorted.replace("locality_gathering", "greedy\"\nstreams = \"mixed"));
 }
 
 /// What a host knows of a zone: the tags of its units, and what it asked for last: so many units more, or a reset.
