@@ -1,8 +1,8 @@
 //! A simulated device as a block device for real programs.
 //!
 //! The bytes are real and lie in an image file; when an answer may leave is what the model says. The third
-//! driver of the one model: the same [`Device`](nacre_kernel::Device) that `nacre run` drives in simulated time is
-//! driven here by the wall clock.
+//! driver of the one model: the same [`Device`](nacre_kernel::event::Device) that `nacre run` drives in simulated time is
+//! driven here by the wall clock, which comes to one event of it after the other.
 //!
 //! | module | holds |
 //! |---|---|
@@ -23,11 +23,13 @@
 //! # What is promised
 //! - A request is answered when the model says it is done, counted from when it is there, or as soon after as the machine
 //!   can, never earlier; both latencies are reported. With [`Since::Sending`](model::Since) the way is subtracted, and
-//!   an answer may be early by what its own way was shorter. With [`Timing::None`](model::Timing) it is answered at once.
+//!   an answer may be early by what its own way was shorter. The device is run that much ahead of the clock then, one event
+//!   at a time: what another client asks meanwhile is submitted behind the last of them, later by the way at most. With
+//!   [`Timing::None`](model::Timing) it is answered at once.
 //! - A flush is answered, and a forced write, when the image's journal is on the disk (`fdatasync`).
 //! - The process may be killed at any moment: what was answered is in the image, and so is what it did to the
 //!   device: served again, mapping, wear and what is cached are as they were. Reads after the last write are forgotten.
-//! - A loss of power is the device's own: what it takes says [`Device::power_fail`](nacre_kernel::Device::power_fail), at
+//! - A loss of power is the device's own: what it takes says [`Device::power_fail`](nacre_kernel::event::Device::power_fail), at
 //!   the moment at which it was asked for; no answer leaves that was due later.
 //! - A torn image continues from its last consistent state; a damaged one is told and left as it is.
 //! - What a client does wrong ends in the protocol's error, or ends its connection; others do not notice.
