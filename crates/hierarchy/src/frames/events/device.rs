@@ -77,7 +77,7 @@ impl<M: Memory> FrameCache<M> {
                 Step::Fetch => {
                     let fetch = self.operations[number].owner;
                     self.end_operation(now, number);
-                    self.fetched(now, fetch, status, spans, data);
+                    self.fetched(now, fetch, status, spans, &data);
                 }
                 Step::Back | Step::Safe => self.sent(now, number, status),
                 Step::Trim | Step::Flush => self.passed(now, number, status, spans),

@@ -131,7 +131,7 @@ impl<M: Memory> FrameCache<M> {
     }
 
     /// The backing has answered a fetch.
-    pub(super) fn fetched(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span], data: Payload) {
+    pub(super) fn fetched(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span], data: &Payload) {
         if status != Status::Done {
             return self.fetch_failed(now, fetch, status, spans);
         }
