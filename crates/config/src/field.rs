@@ -111,6 +111,10 @@ impl Reader<'_> {
     }
 
     fn bounded<T: FieldType>(&mut self, node: &Node, field: &Field) -> Option<T> {
+        if node.value == Value::Flag(false) && field.shape.can_be_off() {
+            self.resolve_off(node);
+            return T::absent();
+        }
         if let Some(breach) = negative_problem(node, field) {
             self.out_of_range(node, &breach);
             return None;

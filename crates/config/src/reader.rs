@@ -15,6 +15,8 @@ pub struct Resolved {
     pub node: Node,
     /// The version of the model of the room it names; `None` for what names no room.
     pub model_version: Option<u32>,
+    /// Whether it is optional and was switched off, by `false`: nothing is used.
+    pub is_off: bool,
 }
 
 /// One pass over a document.
@@ -169,7 +171,14 @@ impl<'a> Reader<'a> {
 
     /// The value at the place where the reader is will be used.
     pub(crate) fn resolve(&mut self, node: &Node, model_version: Option<u32>) {
-        self.resolved.push(Resolved { path: self.path.clone(), node: node.clone(), model_version });
+        let (path, node) = (self.path.clone(), node.clone());
+        self.resolved.push(Resolved { path, node, model_version, is_off: false });
+    }
+
+    /// The optional value at the place where the reader is was switched off.
+    pub(crate) fn resolve_off(&mut self, node: &Node) {
+        let (path, node) = (self.path.clone(), node.clone());
+        self.resolved.push(Resolved { path, node, model_version: None, is_off: true });
     }
 }
 

@@ -112,6 +112,17 @@ impl<F: Family> Slot<F> {
         slot
     }
 
+    /// The same with the field called `field`, which the room has, set as the one called `other` is, if that alone is
+    /// given.
+    #[must_use]
+    pub fn with_default_of(&self, field: &str, other: &str) -> Slot<F> {
+        let mut slot = self.clone();
+        if let (None, Some(node)) = (self.node.get(field), self.node.get(other)) {
+            slot.node.insert(field, node.clone());
+        }
+        slot
+    }
+
     /// Whether the room it holds has a field called `field`.
     pub fn has_field(&self, families: &dyn Families, field: &str) -> bool {
         let descriptor = families.descriptor(F::NAME, self.kind).expect("the slot was checked");

@@ -183,6 +183,16 @@ impl Shape {
         matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
     }
 
+    /// Whether `false` leaves it out, as a setting that is not given: it is optional, and no truth value.
+    pub fn can_be_off(&self) -> bool {
+        let Shape::Optional(shape) = self else { return false };
+        match &**shape {
+            Shape::Flag => false,
+            Shape::Short(key, fields) => !matches!(Shape::short(key, *fields).shape, Shape::Flag),
+            _ => true,
+        }
+    }
+
     /// The field of a [`Shape::Short`] that may stand for the whole table.
     ///
     /// # Panics

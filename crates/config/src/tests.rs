@@ -485,3 +485,16 @@ fn a_bound_that_no_value_could_break_is_no_bound() {
     let list = bounded!(Vec<u32>, min = 1);
     assert_eq!(list, "\"1\" is no bound for value: give a list; each entry is a whole number");
 }
+
+#[test]
+fn an_optional_setting_is_switched_off_with_false() {
+    let (read, resolved) = plain("files = false\npolicies = false\nshare = false\nmany = 3").unwrap();
+    assert_eq!((read.files.is_none(), read.policies.is_none(), read.share), (true, true, None));
+    assert_eq!(resolved, ["files = false", "policies = false", "share = false", "many = 3"]);
+    let node = Node::parse_toml("inner = false", "o.toml").unwrap();
+    let mut reader = Reader::new(&Known);
+    assert_eq!(Outer::read(&node, &mut reader), Some(Outer { inner: None }));
+    let resolved = reader.finish().expect("it is legal");
+    assert_eq!((resolved.len(), resolved[0].is_off), (1, true));
+    assert!(plain("share = true").is_err());
+}

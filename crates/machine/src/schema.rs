@@ -207,6 +207,9 @@ fn shape_schema(shape: &Shape) -> Value {
         Shape::Short(key, fields) => json!({
             "anyOf": [shape_schema(&Shape::short(key, *fields).shape), table_schema("", &fields())],
         }),
+        optional @ Shape::Optional(shape) if optional.can_be_off() => {
+            json!({ "anyOf": [shape_schema(shape), { "const": false }] })
+        }
         Shape::Optional(shape) => shape_schema(shape),
     }
 }

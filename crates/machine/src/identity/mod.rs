@@ -43,7 +43,9 @@ fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
         path.starts_with(beginning) && !path.ends_with(".preset") && !path.ends_with(".price_basis")
     };
     let mut lines = Vec::new();
-    for Resolved { path, node, model_version } in resolved.iter().filter(|resolved| decides(&resolved.path)) {
+    // What was switched off is as if it were not given.
+    let given = resolved.iter().filter(|resolved| !resolved.is_off && decides(&resolved.path));
+    for Resolved { path, node, model_version, .. } in given {
         match &node.value {
             Value::List(nodes) if !nodes.is_empty() => {
                 let placed = nodes.iter().enumerate();
