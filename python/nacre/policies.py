@@ -71,4 +71,9 @@ Cleaning: TypeAlias = Callable[[CleaningView], "int | tuple[int, int, int]"]
 A function whose attribute `partition_segments` is a number divides the array into partitions of so
 many segments, and sees one of them at a time. It may return `(index, lower, higher)`: so many live
 pages from the end of the segment go to the partition before, and from its head to the one behind.
+
+A function whose attribute `keeps_erased` is a function decides when an `ssd` cleans, too. Whenever
+the host begins to fill a superblock it is called as `keeps_erased(view, erased, least, most)`, and
+cleaning begins when fewer superblocks are erased than it returns: from `least`, the `reserve`, to
+`most`, which leaves the others enough for the data.
 """

@@ -7,6 +7,7 @@ from typing import Any
 import nacre
 import numpy as np
 import pytest
+from refusing import fails_with
 
 SMALL: dict[str, Any] = {
     "workload": {
@@ -232,7 +233,7 @@ def test_a_study_takes_functions_of_modules(
 
 def test_a_function_without_a_module_cannot_go_into_a_study() -> None:
     axis = {"path": "stack.cleaning", "values": [lambda _view: 0, "greedy"]}
-    with pytest.raises(nacre.errors.ConfigError, match="put it into a module of its own"):
+    with fails_with("no-function", nacre.errors.ConfigError):
         nacre.study({"scenario": SMALL, "axis": [axis]}, workers=1)
 
 
@@ -242,3 +243,75 @@ def test_a_function_that_is_nowhere_is_named() -> None:
         named = {"stack.cleaning": f'{{ kind = "external", function = "{name}" }}'}
         with pytest.raises(nacre.errors.ConfigError, match=said):
             nacre.run(SMALL, named)
+
+
+DRIVE: dict[str, Any] = {
+    "workload": {
+        "kind": "uniform",
+        "requests": 20_000,
+        "footprint": "8 MiB",
+        "request": "4 KiB",
+        "read_share": "0 %",
+        "arrival": {"kind": "closed", "queue_depth": 4},
+    },
+    "stack": {
+        "kind": "ssd",
+        "channels": 1,
+        "ways": 1,
+        "planes": 1,
+        "blocks": 64,
+        "pages": 64,
+        "page": "4 KiB",
+        "unit": "4 KiB",
+        "read": ["50 us"],
+        "program": ["500 us"],
+        "erase": "3 ms",
+        "bus": "400 MB/s",
+        "over_provisioning": "60 %",
+        "reserve": 4,
+        "buffer": "64 KiB",
+        "link": "1 GB/s",
+    },
+    "run": {"fill": "footprint"},
+}
+
+
+def keeping(wanted: Any) -> Any:
+    """Greedy, and what it says when it is asked when to clean."""
+
+    def policy(view: nacre.policies.CleaningView) -> int:
+        return greedy(view)
+
+    policy.keeps_erased = wanted  # type: ignore[attr-defined]
+    return policy
+
+
+def test_a_function_decides_when_a_drive_cleans() -> None:
+    asked: list[tuple[int, int, int]] = []
+
+    def least(view: nacre.policies.CleaningView, erased: int, least: int, most: int) -> int:
+        assert view.partition == 0
+        asked.append((erased, least, most))
+        return least
+
+    def most(_view: nacre.policies.CleaningView, _erased: int, _least: int, most: int) -> int:
+        return most
+
+    late, same, early = (
+        nacre.run(DRIVE, {"stack.cleaning": policy})
+        for policy in (greedy, keeping(least), keeping(most))
+    )
+    assert same.components[0].counters == late.components[0].counters
+    # 40 superblocks of 64 hold the data, with one unit of each to spare, and 3 are being filled.
+    assert {(least, most) for _, least, most in asked} == {(4, 64 - 3 - 41)}
+    assert early.write_amplification is not None
+    assert late.write_amplification is not None
+    # Superblocks are cleaned with more that is valid in them, since the space is erased instead.
+    assert early.write_amplification > late.write_amplification
+
+
+@pytest.mark.parametrize("value", [3, 99, -1, None, True, 1.5])
+def test_what_cannot_be_kept_erased_is_named_with_what_can(value: object) -> None:
+    with pytest.raises(nacre.errors.Error, match="return an int from 4 to 20") as raised:
+        nacre.run(DRIVE, {"stack.cleaning": keeping(lambda *_: value)})
+    assert raised.value.code == "function-failed"

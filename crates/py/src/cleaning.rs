@@ -6,7 +6,7 @@
 use crate::arrays;
 use crate::errors::{Failure, function_failed};
 use crate::policies;
-use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
+use nacre_controller::cleaning::{Cleaner, Decision, Erased, Place, View};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 use nacre_machine::policies::{Brought, Decider};
@@ -87,7 +87,13 @@ impl Files for WithFunctions {
         let (function, failure) = (self.function(name)?, self.failure.clone());
         let partition_segments = Python::attach(|py| partition_segments(name, function.bind(py)));
         let partition_segments = partition_segments.map_err(|error| failure.remember(error)).ok()?;
-        Some(Box::new(PythonCleaner { name: name.to_string(), function, partition_segments, failure }))
+        let keeps_erased = Python::attach(|py| {
+            let found = function.bind(py).getattr_opt("keeps_erased");
+            found.map(|found| found.map(Bound::unbind))
+        });
+        let keeps_erased = keeps_erased.map_err(|error| failure.remember(error)).ok()?;
+        let name = name.to_string();
+        Some(Box::new(PythonCleaner { name, function, partition_segments, keeps_erased, failure }))
     }
 
     fn replacement(&self, name: &str) -> Option<Brought> {
@@ -119,6 +125,8 @@ struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
     partition_segments: Option<u32>,
+    /// What says when cleaning begins, if it does.
+    keeps_erased: Option<Py<PyAny>>,
     failure: Failure,
 }
 
@@ -152,6 +160,30 @@ impl Cleaner for PythonCleaner {
         answer.unwrap_or_else(|failure| {
             self.failure.remember(failure);
             Decision::clean(best)
+        })
+    }
+
+    fn keeps_erased(&mut self, view: &View<'_>, partition: usize, erased: Erased) -> u32 {
+        let Some(function) = self.keeps_erased.as_ref().filter(|_| !self.failure.is_there()) else {
+            return erased.least;
+        };
+        let answer = Python::attach(|py| {
+            let seen = Py::new(py, CleaningView::new(py, view, partition))?;
+            let Erased { now, least, most } = erased;
+            let answer = function.bind(py).call1((seen, now, least, most))?;
+            let wanted = answer.extract::<u32>().ok().filter(|_| !answer.is_instance_of::<PyBool>());
+            wanted.filter(|wanted| (least..=most).contains(wanted)).ok_or_else(|| {
+                let shown = answer.repr().map_or_else(|_| "a value".into(), |text| text.to_string());
+                let problem = format!(
+                    "keeps_erased of the cleaning function {} returned {shown}: return an int from {least} to {most}",
+                    self.name
+                );
+                function_failed(py, problem)
+            })
+        });
+        answer.unwrap_or_else(|failure| {
+            self.failure.remember(failure);
+            erased.least
         })
     }
 }

@@ -120,6 +120,23 @@ pub trait Cleaner: State + Send {
     /// The victim may be the active segment. It has to be fit, as [`View::fitness`] says; the mechanism asks
     /// only where a segment of the partition is, and panics at one that is not, since it would never end.
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
+
+    /// Cleaning begins when fewer than so many segments of `partition` stand by. Asked by a device whose cleaning keeps
+    /// pace, whenever the host begins to fill a segment; the answer holds until the next one, and lies within the bounds.
+    fn keeps_erased(&mut self, _view: &View<'_>, _partition: usize, erased: Erased) -> u32 {
+        erased.least
+    }
+}
+
+/// Segments of a partition that stand by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Erased {
+    /// How many there are.
+    pub now: u32,
+    /// The reserve, which is kept at all times.
+    pub least: u32,
+    /// As many as the others leave that hold the data.
+    pub most: u32,
 }
 
 /// What a policy decided.

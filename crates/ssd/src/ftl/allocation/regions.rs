@@ -25,6 +25,8 @@ pub(crate) struct Region {
     pub(crate) relocation: Option<Relocation>,
     /// Units the host has programmed in a plane that cleaning has not kept pace with yet.
     pub(crate) unpaced: u32,
+    /// Cleaning begins when fewer superblocks are erased: as many as the cleaning policy wants, or the reserve.
+    pub(crate) kept_erased: u32,
 }
 
 impl Region {
@@ -36,6 +38,7 @@ impl Region {
             last_erased: NOBODY,
             relocation: None,
             unpaced: 0,
+            kept_erased: 0,
         }
     }
 }

@@ -18,12 +18,17 @@ impl<S: Store> Array<S> {
         if self.regions[region].erased.len() >= wanted as usize {
             return false;
         }
-        let open = OPEN + self.geometry.open_for_handles;
-        let kept = self.blocks.usable_count(region).saturating_sub(wanted + open);
-        let most = u64::from(kept) * u64::from(self.geometry.units_per_superblock - 1);
+        wanted <= self.most_erased(region)
+    }
+
+    /// Superblocks of a region that can be erased at a time: the others hold the data, with a unit in each that is not
+    /// live, or are being filled.
+    pub(crate) fn most_erased(&self, region: usize) -> u32 {
         let live =
             if self.geometry.is_by_plane() { self.partitions[region].live } else { self.table.len() as u64 };
-        live <= most
+        let holding = live.div_ceil(u64::from(self.geometry.units_per_superblock - 1));
+        let open = OPEN + self.geometry.open_for_handles;
+        self.blocks.usable_count(region).saturating_sub(holding as u32 + open)
     }
 
     /// Copies as much of the superblocks that are being emptied, or the next ones, as all dies program at once: a stripe, or

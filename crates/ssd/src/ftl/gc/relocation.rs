@@ -9,7 +9,7 @@ use crate::ftl::allocation::regions::Region;
 use crate::ftl::array::Array;
 use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
 use crate::ftl::gc::emptying::{Reading, Relocation};
-use nacre_controller::cleaning::{self, Decision, Place, View};
+use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
 use nacre_media::store::Store;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
@@ -32,6 +32,7 @@ impl<S: Store> Array<S> {
         }
         if !self.is_worn_out {
             self.open_next(frontier);
+            self.choose_erased(region);
         }
         !self.is_worn_out
     }
@@ -99,9 +100,10 @@ impl<S: Store> Array<S> {
     /// The host has programmed so many `units` in `region`: cleaning keeps pace.
     #[inline(never)]
     pub(crate) fn keep_pace<W: FlashOps>(&mut self, region: usize, units: u32, work: &mut W) {
-        let Region { erased, relocation, .. } = &self.regions[region];
+        let Region { erased, relocation, kept_erased, .. } = &self.regions[region];
         let erased = erased.len();
-        let has_reserve = erased >= self.geometry.reserve as usize;
+        let wanted = (*kept_erased).max(self.geometry.reserve) as usize;
+        let has_reserve = erased >= wanted;
         // What was begun while the host was quiet waits until it is quiet again, or too little is erased.
         if has_reserve && (relocation.is_none() || self.rules.erased_while_idle > 0) {
             return;
@@ -109,8 +111,8 @@ impl<S: Store> Array<S> {
         if relocation.is_none() {
             self.begin_cleaning(region);
         }
-        // Each superblock that the reserve lacks beside the one being gained makes cleaning that much faster.
-        let lacking = (self.geometry.reserve as usize - 1).saturating_sub(erased) as u64;
+        // Each superblock that is lacking beside the one being gained makes cleaning that much faster.
+        let lacking = (wanted - 1).saturating_sub(erased) as u64;
         let Some(relocation) = &mut self.regions[region].relocation else { return };
         // Where nothing is left to be copied it is erased at once.
         if self.places[relocation.place as usize].live == 0 {
@@ -169,13 +171,32 @@ impl<S: Store> Array<S> {
     }
 
     fn decide(&mut self, partition: usize) -> Decision {
+        let (view, cleaner) = self.view();
+        cleaning::decide(cleaner, &view, partition)
+    }
+
+    /// Asks the cleaning policy how many superblocks of `region` are to be kept erased.
+    fn choose_erased(&mut self, region: usize) {
+        let erased = Erased {
+            now: self.regions[region].erased.len() as u32,
+            least: self.geometry.reserve,
+            most: self.most_erased(region).max(self.geometry.reserve),
+        };
+        let (view, cleaner) = self.view();
+        let chosen = cleaner.keeps_erased(&view, region, erased);
+        assert!((erased.least..=erased.most).contains(&chosen), "{chosen} superblocks erased: {erased:?}");
+        self.regions[region].kept_erased = chosen;
+    }
+
+    /// What the cleaning policy sees, and the policy.
+    fn view(&mut self) -> (View<'_>, &mut dyn Cleaner) {
         let view = View {
             pages_per_segment: self.geometry.units_per_superblock,
             places: &self.places,
             partitions: &self.partitions,
             drained: self.programs.host,
         };
-        cleaning::decide(&mut *self.cleaner, &view, partition)
+        (view, &mut *self.cleaner)
     }
 
     /// Copies up to `limit` live units of the superblock of `region` that is being emptied; erases it when none is left.
@@ -311,7 +332,11 @@ impl<S: Store> Array<S> {
         self.place_of[superblock as usize] = NOBODY;
         if self.blocks.erase(superblock) {
             self.put_erased(superblock);
-        } else if !self.has_space() {
+            return;
+        }
+        // What was wanted was as much as there was space for.
+        self.regions[self.geometry.region_of(superblock)].kept_erased = 0;
+        if !self.has_space() {
             self.is_worn_out = true;
         }
     }
