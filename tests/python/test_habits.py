@@ -14,6 +14,7 @@ import pytest
 from nacre.base import toml
 from nacre.cli.app import app
 from nacre.figures import save
+from refusing import fails_with
 from typer.testing import CliRunner
 
 STACK = {"kind": "measured", "capacity": "1 MiB", "read": "10 us", "write": "20 us"}
@@ -96,7 +97,8 @@ def test_a_notebook_shows_a_figure_without_a_network() -> None:
     record = nacre.run(SMALL)
     for chart in (record.plot.latency(), record.plot.throughput(), record.plot.time_spent()):
         # IPython asks the object, and takes what it says before what its class says.
-        shown = chart._repr_mimebundle_(include=None, exclude=None)  # type: ignore[attr-defined]
+        bundle: Any = chart._repr_mimebundle_
+        shown = bundle(include=None, exclude=None)
         assert shown["image/svg+xml"].startswith("<svg")
         assert "text/html" not in shown
         assert not any("<script" in str(each) for each in shown.values())
@@ -143,3 +145,16 @@ def test_a_truth_value_where_a_table_belongs_is_told_as_one() -> None:
     _, _, said = told("check", "ssd", "--set", "run.fill=true")
     assert "it is true or false, given true" not in said
     assert "it is a truth value, given true; give" in said
+
+
+def test_an_optional_setting_of_a_preset_is_switched_off() -> None:
+    bought = {**SMALL, "stack": {"preset": "optane_p4800x", "capacity": "1 MiB"}}
+    whole, free = nacre.run(bought), nacre.run(bought, {"stack.price": False})
+    assert whole.cost
+    assert free.cost is None
+    # The scenario that was used says so, and says the same when it is run again.
+    assert free.scenario.stack.price is False
+    again = nacre.run(free.scenario.to_dict())
+    assert (again.cost, again.scenario.stack.price) == (None, False)
+    with fails_with("wrong-type", nacre.errors.ConfigError):
+        nacre.run(bought, {"stack.capacity": False, "stack.read": False})

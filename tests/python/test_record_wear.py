@@ -64,6 +64,22 @@ def test_a_placement_handle_without_writes_has_no_amplification(tmp_path: Path) 
     first, second = record.columns["stack.handles.write_amplification"]
     assert first == 1.0
     assert np.isnan(second)
+    units = record.columns["stack.handles.units_host"]
+    written, unused = record.components[0].handles
+    assert (written.units_host, written.write_amplification) == (units[0], 1.0)
+    assert (unused.units_host, unused.write_amplification) == (0, None)
+    found = nacre.study(
+        {
+            "scenario": {"stack": stack, "workload": writes},
+            "axis": [{"path": "run.seed", "values": [1]}],
+            "columns": {
+                "first": 'components["stack"].handles[0].write_amplification',
+                "second": 'components["stack"].handles[1].write_amplification',
+            },
+        },
+        workers=1,
+    )
+    assert found.table.select("first", "second").row(0) == (1.0, None)
     record.save(tmp_path)
     table = pl.read_parquet(tmp_path / "handles.parquet")
     assert table["write_amplification"].to_list() == [1.0, None]

@@ -9,7 +9,7 @@ use super::tenants::{fairness, tenants};
 use super::totals::{cost, energy_unknown, lifetime_unknown, price_basis};
 use super::wear::{total, wear};
 use super::{
-    Component, Ending, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent, TimeSpent,
+    Component, Ending, Handle, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent, TimeSpent,
     WorkloadNotes,
 };
 use crate::meter::{Meter, OpMeter};
@@ -155,9 +155,27 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
         cost_basis: None,
         lifetime_days: report.lifetime_days,
         wear: report.wear.as_ref().map(wear),
+        handles: handles(report),
         tables: tables(report),
         resources,
     }
+}
+
+/// What came through each placement handle, which is a table, too: studies keep no tables.
+fn handles(report: &ComponentReport) -> Vec<Handle> {
+    let column = |name: &str| {
+        let found = report.columns.iter().find(|column| column.name == name);
+        found.map_or(&[][..], |column| &column.values)
+    };
+    let counts = column("handles.units_host").iter().zip(column("handles.units_moved"));
+    counts
+        .zip(column("handles.write_amplification"))
+        .map(|((&host, &moved), &amplification)| Handle {
+            units_host: host as u64,
+            units_moved: moved as u64,
+            write_amplification: (!amplification.is_nan()).then_some(amplification),
+        })
+        .collect()
 }
 
 fn resource(used: &nacre_kernel::Resource, drained: Time) -> Resource {

@@ -357,8 +357,21 @@ pub struct Component {
     pub lifetime_days: Option<f64>,
     /// What was programmed and erased; null where the medium is not modelled.
     pub wear: Option<Wear>,
+    /// What came through each placement handle, in their order; empty where it does not have several.
+    pub handles: Vec<Handle>,
     /// What is too long for this document, by name: each in the Parquet file of that name.
     pub tables: BTreeMap<&'static str, Table>,
+}
+
+/// What came through a placement handle of a drive.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Handle {
+    /// Mapping units that the host wrote through it.
+    pub units_host: u64,
+    /// Mapping units of its data that moved.
+    pub units_moved: u64,
+    /// Programs of both for one of the host; null where it wrote nothing.
+    pub write_amplification: Option<f64>,
 }
 
 /// Equal servers behind one queue.
