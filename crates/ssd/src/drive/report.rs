@@ -81,11 +81,34 @@ pub(crate) fn wear<S: Store>(
 }
 
 /// Units that can be programmed until fewer than `needed` superblocks of a region are left, those of parity included.
-pub(crate) fn life(config: &Config, blocks: &Blocks, geometry: &Geometry, needed: u32) -> Option<f64> {
+/// Superblocks wear as they did so far; with `wear_spread`, which evens that out in the long run, alike.
+pub(crate) fn life<S: Store>(
+    config: &Config,
+    (flash, blocks): (&Flash<S>, &Blocks),
+    geometry: &Geometry,
+    needed: u32,
+) -> Option<f64> {
     let superblocks = u64::from(config.blocks) * u64::from(geometry.regions);
     let units = (config.raw_bytes() / config.unit.0 / superblocks) as f64;
-    let regions = 0..geometry.regions as usize;
-    regions.map(|region| Some(blocks.life(region, needed, config.factory_bad.0)? * units)).sum()
+    let erases: Vec<f64> = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
+    let rates = if config.wear_spread > 0 { vec![1.0; erases.len()] } else { rates(&erases) };
+    Some(blocks.life(&rates, needed, config.factory_bad.0)? * units)
+}
+
+/// The least rate of a superblock: one that was never erased will be.
+const RATE_MIN: f64 = 0.01;
+
+/// How often each superblock is erased, by the mean. Of how far apart the counts are, chance alone makes as much as in a
+/// Poisson process; only the rest is taken to last.
+fn rates(erases: &[f64]) -> Vec<f64> {
+    let count = erases.len() as f64;
+    let mean = erases.iter().sum::<f64>() / count;
+    let variance = erases.iter().map(|erases| (erases - mean) * (erases - mean)).sum::<f64>() / count;
+    if variance <= mean {
+        return vec![1.0; erases.len()];
+    }
+    let lasting = ((variance - mean) / variance).sqrt();
+    erases.iter().map(|erases| (1.0 + (erases / mean - 1.0) * lasting).max(RATE_MIN)).collect()
 }
 
 /// Units that can be programmed in its life over units programmed a day.

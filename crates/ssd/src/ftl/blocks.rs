@@ -166,31 +166,43 @@ impl Blocks {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }
 
-    /// Erases of superblocks in the whole life of `region`, worn evenly, until fewer than `needed` of them are left: a lane
-    /// replaces what wears out by its spare blocks, and when they are used up its superblock is given up. A share `bad` of
-    /// the blocks was bad from the start. `None` without a limit.
-    pub(crate) fn life(&self, region: usize, needed: u32, bad: f64) -> Option<f64> {
+    /// Erases of superblocks in the whole life of the drive, until fewer than `needed` of them are left in one of its
+    /// regions: a lane replaces what wears out by its spare blocks, and when they are used up its superblock is given up.
+    /// `rates` says how often each superblock is erased, by the mean; as superblocks are given up, those left take all
+    /// erases. A share `bad` of the blocks was bad from the start. `None` without a limit.
+    pub(crate) fn life(&self, rates: &[f64], needed: u32, bad: f64) -> Option<f64> {
         if self.limits.is_empty() {
             return None;
         }
         let good = (f64::from(self.per_lane) * (1.0 - bad)) as usize;
         let superblocks = good.min(self.superblocks as usize);
         let spares = good - superblocks;
-        // Erases at which the superblocks that are left are as few as their place says; of the last ones nobody asks.
-        let (mut left, mut last) = (vec![u32::MAX; superblocks], u32::MAX);
-        let lanes = self.lanes as usize;
-        for lane in region * lanes..(region + 1) * lanes {
-            let from = lane * self.per_lane as usize;
-            // Which blocks are spares, or bad, does not matter: all limits are drawn alike.
-            let mut limits = self.limits[from..from + superblocks].to_vec();
-            limits.sort_unstable_by(|a, b| b.cmp(a));
-            for (left, &limit) in left.iter_mut().skip(spares).zip(&limits) {
-                *left = (*left).min(limit);
+        // Turns, in each of which every superblock takes its rate of erases, after which the superblocks that are left are as
+        // few as their place says; of the last ones nobody asks.
+        let mut last = f64::INFINITY;
+        let (mut left, mut slowest) = (Vec::new(), Vec::new());
+        for (region, rates) in rates.chunks(self.superblocks as usize).enumerate() {
+            let mut of_region = vec![f64::INFINITY; superblocks];
+            let lanes = self.lanes as usize;
+            for lane in region * lanes..(region + 1) * lanes {
+                let from = lane * self.per_lane as usize;
+                // Which blocks are spares, or bad, does not matter: all limits are drawn alike.
+                let limits = &self.limits[from..from + superblocks];
+                let mut turns: Vec<f64> =
+                    limits.iter().zip(rates).map(|(&limit, rate)| f64::from(limit) / rate).collect();
+                turns.sort_unstable_by(|a, b| b.total_cmp(a));
+                for (left, &turns) in of_region.iter_mut().skip(spares).zip(&turns) {
+                    *left = left.min(turns);
+                }
+                let needed = (needed as usize).saturating_sub(spares + 1);
+                last = last.min(turns.get(needed).copied().unwrap_or(0.0));
             }
-            let needed = (needed as usize).saturating_sub(spares + 1);
-            last = last.min(limits.get(needed).copied().unwrap_or(0));
+            let mut of_region_rates = rates[..superblocks].to_vec();
+            of_region_rates.sort_unstable_by(f64::total_cmp);
+            left.extend(of_region);
+            slowest.extend(of_region_rates);
         }
-        Some(left.iter().map(|&limit| f64::from(limit.min(last))).sum())
+        Some(left.iter().zip(&slowest).map(|(&turns, rate)| turns.min(last) * rate).sum())
     }
 
     /// Erases every block of `superblock`; `false` where it has to be given up.

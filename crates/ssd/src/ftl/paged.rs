@@ -361,8 +361,8 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     fn life(&self) -> Option<f64> {
-        let Array { blocks, geometry, .. } = &self.array;
-        report::life(&self.config, blocks, geometry, self.array.superblocks_needed())
+        let Array { flash, blocks, geometry, .. } = &self.array;
+        report::life(&self.config, (flash, blocks), geometry, self.array.superblocks_needed())
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {

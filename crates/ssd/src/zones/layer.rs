@@ -292,7 +292,12 @@ impl<S: Store> Translation for Zones<S> {
     }
 
     fn life(&self) -> Option<f64> {
-        life(&self.config, &self.table.blocks, &self.table.geometry, self.table.superblocks_needed())
+        life(
+            &self.config,
+            (&self.table.flash, &self.table.blocks),
+            &self.table.geometry,
+            self.table.superblocks_needed(),
+        )
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
