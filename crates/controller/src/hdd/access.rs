@@ -138,9 +138,6 @@ impl<S: Store> Hdd<S> {
 
     /// What flows whether or not it works.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
-        let idle = self.config.mechanics.idle_power?;
-        let standing = self.counts.standing.min(elapsed);
-        let standby = self.config.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
-        Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
+        self.config.idle_energy(elapsed, self.counts.standing.min(elapsed))
     }
 }

@@ -294,7 +294,7 @@ impl<S: Store> Device for Hdd<S> {
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
-            drive_share: None,
+            drive_share: self.config.share(),
             children: Vec::new(),
         }
     }

@@ -13,6 +13,9 @@
 //! With `standby`, a drive that rested so long stands, at a lower power; the next access waits for `spin_up`.
 //! Powers while it turns and stands and the energy to spin up are given together, or none of them.
 //!
+//! With a `capacity` below that of the `drive` it is a share of a pool of such drives: it pays for its capacity and idles
+//! as its part of one. Its seeks, rotation, and rates are those of one whole drive, whose arm serves the share alone.
+//!
 //! When the arm is free it takes one of the `queue` oldest waiting requests: with `scheduling = "first_come"` the oldest,
 //! with `"shortest_seek"` the one on the nearest cylinder (SSTF), with `"shortest_access"` the one whose first sector is
 //! under the head first, seek and rotation together (SATF). A request that has waited longer than `age_limit` goes first.
@@ -23,7 +26,7 @@
 //! Below a cache or a tier that has not been converted to discrete events, and in memories and servers, the drive still
 //! decides when a request arrives: throughput is right there, the tail of queued requests too short. Reads of data that is still in the write cache go to the platter. One buffer segment, so
 //! two interleaved streams evict each other. Energy of reading ahead what nobody reads. The rest after
-//! the last access counts as idle, however long.
+//! the last access counts as idle, however long. A share of a drive spins up as a whole one.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and Wilkes,
@@ -32,7 +35,8 @@
 //! # Checks
 //! Mean random 4 KiB service = mean seek + half a turn + transfer, within 1 %; sequential bandwidth = rate
 //! of the zone, within 1 %; throughput and percentiles of all three policies at depths 1 to 64, open and closed, uniform
-//! and skewed, against an independent event simulation, within 1 and 3 %; energy = power by time of each activity + idle power by elapsed time.
+//! and skewed, against an independent event simulation, within 1 and 3 %; energy = power by time of each activity + idle power by elapsed
+//! time; shares of a drive cost and idle together as the drive does.
 
 mod access;
 mod arm;
@@ -110,10 +114,29 @@ pub struct Config {
     pub write_cache: Bytes,
     /// When the platters stop, and what that takes; absent means never.
     pub standby: Option<Standby>,
+    /// Bytes that the whole drive holds, whose powers at rest are given. With a smaller `capacity` the device is a share of
+    /// a pool of such drives. Absent means `capacity`.
+    #[config(min = "1 B")]
+    pub drive: Option<Bytes>,
     /// Price of its capacity.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
     pub price_basis: Option<String>,
+}
+
+impl Config {
+    /// Its part of a whole drive, where that is known.
+    fn share(&self) -> Option<f64> {
+        self.drive.map(|drive| self.mechanics.capacity.0 as f64 / drive.0 as f64)
+    }
+
+    /// What flows over `elapsed` whether or not it works, of which its platters stood for `standing`.
+    fn idle_energy(&self, elapsed: Time, standing: Time) -> Option<Energy> {
+        let idle = self.mechanics.idle_power?;
+        let standby = self.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
+        let whole = idle.over(elapsed - standing).0 + standby.over(standing).0;
+        Some(Energy(self.share().unwrap_or(1.0) * whole))
+    }
 }
 
 /// A drive whose platters stop when nobody asks.
@@ -170,7 +193,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "hdd",
         "a hard disk drive: seek, rotation, transfer",
         &["ruemmler-1994", "jacobson-wilkes-1991"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -143,10 +143,7 @@ impl<S: Store> Hdd<S> {
 
     /// What flows whether or not it works.
     fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
-        let idle = self.config.mechanics.idle_power?;
-        let standing = self.book.standing.min(elapsed);
-        let standby = self.config.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
-        Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
+        self.config.idle_energy(elapsed, self.book.standing.min(elapsed))
     }
 
     /// The arm's ledger, with what the platters took to come up to speed.
@@ -357,7 +354,7 @@ impl<S: Store> Device for Hdd<S> {
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
-            drive_share: None,
+            drive_share: self.config.share(),
             children: Vec::new(),
         }
     }

@@ -274,10 +274,13 @@ fn sized(
     extent: Bytes,
     families: &dyn Families,
 ) -> Slot<DeviceFamily> {
-    match extents.filter(|_| slot.has_field(families, "capacity")) {
-        Some(extents) => slot.with_bytes("capacity", Bytes(extents.max(1) * extent.0)),
-        None => slot.clone(),
-    }
+    let Some(extents) = extents.filter(|_| slot.has_field(families, "capacity")) else { return slot.clone() };
+    // What is described is the whole drive.
+    let whole = match slot.has_field(families, "drive") {
+        true => slot.with_default_of("drive", "capacity"),
+        false => slot.clone(),
+    };
+    whole.with_bytes("capacity", Bytes(extents.max(1) * extent.0))
 }
 
 fn build_tier<D>(

@@ -326,6 +326,20 @@ fn the_nearest_first_serves_as_many_as_a_drive_that_knows_its_queue() {
 
 /// A read every ten seconds: the platters stop a second after each, and take two to come up.
 #[test]
+fn shares_of_a_drive_idle_together_as_the_drive_does() {
+    let powers = "idle_power = \"10 W\"\nseek_power = \"14 W\"\nactive_power = \"12 W\"\n";
+    let idle = |options: &str| {
+        let text = DRIVE.replace("600 GB", options) + powers + "drive = \"600 GB\"\n";
+        let report = workbench(1).build(&text).expect("it is legal").report(Time::from_s(100));
+        (report.idle_energy.expect("its power is known").0, report.drive_share)
+    };
+    assert_eq!(idle("600 GB"), (1000.0, Some(1.0)));
+    let [half, rest] = ["300 GB", "150 GB"].map(|capacity| idle(capacity).0);
+    assert_close("shares", half + 2.0 * rest, 1000.0, 1e-12);
+    assert_eq!(idle("150 GB").1, Some(0.25));
+}
+
+#[test]
 fn platters_that_stand_take_time_and_energy_to_turn() {
     let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby = { after = \"1 s\", \
         power = \"1 W\", spin_up = \"2 s\", spin_up_energy = \"50 J\" }\n";
