@@ -6,18 +6,20 @@
 //! the share R of its blocks that the sample has of all. As in [`SampledCurve`](crate::SampledCurve), a miss stands
 //! for 1/R misses, and what is left of all accesses are hits.
 //!
-//! **Error.** Further bits of the hash cut the sample into eight that share no block, each with a cache of an eighth
-//! beside the one of the whole. Their standard error, times Student's t for 7 degrees of freedom, is the 95 %
-//! half-width of what chance does in choosing blocks. What a policy does otherwise in a cache of few blocks is not
-//! in it; so a cache has [`BLOCKS_MIN`] blocks at least.
+//! **Error.** Each of eight further bits of the hash cuts the sample into two halves, each with a cache of half the size
+//! beside the one of the whole. A half of a sample is as far from the whole as the whole is from the truth, as in
+//! [`SampledCurve`](crate::SampledCurve): the root of the mean square of the sixteen differences, times Student's t for
+//! eight degrees of freedom, is the 95 % half-width of what chance does in choosing blocks. Smaller parts would not do
+//! where the curve is steep. What a policy does otherwise in a cache of few blocks is in it as far as half a cache
+//! shows; a cache has [`BLOCKS_MIN`] blocks at least.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 
-/// Parts of a sample that its error is measured with.
-const PARTS: usize = 8;
-/// Student's t: 95 % on both sides, 7 degrees of freedom.
-const STUDENT_T: f64 = 2.365;
+/// Ways to cut a sample into the two halves that its error is measured with.
+const CUTS: usize = 8;
+/// Student's t: 95 % on both sides, as many degrees of freedom as there are cuts.
+const STUDENT_T: f64 = 2.306;
 /// Fewest blocks of a cache in miniature.
 pub const BLOCKS_MIN: u64 = 64;
 
@@ -63,11 +65,11 @@ impl Accesses {
     }
 }
 
-/// Accesses that are followed: all of the sample, and by its parts.
+/// Accesses that are followed: all of the sample, and by the halves of each cut, side by side.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
     whole: Accesses,
-    parts: Vec<Accesses>,
+    halves: Vec<Accesses>,
 }
 
 impl Followed {
@@ -108,7 +110,7 @@ impl Follower {
     /// Adds what is followed of `batch` to `to`.
     pub fn follow(&mut self, batch: &[Request], to: &mut Followed) {
         let is_sample = self.share < 1.0;
-        to.parts.resize_with(if is_sample { PARTS } else { 0 }, Accesses::default);
+        to.halves.resize_with(if is_sample { 2 * CUTS } else { 0 }, Accesses::default);
         for request in batch {
             if !matches!(request.op, Op::Read | Op::Write) {
                 continue;
@@ -124,8 +126,8 @@ impl Follower {
                 if hashed <= self.threshold {
                     // The hash is a bijection of the number within a volume, and as good a name as any.
                     to.whole.push(hashed, bytes, is_write);
-                    if is_sample {
-                        to.parts[(hashed >> 8) as usize % PARTS].push(hashed, bytes, is_write);
+                    for (cut, halves) in to.halves.chunks_mut(2).enumerate() {
+                        halves[(hashed >> 8 >> cut) as usize & 1].push(hashed, bytes, is_write);
                     }
                 }
             }
@@ -133,11 +135,11 @@ impl Follower {
     }
 }
 
-/// A cache of one policy and size, with its parts where it is in miniature.
+/// A cache of one policy and size, with its halves where it is in miniature.
 pub struct Simulation {
     share: f64,
     whole: Counted,
-    parts: Vec<Counted>,
+    halves: Vec<Counted>,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -167,15 +169,15 @@ impl Simulation {
         let mut counted =
             |parts| Ok(Counted { cache: make(scaled(parts))?, missed: Amounts::default(), hits: Vec::new() });
         let whole = counted(1)?;
-        let parts = if share < 1.0 { PARTS } else { 0 };
-        Ok(Simulation { share, whole, parts: (0..parts).map(|_| counted(PARTS)).collect::<Result<_, E>>()? })
+        let halves = if share < 1.0 { 2 * CUTS } else { 0 };
+        Ok(Simulation { share, whole, halves: (0..halves).map(|_| counted(2)).collect::<Result<_, E>>()? })
     }
 
     /// Takes in what is followed.
     pub fn add(&mut self, followed: &Followed) {
         self.whole.add(&followed.whole);
-        for (part, accesses) in self.parts.iter_mut().zip(&followed.parts) {
-            part.add(accesses);
+        for (half, accesses) in self.halves.iter_mut().zip(&followed.halves) {
+            half.add(accesses);
         }
     }
 
@@ -186,12 +188,11 @@ impl Simulation {
             return Ratio::default();
         }
         let ratio = |missed: f64, share: f64| (missed / share / total).min(1.0);
-        let parts: Vec<f64> =
-            self.parts.iter().map(|part| ratio(of(part.missed), self.share / PARTS as f64)).collect();
-        let mean = parts.iter().sum::<f64>() / PARTS as f64;
-        let squares: f64 = parts.iter().map(|part| (part - mean) * (part - mean)).sum();
-        let half_width = STUDENT_T * (squares / ((PARTS - 1) * PARTS) as f64).sqrt();
-        Ratio { ratio: Some(ratio(of(self.whole.missed), self.share)), half_width: Some(half_width) }
+        let whole = ratio(of(self.whole.missed), self.share);
+        let apart = |half: &Counted| ratio(of(half.missed), self.share / 2.0) - whole;
+        let squares: f64 = self.halves.iter().map(|half| apart(half) * apart(half)).sum();
+        let half_width = STUDENT_T * (squares / (2 * CUTS) as f64).sqrt();
+        Ratio { ratio: Some(whole), half_width: Some(half_width) }
     }
 }
 
