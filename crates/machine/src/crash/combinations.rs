@@ -22,8 +22,10 @@ pub(super) enum Value {
 
 use Value::{Device, Text};
 
-/// A drive that loses pages that were programmed before the one that a power loss interrupts.
-const PAIRED: [(&str, &str, Value); 3] = [
+/// A drive that loses pages that were programmed before the one that a power loss interrupts. What it has in its buffer it
+/// cannot lose so.
+const PAIRED: [(&str, &str, Value); 4] = [
+    ("ssd", "buffer", Text("\"8 KiB\"")),
     ("ssd", "power_protected", Text("false")),
     ("ssd", "paired_page_loss", Text("true")),
     ("ssd", "program", Text("[\"500 us\", \"900 us\"]")),
@@ -41,6 +43,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             PAIRED[0],
             PAIRED[1],
             PAIRED[2],
+            PAIRED[3],
         ],
     },
     Combination {
@@ -49,10 +52,10 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             ("pcm_disk_cache", "backing", Device("ssd")),
             ("pcm_disk_cache", "capacity", Text("\"64 KiB\"")),
             ("pcm_disk_cache", "page", Text("\"8 KiB\"")),
-            ("ssd", "buffer", Text("\"8 KiB\"")),
             PAIRED[0],
             PAIRED[1],
             PAIRED[2],
+            PAIRED[3],
         ],
     },
     // Extents on their way at any moment.
