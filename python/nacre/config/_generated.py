@@ -1125,6 +1125,8 @@ class HddDevice(Table):
     """Bytes of writes it acknowledges before they are on the platter; 0 B is none. Default: 0 B."""
     standby: HddDeviceStandby | None = None
     """When the platters stop, and what that takes; absent means never."""
+    drive: str | None = None
+    """Bytes that the whole drive holds, whose powers at rest are given. With a smaller `capacity` the device is a share of a pool of such drives. Absent means `capacity`."""
     price: str | None = None
     """Price of its capacity."""
     price_basis: str | None = None

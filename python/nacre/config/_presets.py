@@ -82,6 +82,7 @@ class HddSettings(TypedDict, total=False):
     read_ahead: str
     write_cache: str
     standby: HddDeviceStandby
+    drive: str
     price: str
     price_basis: str
 

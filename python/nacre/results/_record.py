@@ -245,12 +245,24 @@ class Wear(View):
     """Pages programmed by the cleaner per page of host data; null before the first."""
 
 
+class Handle(View):
+    """What came through a placement handle of a drive."""
+
+    units_host: int
+    """Mapping units that the host wrote through it."""
+    units_moved: int
+    """Mapping units of its data that moved."""
+    write_amplification: float | None
+    """Programs of both for one of the host; null where it wrote nothing."""
+
+
 class Component(View):
     """What one component did."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "resources": Resource,
         "wear": Wear,
+        "handles": Handle,
     }
     path: str
     """Its place in the scenario."""
@@ -278,6 +290,8 @@ class Component(View):
     """Days until worn out at the rate of this run; null where not modelled."""
     wear: Wear | None
     """What was programmed and erased; null where the medium is not modelled."""
+    handles: tuple[Handle, ...]
+    """What came through each placement handle, in their order; empty where it does not have several."""
     tables: View
     """What is too long for this document, by name: each in the Parquet file of that name."""
 
@@ -441,6 +455,7 @@ __all__ = [
     "BlockErases",
     "Caution",
     "Component",
+    "Handle",
     "HostBytes",
     "Latency",
     "LatencySummary",
