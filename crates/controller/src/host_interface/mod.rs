@@ -22,7 +22,6 @@ pub(crate) mod tests;
 pub use laps::{Lap, Laps, Mark};
 pub(crate) use places::Places;
 pub(crate) use plain::Plain;
-pub(crate) use processors::Processors;
 
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::state::State;
