@@ -81,8 +81,12 @@ fn flatten(node: &Node, path: &str, into: &mut Vec<serde_json::Value>) {
             }
         }
         _ => {
-            let resolved =
-                nacre_config::Resolved { path: path.into(), node: node.clone(), model_version: None, is_off: false };
+            let resolved = nacre_config::Resolved {
+                path: path.into(),
+                node: node.clone(),
+                model_version: None,
+                is_off: false,
+            };
             let origin = value_origin(&resolved);
             let (source, confidence) = match node.origin {
                 Origin::Catalog { .. } => (origin.source, origin.confidence),

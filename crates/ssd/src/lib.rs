@@ -204,12 +204,15 @@
 //! units conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time
 //! of recovery as pages over dies.
 
+mod book;
 mod buffer;
 mod config;
 mod drive;
 mod flash;
 mod ftl;
 mod host;
+mod layout;
+mod ops;
 mod optional_part;
 mod recovery;
 mod reliability;
@@ -220,23 +223,20 @@ mod workbench;
 mod zones;
 
 pub use config::{
-    Allocation, Arbitration, BufferPlaces, Cached, Config, Isolation, MappingCacheConfig, ParityConfig,
-    SlcCacheConfig, Translator, Unwritten, ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, Cached, Config, ErrorsConfig, Isolation, MappingCacheConfig,
+    ParityConfig, SlcCacheConfig, Translator, Unwritten, ZonesConfig,
 };
-pub use reliability::ageing::ErrorsConfig;
 
-use buffer::slc_cache::SlcCache;
 use drive::Ssd;
-use flash::geometry::Geometry;
-use ftl::allocation::handles::Handles;
-use ftl::allocation::plane_allocation::PlaneAllocation;
 use ftl::array::{Array, Rules};
-use ftl::blocks::{Blocks, Durability};
-use ftl::mapping::cache::MappingCache;
-use ftl::mapping::cached_entries::CachedEntries;
-use ftl::mapping::cached_pages::CachedPages;
+use ftl::mapping_cache::{CachedEntries, CachedPages, MappingCache};
 use ftl::paged::Paged;
+use ftl::parts::blocks::{Blocks, Durability};
+use ftl::parts::handles::Handles;
+use ftl::parts::plane_allocation::PlaneAllocation;
+use ftl::parts::slc_cache::SlcCache;
 use host::Host;
+use layout::geometry::Geometry;
 use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
 use nacre_controller::cleaning;
 use nacre_device::{Builder, DeviceFamily, EventRoom};

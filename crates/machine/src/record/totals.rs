@@ -83,7 +83,8 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
 
 /// The settings of a device, and of the parts in its slots, that would be energies or powers and were left out.
 fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String> {
-    let is_given = |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path && !resolved.is_off);
+    let is_given =
+        |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path && !resolved.is_off);
     let mut paths = Vec::new();
     let mut left = vec![(report.path.clone(), Rooms::new().descriptor("device", report.kind))];
     while let Some((at, descriptor)) = left.pop() {

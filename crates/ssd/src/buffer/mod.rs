@@ -1,4 +1,3 @@
-//! What the host writes first: the write buffer, and cells with one bit.
+//! The write buffer.
 
 pub(crate) mod places;
-pub(crate) mod slc_cache;

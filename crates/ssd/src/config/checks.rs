@@ -1,11 +1,10 @@
 //! What a configuration has to keep so that it can be a drive.
 
+use crate::config::OPEN;
 use crate::config::check_sizes::{check_buffer, check_cache, check_cache_size, check_slc_size};
 use crate::config::percent;
+use crate::config::tenants_places;
 use crate::config::{Allocation, Config, Isolation, LETTERS};
-use crate::ftl::gc::idle::OPEN;
-use crate::host::tenants_places;
-use crate::zones;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -113,7 +112,7 @@ fn check_drive(config: &Config, reader: &mut Reader<'_>) {
     check_buffer(config, reader);
     check_slc_size(config, reader);
     check_cache_size(config, reader);
-    zones::check(config, reader);
+    crate::config::zone_checks::check(config, reader);
     let kept = config.reserve + config.superblocks_of_handles() + 2;
     if kept > config.blocks {
         let problem =

@@ -2,19 +2,21 @@
 
 mod check_sizes;
 mod checks;
+mod errors;
 mod mapping_cache;
 mod parity;
 mod share;
 mod shares;
+mod zone_checks;
 mod zones;
 
 pub(crate) use checks::share_problem;
+pub use errors::ErrorsConfig;
 pub use mapping_cache::{Cached, MappingCacheConfig};
 pub use parity::ParityConfig;
 pub(crate) use shares::percent;
 pub use zones::ZonesConfig;
 
-use crate::reliability::ageing::ErrorsConfig;
 use nacre_config::{Choice, Configuration, Slot};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::host_interface::HostInterfaceFamily;
@@ -442,4 +444,14 @@ impl Config {
             Allocation::Dynamic => handles,
         }
     }
+}
+
+/// Superblocks that may be being filled.
+pub(crate) const OPEN: u32 = 3;
+
+/// The share of each tenant in `depth` places, rounded down, and one at least.
+pub(crate) fn tenants_places(depth: u32, shares: &[u32]) -> Vec<u32> {
+    let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
+    let part = |&share: &u32| ((u64::from(depth) * u64::from(share) / sum) as u32).max(1);
+    shares.iter().map(part).collect()
 }

@@ -1,7 +1,7 @@
 //! Requests in progress, and the parts of those that read the flash.
 
 use crate::flash::backend::ReadTimes;
-use crate::flash::geometry::{Cells, Spot};
+use crate::ftl::translation::Found;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Status, Time};
@@ -57,24 +57,6 @@ impl PartTimes {
         self.sense += next.sense;
         self.transfer += next.transfer;
         self.correct += next.correct;
-    }
-}
-
-/// Where units lie that one operation holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(crate) struct Found {
-    /// `u32::MAX` if they were never written.
-    pub(crate) superblock: u32,
-    pub(crate) operation: u32,
-    pub(crate) spot: Spot,
-    /// Whether they have not left the write buffer for the flash.
-    pub(crate) is_held: bool,
-}
-
-impl Default for Found {
-    fn default() -> Found {
-        let spot = Spot { die: 0, page: 0, cells: Cells::Full };
-        Found { superblock: u32::MAX, operation: 0, spot, is_held: false }
     }
 }
 

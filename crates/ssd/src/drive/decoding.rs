@@ -1,10 +1,11 @@
 //! Pages that were read from a drive whose bits go wrong: decoded, sensed again, rebuilt from the others of their stripe.
 
 use super::{Event, Ssd};
-use crate::drive::active::{Found, Other, Part, PartTimes, Target};
+use crate::drive::active::{Other, Part, PartTimes, Target};
+use crate::ftl::translation::Found;
 use crate::ftl::translation::Translation;
+use crate::layout::members::Member;
 use crate::reliability::errors::Sensing;
-use crate::reliability::parity::members::Member;
 
 impl<T: Translation> Ssd<T> {
     /// The page of `part` is there, for the first time or again.

@@ -1,9 +1,10 @@
 //! Requests whose mappings are in flash wait until these are read.
 
 use super::Ssd;
-use crate::drive::active::{Found, Part, Target};
+use crate::drive::active::{Part, Target};
 use crate::flash::backend::HostRead;
 use crate::flash::command::Owner;
+use crate::ftl::translation::Found;
 use crate::ftl::translation::{Mapping, Translation};
 use nacre_kernel::{Activity, Op};
 

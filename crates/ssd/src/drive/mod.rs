@@ -1,23 +1,21 @@
 //! The drive: a host's way, a translation layer and flash, and the requests in progress between them.
 
 pub(crate) mod active;
-pub(crate) mod book;
 mod completing;
 mod decoding;
 mod device;
-pub(crate) mod history;
 mod lookups;
 mod reading;
 pub(crate) mod report;
 mod writing;
 
+use crate::book::Book;
 use crate::config::Config;
 use crate::flash::backend::{Backend, Done};
 use crate::ftl::translation::Translation;
 use crate::host::Host;
 use crate::recovery::outage::Outage;
 use active::{Active, Part};
-use book::Book;
 use nacre_kernel::event::{Agenda, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{ComponentId, Time};

@@ -2,9 +2,10 @@
 
 use super::Ssd;
 use crate::config::Unwritten;
-use crate::drive::active::{Found, Part, PartTimes, Target};
+use crate::drive::active::{Part, PartTimes, Target};
 use crate::flash::backend::{HostRead, ReadTimes};
 use crate::flash::command::Owner;
+use crate::ftl::translation::Found;
 use crate::ftl::translation::Translation;
 use nacre_kernel::{Activity, Time};
 

@@ -1,19 +1,12 @@
 //! What the drive did, as its report.
 
+use crate::book::Book;
 use crate::config::Config;
-use crate::drive::book::Book;
 use crate::flash::backend::Backend;
-use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::frontier::NOBODY;
-use crate::ftl::array::{Array, Programs};
-use crate::ftl::blocks::Blocks;
 use crate::ftl::translation::Translation;
 use crate::host::Host;
-use nacre_kernel::{
-    Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear,
-};
-use nacre_media::flash::{Flash, Operation};
-use nacre_media::store::Store;
+use nacre_kernel::{Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear};
+use nacre_media::flash::Operation;
 
 /// What a report is made from, beside the translation layer.
 pub(crate) struct Parts<'a> {
@@ -55,62 +48,6 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
     }
 }
 
-/// What was programmed and erased since measuring began.
-pub(crate) fn wear<S: Store>(
-    book: &Book,
-    now: &Programs,
-    flash: &Flash<S>,
-    blocks: &Blocks,
-    geometry: &Geometry,
-    config: &Config,
-) -> Wear {
-    let before = &book.programs_before;
-    Wear {
-        host: now.host - before.host,
-        cleaned: now.cleaned - before.cleaned,
-        levelled: now.levelled - before.levelled,
-        metadata: now.mapping - before.mapping,
-        padding: now.padding - before.padding,
-        erases: (flash.erases() - book.erases_before) * u64::from(geometry.blocks_per_superblock()),
-        block_erases: blocks.erases().to_vec(),
-        endurance: config.nand.endurance,
-        worn_out_at: None,
-        row_programs: None,
-        valid: None,
-    }
-}
-
-/// Units that can be programmed until fewer than `needed` superblocks of a region are left, those of parity included.
-/// Superblocks wear as they did so far; with `wear_spread`, which evens that out in the long run, alike.
-pub(crate) fn life<S: Store>(
-    config: &Config,
-    (flash, blocks): (&Flash<S>, &Blocks),
-    geometry: &Geometry,
-    needed: u32,
-) -> Option<f64> {
-    let superblocks = u64::from(config.blocks) * u64::from(geometry.regions);
-    let units = (config.raw_bytes() / config.unit.0 / superblocks) as f64;
-    let erases: Vec<f64> = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
-    let rates = if config.wear_spread > 0 { vec![1.0; erases.len()] } else { rates(&erases) };
-    Some(blocks.life(&rates, needed, config.factory_bad.0)? * units)
-}
-
-/// The least rate of a superblock: one that was never erased will be.
-const RATE_MIN: f64 = 0.01;
-
-/// How often each superblock is erased, by the mean. Of how far apart the counts are, chance alone makes as much as in a
-/// Poisson process; only the rest is taken to last.
-fn rates(erases: &[f64]) -> Vec<f64> {
-    let count = erases.len() as f64;
-    let mean = erases.iter().sum::<f64>() / count;
-    let variance = erases.iter().map(|erases| (erases - mean) * (erases - mean)).sum::<f64>() / count;
-    if variance <= mean {
-        return vec![1.0; erases.len()];
-    }
-    let lasting = ((variance - mean) / variance).sqrt();
-    erases.iter().map(|erases| (1.0 + (erases / mean - 1.0) * lasting).max(RATE_MIN)).collect()
-}
-
 /// Units that can be programmed in its life over units programmed a day.
 fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let (life, programs) = (life?, wear.programs());
@@ -141,19 +78,6 @@ fn resources(parts: &Parts<'_>, wear: &Wear, parity: u64) -> Vec<Resource> {
     resources
 }
 
-/// How often each superblock was erased, and what became of the blocks.
-pub(crate) fn block_columns<S: Store>(flash: &Flash<S>, blocks: &Blocks) -> [Column; 5] {
-    let column = |name, value: f64| Column { name, values: vec![value] };
-    let erases = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
-    [
-        Column { name: "superblocks.erases", values: erases },
-        column("blocks_by_state.bad_from_start", f64::from(blocks.bad)),
-        column("blocks_by_state.worn_out", f64::from(blocks.retired)),
-        column("blocks_by_state.spare", blocks.spare_count() as f64),
-        column("blocks_by_state.superblocks_usable", blocks.usable_counts().map(f64::from).sum()),
-    ]
-}
-
 /// When a drive could be written no more, and how many bytes it had taken in by then.
 fn end_of_life_columns(end: Option<(Time, u64)>) -> Vec<Column> {
     let column = |name, value: f64| Column { name, values: vec![value] };
@@ -161,61 +85,4 @@ fn end_of_life_columns(end: Option<(Time, u64)>) -> Vec<Column> {
         [column("end_of_life.time_s", time.as_secs_f64()), column("end_of_life.host_bytes", bytes as f64)]
     };
     end.into_iter().flat_map(columns).collect()
-}
-
-/// The counters of a drive with a page mapping.
-pub(crate) fn paged_counters<S: Store>(
-    array: &Array<S>,
-    book: &Book,
-    flash: &Backend,
-) -> Vec<(&'static str, u64)> {
-    let (now, before) = (&array.programs, &book.programs_before);
-    let [reads, programs, erases, suspensions] = flash.flash_counters();
-    let mut counters = book.host.counters();
-    counters.extend([
-        ("units_host", now.host - before.host),
-        ("units_cleaned", now.cleaned - before.cleaned),
-        ("units_mapping", now.mapping - before.mapping),
-        ("units_levelled", now.levelled - before.levelled),
-        ("units_padding", now.padding - before.padding),
-        ("units_coalesced", now.coalesced - before.coalesced),
-        ("cleanings", now.cleanings - before.cleanings),
-        ("wear_levellings", now.levellings - before.levellings),
-        reads,
-        ("copy_reads", flash.counts.copy_reads),
-        ("mapping_reads", flash.die_charges.counted(Operation::Read as usize, Activity::Translate)),
-        programs,
-        erases,
-        suspensions,
-        ("buffer_hits", book.buffer_hits),
-        ("unwritten_reads", book.unwritten_reads),
-        ("units_trimmed", book.trimmed),
-        ("partial_writes", book.partial_writes),
-        ("mapping_lookups", book.lookups),
-        ("mapping_misses", book.misses),
-        ("refused_writes", book.refused_writes),
-    ]);
-    counters.extend(book.recovery_counters());
-    counters.extend(array.parity.0.iter().map(|parity| ("units_parity", parity.measured())));
-    counters.extend(flash.errors.0.iter().flat_map(|errors| errors.counters()));
-    counters.extend(flash.errors.0.iter().flat_map(|errors| errors.rebuild_counters()));
-    counters
-}
-
-/// The columns of a drive with a page mapping that holds so many valid units.
-pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Column> {
-    let units = f64::from(array.geometry.units_per_superblock);
-    // A superblock that is erased, or given up, has no place and nothing live.
-    let live =
-        |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
-    let column = |name, value: f64| Column { name, values: vec![value] };
-    let mut columns = vec![Column {
-        name: "superblocks.live_share",
-        values: array.place_of.iter().map(|place| live(place) / units).collect(),
-    }];
-    columns.extend(block_columns(&array.flash, &array.blocks));
-    columns.extend(array.handles.columns());
-    columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
-    columns.push(column("space.live_units", valid as f64));
-    columns
 }

@@ -4,7 +4,5 @@ pub(crate) mod backend;
 pub(crate) mod channel;
 pub(crate) mod command;
 pub(crate) mod die;
-pub(crate) mod divisor;
-pub(crate) mod geometry;
 pub(crate) mod prerequisites;
 pub(crate) mod timing;

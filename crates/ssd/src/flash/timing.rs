@@ -1,8 +1,8 @@
 //! How long operations of the flash take.
 
 use crate::config::Config;
-use crate::flash::geometry::{Cells, Geometry, Spot};
-use crate::ftl::flash_ops::Cause;
+use crate::layout::geometry::{Cells, Geometry, Spot};
+use crate::ops::Cause;
 use nacre_kernel::{Bandwidth, Request, Time};
 
 /// How long operations take, and how a die works.

@@ -5,39 +5,26 @@
 //! Four bytes say where each logical unit is, four bytes and a bit whose each physical unit is; all arrays
 //! are flat and zero until touched, so that memory follows what was written.
 
-use crate::buffer::slc_cache::SlcCache;
-use crate::flash::geometry::{Cells, Geometry, Spot};
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
-use crate::ftl::allocation::handles::Handles;
-use crate::ftl::allocation::plane_allocation::PlaneAllocation;
-use crate::ftl::allocation::regions::{Region, partitions_by_region};
-use crate::ftl::blocks::Blocks;
-use crate::ftl::flash_ops::{Cause, FlashOps};
-use crate::ftl::mapping::cache::MappingCache;
+use crate::book::Programs;
+use crate::ftl::mapping_cache::MappingCache;
+use crate::ftl::parts::blocks::Blocks;
+use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::ftl::parts::handles::Handles;
+use crate::ftl::parts::plane_allocation::PlaneAllocation;
+use crate::ftl::parts::regions::{Region, partitions_by_region};
+use crate::ftl::parts::slc_cache::SlcCache;
+use crate::layout::geometry::{Cells, Geometry, Spot};
+use crate::layout::stripes::ParityUnits;
+use crate::ops::{Cause, FlashOps};
 use crate::optional_part::OptionalPart;
 use crate::recovery::spare_area::SpareArea;
-use crate::reliability::parity::stripes::ParityUnits;
 use nacre_controller::cleaning::{Cleaner, Partition, Place};
-use nacre_kernel::state::{State, Value};
+use nacre_kernel::state::State;
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 
 /// Units the host programs between two looks at what cleaning has to do.
 const PACE: u32 = 64;
-/// Units programmed by cause, and what was done, since the first day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(crate) struct Programs {
-    pub(crate) host: u64,
-    pub(crate) cleaned: u64,
-    pub(crate) levelled: u64,
-    pub(crate) mapping: u64,
-    pub(crate) padding: u64,
-    /// Units of the host that changed in the write buffer before they were programmed.
-    pub(crate) coalesced: u64,
-    pub(crate) cleanings: u64,
-    pub(crate) levellings: u64,
-}
-
 /// How the array is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {

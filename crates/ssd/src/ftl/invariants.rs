@@ -1,7 +1,8 @@
 //! What always holds of the tables of a drive.
 
-use crate::ftl::allocation::frontier::NOBODY;
-use crate::ftl::array::{Array, Programs};
+use crate::book::Programs;
+use crate::ftl::array::Array;
+use crate::ftl::parts::frontier::NOBODY;
 use nacre_media::store::Store;
 
 /// Units of a mapping that are read to check the books, however few were written: 1 GiB of it.

@@ -1,17 +1,18 @@
 //! A page mapping: every unit of the host's data lies anywhere, and a table says where.
 
+use crate::book::Book;
 use crate::config::{Config, Unwritten};
-use crate::drive::active::Found;
-use crate::drive::book::Book;
-use crate::drive::history::History;
-use crate::drive::report;
 use crate::flash::backend::Backend;
-use crate::flash::geometry::{Cells, Geometry};
-use crate::ftl::allocation::frontier::NOBODY;
+use crate::flash::backend::Held;
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::Untimed;
-use crate::ftl::mapping::cache::Lookup;
-use crate::ftl::translation::{Held, Mapping, Outcome, Translation, Written};
+use crate::ftl::history::History;
+use crate::ftl::mapping_cache::Lookup;
+use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::report;
+use crate::ftl::translation::Found;
+use crate::ftl::translation::{Mapping, Outcome, Translation, Written};
+use crate::layout::geometry::{Cells, Geometry};
+use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
 use crate::recovery::{scan, versions::Version, versions::Versions};
 use nacre_kernel::state::State;

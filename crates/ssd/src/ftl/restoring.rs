@@ -1,7 +1,7 @@
 //! What a restored drive checks: every number in its tables is of this drive.
 
-use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::array::Array;
+use crate::ftl::parts::frontier::NOBODY;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

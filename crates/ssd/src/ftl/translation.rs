@@ -1,14 +1,31 @@
 //! What a drive asks of its translation layer: a page mapping, or zones.
 
-use crate::drive::active::Found;
-use crate::drive::book::Book;
-use crate::flash::backend::Backend;
-use crate::flash::geometry::{Cells, Geometry};
+use crate::book::Book;
+use crate::flash::backend::{Backend, Held};
+use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::recovery::outage::Outage;
 use nacre_kernel::event::Payload;
-use nacre_kernel::state::State;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone};
 use std::ops::Range;
+
+/// Where units lie that one operation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(crate) struct Found {
+    /// `u32::MAX` if they were never written.
+    pub(crate) superblock: u32,
+    pub(crate) operation: u32,
+    pub(crate) spot: Spot,
+    /// Whether they have not left the write buffer for the flash.
+    pub(crate) is_held: bool,
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        let spot = Spot { die: 0, page: 0, cells: Cells::Full };
+        Found { superblock: u32::MAX, operation: 0, spot, is_held: false }
+    }
+}
 
 /// Where the mapping of a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,17 +57,6 @@ pub(crate) struct Written<'a> {
     pub(crate) number: u32,
     pub(crate) request: &'a Request,
     pub(crate) data: &'a Payload,
-}
-
-/// What is left of a power loss until the power is back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
-    /// Operations, full or not, that the buffer held.
-    pub(crate) operations: u64,
-    /// Stripes that end with one of them.
-    pub(crate) parities: u64,
-    /// How often the die that has most of them programs one.
-    pub(crate) rounds: u64,
 }
 
 /// A translation layer.

@@ -5,8 +5,6 @@
 
 mod queues;
 
-pub(crate) use queues::tenants_places;
-
 use crate::config::{Config, Translator};
 use nacre_config::Families;
 use nacre_controller::host_interface::events::{self, Cpus, HostPort, Leg, Part, Plain, Spent};

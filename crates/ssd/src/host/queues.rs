@@ -1,6 +1,6 @@
 //! How many requests the drive works on at one time: of all tenants together, or of each.
 
-use crate::config::Config;
+use crate::config::{Config, tenants_places};
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
@@ -76,11 +76,4 @@ fn places(config: &Config) -> Vec<u32> {
     let left = depth - places.iter().sum::<u32>();
     places.iter_mut().take(left as usize).for_each(|places| *places += 1);
     places
-}
-
-/// The share of each tenant in `depth` places, rounded down, and one at least.
-pub(crate) fn tenants_places(depth: u32, shares: &[u32]) -> Vec<u32> {
-    let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
-    let part = |&share: &u32| ((u64::from(depth) * u64::from(share) / sum) as u32).max(1);
-    shares.iter().map(part).collect()
 }

@@ -1,8 +1,6 @@
-//! Loss of power and recovery.
+//! What a power loss leaves behind, and what recovery reads.
 
-mod falling_back;
 pub(crate) mod outage;
 pub(crate) mod scan;
 pub(crate) mod spare_area;
 pub(crate) mod versions;
-mod word_lines;

@@ -1,6 +1,6 @@
 //! What is known of losses of power.
 
-use crate::drive::book::Book;
+use crate::book::Book;
 use crate::flash::backend::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Recovery, Time};

@@ -1,6 +1,4 @@
-//! Bits that go wrong, and what is done about them: codes, read retries, parity, refresh.
+//! Bits that go wrong, and what codes make of them.
 
 pub(crate) mod ageing;
 pub(crate) mod errors;
-pub(crate) mod parity;
-mod refresh;

@@ -2,8 +2,8 @@
 
 use super::array::small;
 use super::*;
-use crate::flash::geometry::Cells;
-use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::layout::geometry::Cells;
+use crate::ops::{Cause, FlashOps};
 use nacre_testkit::cleaning_laws as laws;
 
 /// Two channels of two dies of two planes, where the flash is the bound.

@@ -1,15 +1,15 @@
 //! The array against a naive memory: every unit reads as what was written to it last.
 
 use super::*;
-use crate::buffer::slc_cache::SlcCache;
-use crate::flash::geometry::{Cells, Geometry};
-use crate::ftl::allocation::handles::Handles;
-use crate::ftl::allocation::plane_allocation::PlaneAllocation;
 use crate::ftl::array::{Array, Rules};
-use crate::ftl::blocks::{Blocks, Durability};
-use crate::ftl::flash_ops::{Cause, FlashOps, Untimed};
-use crate::ftl::mapping::cache::{Lookup, MappingCache};
-use crate::ftl::mapping::cached_pages::CachedPages;
+use crate::ftl::mapping_cache::CachedPages;
+use crate::ftl::mapping_cache::{Lookup, MappingCache};
+use crate::ftl::parts::blocks::{Blocks, Durability};
+use crate::ftl::parts::handles::Handles;
+use crate::ftl::parts::plane_allocation::PlaneAllocation;
+use crate::ftl::parts::slc_cache::SlcCache;
+use crate::layout::geometry::{Cells, Geometry};
+use crate::ops::{Cause, FlashOps, Untimed};
 use nacre_controller::cleaning;
 use nacre_media::store::{Memory, Store};
 

@@ -1,8 +1,8 @@
 //! The mapping table in flash, of which a part is cached.
 
 use super::*;
-use crate::ftl::mapping::cache::{Lookup, MappingCache};
-use crate::ftl::mapping::cached_pages::CachedPages;
+use crate::ftl::mapping_cache::CachedPages;
+use crate::ftl::mapping_cache::{Lookup, MappingCache};
 
 #[test]
 fn the_page_used_longest_ago_leaves_and_is_programmed_if_it_was_changed() {

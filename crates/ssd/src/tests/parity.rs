@@ -3,8 +3,8 @@
 use super::array::small;
 use super::driven::driven_with_bytes;
 use super::*;
-use crate::flash::geometry::Cells;
-use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::layout::geometry::Cells;
+use crate::ops::{Cause, FlashOps};
 use nacre_kernel::{Recovery, Status};
 use std::collections::BTreeMap;
 

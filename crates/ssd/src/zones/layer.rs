@@ -1,18 +1,20 @@
 //! Zones as the translation layer of a drive.
 
+use crate::book::Book;
 use crate::config::Config;
-use crate::drive::active::Found;
-use crate::drive::book::Book;
-use crate::drive::report::{block_columns, life, wear};
 use crate::flash::backend::Backend;
-use crate::flash::geometry::Geometry;
-use crate::ftl::flash_ops::Untimed;
-use crate::ftl::translation::{Held, Outcome, Translation, Written};
+use crate::flash::backend::Held;
+use crate::ftl::report::{block_columns, life, wear};
+use crate::ftl::translation::Found;
+use crate::ftl::translation::{Outcome, Translation, Written};
+use crate::layout::geometry::Geometry;
+use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
 use crate::recovery::scan::{reading, reading_spare};
 use crate::zones::refusal::Refusal;
+use crate::zones::report::Tally;
 use crate::zones::table::{Phase, ZoneTable};
-use nacre_kernel::state::{State, Value};
+use nacre_kernel::state::State;
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone};
 use nacre_media::store::Store;
 use std::ops::Range;
@@ -25,17 +27,6 @@ pub(crate) struct Zones<S> {
     config: Config,
     table: ZoneTable<S>,
     tally: Tally,
-}
-
-/// What was done with zones since measuring began.
-#[derive(Clone, Copy, Debug, Default, Value)]
-pub(super) struct Tally {
-    /// Of zones that held something.
-    pub(super) resets: u64,
-    pub(super) finishes: u64,
-    /// Trims of parts of zones, which do nothing.
-    pub(super) trims_of_parts: u64,
-    pub(super) refused: [u64; Refusal::COUNT],
 }
 
 impl<S: Store> Zones<S> {

@@ -1,12 +1,10 @@
 //! Zones: a host interface that is written in order, and maps zones in place of pages.
 
-mod checks;
 mod layer;
 mod refusal;
 mod report;
 mod restoring;
 mod table;
 
-pub(crate) use checks::check;
 pub(crate) use layer::Zones;
 pub(crate) use table::ZoneTable;

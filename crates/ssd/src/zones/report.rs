@@ -1,12 +1,23 @@
 //! What zones did, as counters and columns.
 
-use super::layer::Tally;
-use crate::drive::book::Book;
+use crate::book::Book;
 use crate::flash::backend::Backend;
 use crate::zones::refusal::Refusal;
 use crate::zones::table::ZoneTable;
 use nacre_kernel::Column;
+use nacre_kernel::state::Value;
 use nacre_media::store::Store;
+
+/// What was done with zones since measuring began.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Tally {
+    /// Of zones that held something.
+    pub(super) resets: u64,
+    pub(super) finishes: u64,
+    /// Trims of parts of zones, which do nothing.
+    pub(super) trims_of_parts: u64,
+    pub(super) refused: [u64; Refusal::COUNT],
+}
 
 /// What was done since measuring began.
 pub(super) fn counters<S: Store>(

@@ -1,6 +1,6 @@
 //! What becomes of the table when the power fails, and what a restored one checks.
 
-use crate::ftl::allocation::frontier::NOBODY;
+use crate::ftl::parts::frontier::NOBODY;
 use crate::zones::table::{Phase, ZoneTable};
 use nacre_media::store::Store;
 

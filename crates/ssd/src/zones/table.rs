@@ -3,14 +3,14 @@
 //! It knows no time: what the flash has to do is told to a [`FlashOps`]. The superblocks of a zone are filled one after the
 //! other, so that a few numbers for each zone say where every unit is.
 
+use crate::book::Programs;
 use crate::config::Config;
 use crate::config::ZonesConfig;
-use crate::flash::divisor::Divisor;
-use crate::flash::geometry::{Cells, Geometry};
-use crate::ftl::allocation::frontier::NOBODY;
-use crate::ftl::array::Programs;
-use crate::ftl::blocks::Blocks;
-use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::ftl::parts::blocks::Blocks;
+use crate::ftl::parts::frontier::NOBODY;
+use crate::layout::divisor::Divisor;
+use crate::layout::geometry::{Cells, Geometry};
+use crate::ops::{Cause, FlashOps};
 use crate::zones::refusal::Refusal;
 use nacre_kernel::Zone;
 use nacre_kernel::state::{State, Value};

@@ -3,8 +3,8 @@
 use super::Backend;
 use crate::flash::command::{Command, Kind, NONE, Owner};
 use crate::flash::die::Parked;
-use crate::flash::geometry::{Cells, Spot};
-use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
+use crate::layout::geometry::{Cells, Spot};
+use crate::ops::{Cause, Copied, FlashOps};
 use crate::reliability::errors::Sensing;
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Block;

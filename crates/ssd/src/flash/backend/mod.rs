@@ -1,6 +1,6 @@
 //! The flash back end: channels and dies, what waits for them, and what happens when.
 //!
-//! The translation layer issues commands ([`FlashOps`](crate::ftl::flash_ops::FlashOps)); each waits at its die.
+//! The translation layer issues commands ([`FlashOps`](crate::ops::FlashOps)); each waits at its die.
 //! What a die does next is decided when its array is free, and what crosses a channel when the channel is free
 //! ([`deciding`]).
 
@@ -13,16 +13,16 @@ mod tests;
 mod turns;
 
 pub(crate) use issuing::HostRead;
-pub(crate) use power::Unfinished;
+pub(crate) use power::{Held, Unfinished};
 
 use crate::buffer::places::Places;
 use crate::config::{Arbitration, Config};
 use crate::flash::channel::Channel;
 use crate::flash::command::{Command, Owner};
 use crate::flash::die::Die;
-use crate::flash::geometry::Geometry;
 use crate::flash::prerequisites::Prerequisites;
 use crate::flash::timing::Timing;
+use crate::layout::geometry::Geometry;
 use crate::optional_part::OptionalPart;
 use crate::reliability::errors::Errors;
 use nacre_kernel::event::{Agenda, Slab, Timers};

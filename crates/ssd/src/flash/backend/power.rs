@@ -7,7 +7,6 @@ use super::Backend;
 use crate::flash::channel::{Channel, Crossing};
 use crate::flash::command::{Kind, NONE};
 use crate::flash::die::{Die, Phase};
-use crate::ftl::translation::Held;
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
 
@@ -19,6 +18,17 @@ pub(crate) struct Unfinished {
     /// On the die that has most of them.
     pub(crate) most_programs: u64,
     pub(crate) most_erases: u64,
+}
+
+/// What is left of a power loss until the power is back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// Operations, full or not, that the buffer held.
+    pub(crate) operations: u64,
+    /// Stripes that end with one of them.
+    pub(crate) parities: u64,
+    /// How often the die that has most of them programs one.
+    pub(crate) rounds: u64,
 }
 
 impl Backend {

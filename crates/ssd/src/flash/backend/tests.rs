@@ -3,8 +3,8 @@
 use super::{Backend, Done};
 use crate::flash::channel::Crossing;
 use crate::flash::command::{NONE, Owner};
-use crate::flash::geometry::{Cells, Geometry, Spot};
-use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::layout::geometry::{Cells, Geometry, Spot};
+use crate::ops::{Cause, FlashOps};
 use crate::reliability::errors::Sensing;
 use crate::tests::{config, random};
 use nacre_kernel::{Activity, Time};

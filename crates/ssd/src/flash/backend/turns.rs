@@ -1,7 +1,7 @@
 //! Turns: erases, and programs, that are under way on no more than so many dies.
 
 use crate::config::Config;
-use crate::flash::geometry::Geometry;
+use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 use std::collections::{BTreeSet, VecDeque};
 

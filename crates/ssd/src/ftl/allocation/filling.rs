@@ -1,9 +1,9 @@
 //! What fills the frontiers.
 
-use crate::flash::geometry::Cells;
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::{Cause, FlashOps, Untimed};
+use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::layout::geometry::Cells;
+use crate::ops::{Cause, FlashOps, Untimed};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

@@ -1,10 +1,10 @@
 //! What belongs to which region, and which plane takes a page where each is filled by itself.
 
-use crate::flash::geometry::Geometry;
+use crate::config::OPEN;
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::FlashOps;
-use crate::ftl::gc::emptying::Relocation;
-use crate::ftl::gc::idle::OPEN;
+use crate::ftl::parts::emptying::Relocation;
+use crate::layout::geometry::Geometry;
+use crate::ops::FlashOps;
 use nacre_media::store::Store;
 use std::ops::Range;
 

@@ -1,11 +1,9 @@
 //! Cleaning while the host is quiet, up to a soft threshold. A request of the host stops it.
 
+use crate::config::OPEN;
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::FlashOps;
+use crate::ops::FlashOps;
 use nacre_media::store::Store;
-
-/// Superblocks that may be being filled.
-pub(crate) const OPEN: u32 = 3;
 
 impl<S: Store> Array<S> {
     /// Whether fewer superblocks of a region are erased than are wanted, and so many can be.

@@ -1,6 +1,6 @@
 //! Garbage collection: live data leaves superblocks, which are erased then.
 
-pub(crate) mod emptying;
-pub(crate) mod idle;
+mod idle;
+mod refresh;
 pub(crate) mod relocation;
 mod wear_leveling;

@@ -4,11 +4,11 @@
 //! erased when the host has used up what cleaning it gains. The victim keeps its place until then. Data of the host and
 //! data that moves fill superblocks of their own.
 
-use crate::ftl::allocation::frontier::NOBODY;
-use crate::ftl::allocation::regions::Region;
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::{Cause, Copied, FlashOps};
-use crate::ftl::gc::emptying::{Reading, Relocation};
+use crate::ftl::parts::emptying::{Reading, Relocation};
+use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::regions::Region;
+use crate::ops::{Cause, Copied, FlashOps};
 use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
 use nacre_media::store::Store;
 use prefetch_index::prefetch_index;

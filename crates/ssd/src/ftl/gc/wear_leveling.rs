@@ -5,8 +5,8 @@
 //! data moves into the erased superblock with the most erases, and the young one joins the others.
 
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::{Cause, FlashOps};
 use crate::ftl::gc::relocation::LAST;
+use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

@@ -1,8 +1,4 @@
-//! The mapping table in flash, and the part of it that is in DRAM.
+//! What a mapping table in flash costs: its pages move and are programmed like data.
 
-pub(crate) mod cache;
-pub(crate) mod cached_entries;
-pub(crate) mod cached_pages;
 mod moved;
 mod planes;
-mod recency;

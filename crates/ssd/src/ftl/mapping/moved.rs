@@ -1,8 +1,8 @@
 //! What the mapping table in flash costs the array: its pages move and are programmed like data.
 
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::{Cause, FlashOps};
 use crate::ftl::gc::relocation::LAST;
+use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

@@ -1,8 +1,8 @@
 //! The mapping table in flash where planes are filled by themselves: its pages lie in the planes as data does.
 
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::FlashOps;
 use crate::ftl::gc::relocation::LAST;
+use crate::ops::FlashOps;
 use nacre_media::store::Store;
 
 /// The placement handle beside whose data pages of the table lie.

@@ -1,7 +1,7 @@
 //! Wrong bits of what the drive itself reads to copy it.
 
 use super::{Errors, Sensing};
-use crate::ftl::flash_ops::Copied;
+use crate::ops::Copied;
 use nacre_kernel::Time;
 use nacre_media::flash::Block;
 

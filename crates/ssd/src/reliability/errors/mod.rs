@@ -11,7 +11,7 @@ mod setup;
 
 pub(crate) use setup::build;
 
-use crate::flash::geometry::{Cells, Geometry};
+use crate::layout::geometry::{Cells, Geometry};
 use crate::optional_part::OptionalPart;
 use crate::reliability::ageing::Law;
 use carried::Carried;

@@ -1,8 +1,8 @@
 //! Wrong bits of the others of a stripe, from which a unit is rebuilt.
 
 use super::{Errors, Sensing};
-use crate::flash::geometry::Cells;
-use crate::reliability::parity::members::Member;
+use crate::layout::geometry::Cells;
+use crate::layout::members::Member;
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 

@@ -2,7 +2,7 @@
 
 use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
-use crate::flash::geometry::Geometry;
+use crate::layout::geometry::Geometry;
 use crate::optional_part::OptionalPart;
 use crate::reliability::ageing::Law;
 use nacre_config::{ErrorCode, Problem, Problems};

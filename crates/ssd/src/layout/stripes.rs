@@ -3,7 +3,7 @@
 //! With every row of dies the parity of a stripe moves on to the die before, so that all dies hold as much of it, and
 //! read as much data. Data operations are counted by themselves: their number says nothing of parity.
 
-use crate::flash::divisor::Divisor;
+use crate::layout::divisor::Divisor;
 use nacre_kernel::state::Value;
 
 /// How operations of a superblock are stripes.

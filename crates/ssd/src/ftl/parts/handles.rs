@@ -4,8 +4,8 @@
 //! of its own. Cleaning mixes the data of all handles, or keeps it apart.
 
 use crate::config::{Config, Isolation};
-use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
+use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::layout::geometry::Geometry;
 use nacre_kernel::Column;
 use nacre_kernel::state::State;
 

@@ -1,8 +1,8 @@
 //! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
 
 use crate::config::Config;
-use crate::flash::divisor::Divisor;
-use crate::reliability::parity::stripes::Stripes;
+use crate::layout::divisor::Divisor;
+use crate::layout::stripes::Stripes;
 use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;

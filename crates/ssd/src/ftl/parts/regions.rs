@@ -3,9 +3,9 @@
 //! A drive of superblocks over all dies is one region. Where pages are allocated by plane, each plane is one, and its
 //! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own.
 
-use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::frontier::NOBODY;
-use crate::ftl::gc::emptying::Relocation;
+use crate::ftl::parts::emptying::Relocation;
+use crate::ftl::parts::frontier::NOBODY;
+use crate::layout::geometry::Geometry;
 use nacre_controller::cleaning::Partition;
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;

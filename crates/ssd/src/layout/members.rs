@@ -1,6 +1,6 @@
 //! The members of a stripe: a unit is rebuilt from those in its place of the other operations.
 
-use crate::flash::geometry::Geometry;
+use crate::layout::geometry::Geometry;
 
 /// A unit of data or parity that another one of its stripe is rebuilt from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! What a drive counts for its report.
 
-use crate::ftl::array::Programs;
 use nacre_kernel::state::Value;
 use nacre_kernel::{HostCounts, Time};
 
@@ -45,4 +44,18 @@ impl Book {
             ("pages_scanned", self.pages_scanned),
         ]
     }
+}
+
+/// Units programmed by cause, and what was done, since the first day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(crate) struct Programs {
+    pub(crate) host: u64,
+    pub(crate) cleaned: u64,
+    pub(crate) levelled: u64,
+    pub(crate) mapping: u64,
+    pub(crate) padding: u64,
+    /// Units of the host that changed in the write buffer before they were programmed.
+    pub(crate) coalesced: u64,
+    pub(crate) cleanings: u64,
+    pub(crate) levellings: u64,
 }

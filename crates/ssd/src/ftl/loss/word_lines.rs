@@ -1,8 +1,8 @@
 //! Pages that share a word line: an interrupted program of one damages those that were programmed before it.
 
 use crate::flash::backend::Backend;
-use crate::flash::geometry::Cells;
 use crate::ftl::paged::Paged;
+use crate::layout::geometry::Cells;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 

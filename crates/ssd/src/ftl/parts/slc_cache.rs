@@ -4,7 +4,7 @@
 //! hold is moved to full cells when cleaning chooses them, which it does soon, since little is live in so much flash.
 
 use crate::config::Config;
-use crate::flash::geometry::{Cells, Geometry};
+use crate::layout::geometry::{Cells, Geometry};
 use nacre_kernel::state::State;
 
 /// The superblocks in that mode.

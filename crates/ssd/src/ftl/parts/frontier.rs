@@ -1,6 +1,6 @@
 //! Frontiers: the superblocks that are being filled.
 
-use crate::flash::geometry::{Cells, Geometry};
+use crate::layout::geometry::{Cells, Geometry};
 use nacre_kernel::state::Value;
 
 /// No superblock.

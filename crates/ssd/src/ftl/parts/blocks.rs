@@ -3,7 +3,7 @@
 //! A block that is worn out is replaced by a spare block of its plane. Where there is none, its superblock is
 //! given up, and the blocks of it that still work are spares from then on.
 
-use crate::flash::geometry::Geometry;
+use crate::layout::geometry::Geometry;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 

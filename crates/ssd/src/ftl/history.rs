@@ -1,6 +1,6 @@
 //! What cleaning cost over time, in bounded memory.
 
-use crate::ftl::array::Programs;
+use crate::book::Programs;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 

@@ -1,6 +1,6 @@
 //! What the flash has to do for a change of state, and why.
 
-use crate::flash::geometry::Cells;
+use crate::layout::geometry::Cells;
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 use nacre_media::flash::Block;

@@ -3,9 +3,9 @@
 //! Until then the drive keeps it beside the write buffer, one operation for each superblock that is being filled. A
 //! superblock that is closed before it is full ends with a shorter stripe.
 
-use crate::ftl::allocation::frontier::{Frontier, NOBODY};
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

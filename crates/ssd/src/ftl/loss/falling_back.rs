@@ -3,8 +3,8 @@
 //! A page whose program was cut holds nothing that can be read. The version before it is still on its own page, and
 //! recovery finds that one, since of those that can be read it has the largest sequence number.
 
-use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::array::Array;
+use crate::ftl::parts::frontier::NOBODY;
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A superblock that is being emptied, and how far that has come.
 
-use crate::flash::geometry::{Cells, Geometry};
-use crate::ftl::flash_ops::{Cause, FlashOps};
+use crate::layout::geometry::{Cells, Geometry};
+use crate::ops::{Cause, FlashOps};
 use nacre_kernel::state::Value;
 
 /// A superblock that is being emptied.

@@ -1,8 +1,8 @@
 //! Where a page of the host goes when each plane is filled by itself: by its address, or to the die that is free first.
 
 use crate::config::{Allocation, Config, LETTERS};
-use crate::flash::divisor::Divisor;
-use crate::flash::geometry::Geometry;
+use crate::layout::divisor::Divisor;
+use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 
 /// Which plane takes which page.

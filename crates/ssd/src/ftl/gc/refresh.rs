@@ -1,9 +1,9 @@
 //! Data moves to fresh cells before reads of its block have disturbed it too much.
 
-use crate::ftl::allocation::frontier::NOBODY;
 use crate::ftl::array::Array;
-use crate::ftl::flash_ops::{Cause, FlashOps};
 use crate::ftl::gc::relocation::LAST;
+use crate::ftl::parts::frontier::NOBODY;
+use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

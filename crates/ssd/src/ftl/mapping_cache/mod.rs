@@ -1,0 +1,10 @@
+//! The part of the mapping table in flash that is cached: whole pages, or single mappings.
+
+mod cache;
+mod cached_entries;
+mod cached_pages;
+mod recency;
+
+pub(crate) use cache::{Lookup, MappingCache};
+pub(crate) use cached_entries::CachedEntries;
+pub(crate) use cached_pages::CachedPages;

@@ -1,0 +1,9 @@
+//! What the tables of a drive are made of.
+
+pub(crate) mod blocks;
+pub(crate) mod emptying;
+pub(crate) mod frontier;
+pub(crate) mod handles;
+pub(crate) mod plane_allocation;
+pub(crate) mod regions;
+pub(crate) mod slc_cache;
