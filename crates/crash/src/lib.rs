@@ -22,7 +22,6 @@
 //! | [`media`] | bytes that outlive their device, go back, and go wrong on purpose |
 //! | [`report`] | what was found |
 
-mod asking;
 pub mod auditor;
 pub mod branches;
 mod contents;

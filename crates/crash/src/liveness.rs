@@ -1,7 +1,7 @@
 //! Behind a recovery, with faults over: the device does what it is asked, comes to rest, and keeps it.
 
-use crate::asking::Asking;
 use crate::auditor::Broken;
+use crate::life::asking::Asking;
 use crate::life::{LIVES_WITHIN, Life};
 use crate::reading::Answer;
 use crate::sequence::Loss;

@@ -3,9 +3,9 @@
 //! A stack whose medium is worn out loses what a cache of it can write nowhere. That is told where the read fails
 //! and the report counts a page that is lost; a read that fails without such a count is a finding.
 
-use crate::asking::{Asked, Asking, By};
 use crate::auditor::Broken;
 use crate::life::Life;
+use crate::life::asking::{Asked, Asking, By};
 use nacre_kernel::event::Payload;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, Status, Time};

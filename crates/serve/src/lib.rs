@@ -54,6 +54,7 @@ pub mod tally;
 pub mod tls;
 pub mod transport;
 
+mod asked;
 mod attend;
 mod awake;
 mod clients;

@@ -1,12 +1,14 @@
 //! The device under the wall clock: when each request is done, and what a loss of power takes.
 
+pub(crate) use crate::asked::{Answer, Payload, Ticket};
+pub use crate::asked::{HostRequest, Outcome, Since, TimedReply, Timing};
 use crate::outage::{Outage, io_error};
 use crate::transport::Transport;
 use crate::turnaround::Beyond;
-use nacre_image::{Image, ImageError};
+use nacre_image::Image;
 use nacre_kernel::event::{Completions, Payload as Bytes, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Completion, Op, Persistence, Span, Status, Time};
+use nacre_kernel::{Completion, Op, Persistence, Status, Time};
 use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
 use nacre_machine::record::{StackReport, stack_report};
 use nacre_memory::kept::Given;
@@ -19,109 +21,6 @@ use std::time::{Duration, Instant};
 
 /// Simulated time a device may reach; [`Time`] itself ends a little later, so that no sum wraps.
 pub const HORIZON: Time = Time::from_s(200 * 86_400);
-
-/// When requests are answered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Timing {
-    /// When the model says, every duration times `dilation`.
-    Emulated {
-        /// At least one.
-        dilation: f64,
-        /// What a duration is counted from.
-        since: Since,
-    },
-    /// At once; no device is modelled.
-    None,
-}
-
-/// The moment from which a device takes its time for a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
-    /// Its arrival at the server: no answer is early, and the way comes on top.
-    Arrival,
-    /// Its sending, as far as the server can tell: a client usually sees the time of the model. One whose way is shorter
-    /// than usual sees less.
-    Sending,
-}
-
-impl Timing {
-    /// As its user writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Timing::Emulated { since: Since::Arrival, .. } => "emulated",
-            Timing::Emulated { since: Since::Sending, .. } => "compensated",
-            Timing::None => "none",
-        }
-    }
-}
-
-/// What a request asks of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostRequest {
-    /// What.
-    pub op: Op,
-    /// First byte.
-    pub offset: u64,
-    /// Bytes.
-    pub bytes: u32,
-    /// Whether it is done only when it is safe.
-    pub forced: bool,
-}
-
-/// The bytes of a request.
-#[derive(Debug)]
-pub(crate) enum Payload<'a> {
-    /// There are none.
-    None,
-    /// What is written.
-    Write(&'a [u8]),
-    /// Zeroes are written.
-    Zeroes,
-}
-
-/// A request that was given to the device, as its client knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    number: u64,
-    /// When its request was there.
-    pub(crate) arrived: Instant,
-    /// The same in simulated time; or later, where it comes behind something else.
-    came: Time,
-}
-
-/// What a device answered.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) said: Outcome,
-    /// What a read returned.
-    pub(crate) data: Bytes,
-    /// Where its time went, if somebody looks.
-    spans: Vec<Span>,
-    /// Why it is none: a page that the image could not give was read as something else.
-    pub(crate) failure: Option<ImageError>,
-}
-
-/// What the model said of one request.
-#[derive(Clone, Copy, Debug)]
-pub struct TimedReply {
-    /// When its client sent it, as far as the server can tell: the whole way, there and back, lies before.
-    pub sent: Instant,
-    /// When it is to be answered.
-    pub deadline: Instant,
-    /// The same in simulated time.
-    pub said: Outcome,
-}
-
-/// What the model says of one request, in simulated time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// When the device was asked.
-    pub now: Time,
-    /// When it is done.
-    pub done: Time,
-    /// Whether the device did it.
-    pub status: Status,
-}
 
 /// A device that real programs wait for.
 pub struct Model {

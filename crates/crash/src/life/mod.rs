@@ -1,10 +1,12 @@
 //! One device from new on: does steps, loses its power, and is audited.
 
-use crate::asking::{Asked, Asking};
+pub(crate) mod asking;
+
 use crate::auditor::{Audit, Auditor, Broken};
 use crate::fault::Fault;
 use crate::media::Media;
 use crate::sequence::{Action, Loss, Sequence, Step};
+use asking::{Asked, Asking};
 use nacre_kernel::event::{Completions, Device, Payload};
 use nacre_kernel::state;
 use nacre_kernel::{Capabilities, Op, Recovery, Refused, Request, Status, Streams, Time};
