@@ -110,7 +110,8 @@ impl Drawer {
             // A moment at which an operation begins or ends, or just before or behind.
             1..=3 if !life.moments.is_empty() => {
                 let moment = life.moments[random.below(life.moments.len() as u64) as usize];
-                ((moment - now).as_ps() + random.below(3)).saturating_sub(1)
+                // What began before, begins no more.
+                (moment.saturating_sub(now).as_ps() + random.below(3)).saturating_sub(1)
             }
             4..=5 => random.below(busy + 2),
             _ => random.below(latency + 2),

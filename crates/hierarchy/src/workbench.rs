@@ -14,10 +14,10 @@ use nacre_testkit::workbench::Rooms;
 
 /// The rooms of this crate and of those below it.
 pub(crate) static ROOMS: Rooms =
-    Rooms { devices: &TABLES, events: &[crate::EVENTS, nacre_controller::EVENTS], others };
+    Rooms { devices: &TABLES, events: &[crate::EVENTS, nacre_controller::EVENTS, nacre_ssd::EVENTS], others };
 
-static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 2] =
-    [nacre_controller::DEVICES, crate::DEVICES];
+static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 3] =
+    [nacre_controller::DEVICES, nacre_ssd::DEVICES, crate::DEVICES];
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
     match family {

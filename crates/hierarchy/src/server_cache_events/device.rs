@@ -7,6 +7,7 @@ use nacre_kernel::event::{Completions, Device, Endurance, Payload, Preconditioni
 use nacre_kernel::{
     Activity, Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Status, Time,
 };
+use std::collections::BTreeSet;
 
 /// Blocks that are prefetched at once, and the most of one request.
 const PREFETCHED: usize = 32;
@@ -178,8 +179,8 @@ impl Device for ServerCache {
         self.levels.check_invariants();
         self.operations.check_invariants();
         self.in_flight.check_invariants();
-        let fetched =
-            self.in_flight.iter().all(|(_, fetch)| self.fetches.iter().any(|(of, _)| u64::from(of) == fetch));
+        let fetches: BTreeSet<u64> = self.fetches.iter().map(|(number, _)| u64::from(number)).collect();
+        let fetched = self.in_flight.iter().all(|(_, fetch)| fetches.contains(&fetch));
         assert!(fetched, "a block is on its way without a fetch");
         if let Some(work) = &self.write_back {
             work.check_invariants();

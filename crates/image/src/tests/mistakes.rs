@@ -136,12 +136,12 @@ fn another_version_of_the_format_is_named_when_its_checksum_holds() {
         let mut copy = vec![0; 64 << 10];
         file.read_exact_at(&mut copy, slot).expect("it can be read");
         let length = u64::from_le_bytes(*copy[16..].first_chunk().expect("a head"));
-        copy[8..12].copy_from_slice(&7u32.to_le_bytes());
+        copy[8..12].copy_from_slice(&8u32.to_le_bytes());
         let rest = [&copy[8..12], &copy[16..24 + length as usize]].concat();
         copy[12..16].copy_from_slice(&crc32fast::hash(&rest).to_le_bytes());
         change(&folder.file(), slot, &copy);
     }
-    let text = "its format is version 7, and this Nacre knows version 6; use the Nacre it is from";
+    let text = "its format is version 8, and this Nacre knows version 7; use the Nacre it is from";
     assert_eq!(message(&folder.file()), text);
 }
 

@@ -111,7 +111,7 @@ impl Device for Adapted {
             self.answers.give_back(number);
             self.now = at;
         }
-        if completions.is_empty() && until < Time::MAX {
+        if at >= until && until < Time::MAX {
             let now = until.saturating_sub(Time::from_ps(1));
             if now > self.now {
                 // What it does by itself while nobody asks for anything.

@@ -2,12 +2,8 @@
 
 use super::{PCM, blocks};
 use crate::workbench;
-use nacre_kernel::{Burst, Device, Endured, Op, Request, Streams, Time, Wear};
+use nacre_kernel::{Burst, Device, Endured, Op};
 
-/// A small flash drive, whose mapping and wear are a state.
-const FLASH: &str = "kind = \"ssd\"\nchannels = 1\nways = 1\nplanes = 1\nblocks = 32\npages = 64\npage = \"4 KiB\"\n\
-    buffer = \"64 KiB\"\nover_provisioning = \"30 %\"\nread = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\n\
-    bus = \"400 MB/s\"\nlink = \"1 GB/s\"\n";
 /// A small drive of rows that wear out soon.
 const ROWS: &str = "kind = \"onyx\"\ncontrollers = 1\nranks = 8\nchip = \"64 KiB\"\nendurance = 500\n";
 
@@ -18,25 +14,6 @@ fn build(toml: &str) -> Box<dyn Device> {
 fn cache(backing: &str) -> Box<dyn Device> {
     let level = format!("[[stack.level]]\n[stack.level.device]\n{PCM}capacity = \"96 KiB\"\n");
     build(&format!("[stack]\nkind = \"server_cache\"\n{level}[stack.backing]\n{backing}"))
-}
-
-fn wear(device: &dyn Device) -> Vec<Wear> {
-    let report = device.report(Time::from_s(1));
-    report.wear.into_iter().chain(report.children.into_iter().filter_map(|child| child.wear)).collect()
-}
-
-#[test]
-fn a_flash_drive_below_is_preconditioned_as_if_nothing_were_before_it() {
-    let (mut below, mut alone) = (cache(FLASH), build(&format!("[stack]\n{FLASH}")));
-    assert!(below.capabilities().preconditions, "the drive keeps a state");
-    let places = alone.capacity().expect("a drive has an end").0 / 4096;
-    let mut random = Streams::new(3).stream("writes");
-    let requests: Vec<Request> = (0..3000).map(|_| blocks(Op::Write, random.below(places), 1)).collect();
-    below.precondition(&requests);
-    alone.precondition(&requests);
-    assert!(wear(&*alone)[0].cleaned > 0, "it had to be cleaned");
-    assert_eq!(wear(&*below), wear(&*alone));
-    below.check_invariants();
 }
 
 #[test]
