@@ -16,7 +16,8 @@ impl Tiers {
             Stage::InMemory | Stage::Writing | Stage::Again => Stage::Again,
         };
         migration.left = 0;
-        migration.next = migration.next.min(at);
+        // Nothing moves without power.
+        migration.next = Time::MAX;
         self.look_at_devices();
     }
 
@@ -25,7 +26,7 @@ impl Tiers {
         let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
         let mut recovery = tiers.reduce(Recovery::beside).expect("there is a tier");
         let migration = &mut self.migration;
-        migration.next = migration.next.max(recovery.done);
+        migration.next = recovery.done;
         if migration.stage == Stage::Again {
             let is_open = migration.moving.iter().filter(|chunk| !chunk.is_safe);
             recovery.programs_repeated += is_open.count() as u64;
