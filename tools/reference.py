@@ -130,7 +130,7 @@ def _signature(item: Any) -> str:
     except (TypeError, ValueError):
         return ""
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text).replace("typing.", "")
-    text = re.sub(r"<function <lambda> at \w+>|<[^<>]* object at \w+>", "...", text)
+    text = re.sub(r"<function [\w.]*<lambda> at \w+>|<[^<>]* object at \w+>", "...", text)
     return re.sub(r"\(self(, )?", "(", text)
 
 

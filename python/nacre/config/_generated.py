@@ -1431,8 +1431,6 @@ class SsdDeviceMappingCache(Table):
     """DRAM that caches mappings, no more than there are."""
     cached: Literal["pages", "entries"] | None = None
     """What is cached as a whole: pages of the table, or single mappings. Default: pages."""
-    transfer: str | None = None
-    """Bytes of a page of the table that cross the channel for a miss, or to be merged; absent means all of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1533,6 +1531,8 @@ class SsdDevice(Table):
     """Dies that program at one time at most, as a budget of power allows; absent means as many as there are."""
     bus: str
     """Bandwidth of a channel."""
+    transfer: str | None = None
+    """The smallest part of a unit that crosses a channel for a read, such as a codeword; absent means that units cross as wholes."""
     command: str | None = None
     """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
@@ -1565,8 +1565,6 @@ class SsdDevice(Table):
     """Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with writes only below `reserve`. Absent means there is no cleaning without writes."""
     cleaning: Cleaning | None = None
     """What is cleaned. Default: greedy."""
-    streams: Literal["separate", "mixed"] | None = None
-    """Which data fills a superblock together. Default: separate."""
     youngest_first: bool | None = None
     """Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first. Default: true."""
     wear_spread: int | None = None

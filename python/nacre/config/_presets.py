@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Latency,
         MemoryScheduling,
         SsdDeviceErrors,
+        SsdDeviceMappingCache,
         SsdDeviceParity,
         SsdDeviceSlcCache,
         SsdDeviceZones,
@@ -250,12 +251,13 @@ class SsdSettings(TypedDict, total=False):
     erases_at_once: int
     programs_at_once: int
     bus: str
+    transfer: str
     command: str
     multi_plane: bool
     independent_plane_reads: bool
     cached: bool
     registers: int
-    arbitration: Literal['first_fit', 'first_come', 'commands_first', 'pages_first', 'reads_first']
+    arbitration: Literal['first_come', 'commands_first', 'pages_first', 'reads_first']
     allocation: Literal['superblock', 'static', 'dynamic']
     allocation_order: str
     copyback: bool
@@ -266,7 +268,6 @@ class SsdSettings(TypedDict, total=False):
     reserve: int
     idle_cleaning: int
     cleaning: Cleaning
-    streams: Literal['separate', 'mixed']
     youngest_first: bool
     wear_spread: int
     buffer: str
@@ -276,7 +277,7 @@ class SsdSettings(TypedDict, total=False):
     power_protected: bool
     paired_page_loss: bool
     checkpoint_every: str
-    mapping_cache: str
+    mapping_cache: SsdDeviceMappingCache
     mapping_entry: str
     read_priority: bool
     suspend: str
