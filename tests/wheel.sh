@@ -28,8 +28,8 @@ import json
 import pathlib
 
 import nacre
-from nacre.explore.app import PAGES, STATIC
-from nacre.reproduce.paper import find, papers
+from nacre.explorer.app import PAGES, STATIC
+from nacre.papers.spec.paper import find, papers
 
 assert [find(name).claims for name in papers()], "no paper in the wheel"
 assert all((STATIC / "pages" / f"{name}.js").is_file() for name in PAGES), "no pages in the wheel"

@@ -71,7 +71,7 @@ def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) 
     with serving(tmp_path, device=device) as server, Control(server.image) as control:
         client = Client(server.uri)
         client.send(nbd_client.WRITE, 0, 4096, b"n" * 4096)
-        until(lambda: control.stats().export().requests.write.requests == 1)
+        until(lambda: control.stats().export().components[0].counters["writes"] == 1)
         outage = control.power_fail()
         assert (outage.under_way, outage.acknowledged_lost, outage.bytes_lost) == (1, 0, 0)
         assert outage.ready_after_s < 1

@@ -53,6 +53,7 @@ STACK = {
     "area_mm2": None,
     "wear": None,
     "tables": {},
+    "handles": [],
 }
 DATA: dict[str, Any] = {
     "schema": "nacre-record-1",

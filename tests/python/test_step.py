@@ -25,8 +25,9 @@ def test_a_card_tells_its_stages() -> None:
         *("driver", "doorbell", "command fetch", "host memory", "controller", "DMA in"),
         *("row activate", "column", "data bus", "row close", "completion", "interrupt", "reap"),
     ]
-    opened = sum(one.ns for one in write.spent if one.stage == "row activate")
-    assert math.isclose(opened, 47 * 1.876, abs_tol=1e-6)
+    # The last burst waits for its row, whose activation takes tRCD.
+    opened = [one.ns for one in write.spent if one.stage == "row activate"]
+    assert math.isclose(opened[-1], 47 * 1.876, abs_tol=1e-6)
     (disk,) = nacre.step("disk-15k", [("read", 0, 4096)])
     assert all(one.stage is None for one in disk.spent)
 

@@ -24,6 +24,7 @@ from nacre.studies.engines.cluster import Cluster
 from nacre.studies.engines.engine import Chunks
 from nacre.studies.engines.local import Local
 from nacre.studies.engines.task import DIED, Base, Outcome, Task, evaluate, identity
+from refusing import fails_with
 from studying import noted_tasks
 
 SOURCE = Source("", "x", ".")
@@ -183,7 +184,7 @@ def test_a_cluster_that_is_not_there_is_told_before_anything_is_run(
 
 DEADLY = """
 import os, signal, sys
-from nacre.study import task, worker
+from nacre.studies.engines import task, worker
 run = task._evaluated
 def evaluated(base, each):
     if dict(each.settings)["workload.theta"] in {deadly}:
@@ -218,7 +219,7 @@ import threading
 def start(thread):
     raise RuntimeError("can't start new thread")
 threading.Thread.start = start
-from nacre.study import worker
+from nacre.studies.engines import worker
 worker.main()
 """
 
@@ -230,15 +231,15 @@ def test_a_worker_without_its_thread_ends_the_study(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_cluster_of_our_own_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: Any, **__: Any) -> Any:
+    def no_process(*_: Any, **__: Any) -> Any:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     with monkeypatch.context() as patched:
-        patched.setattr(subprocess, "Popen", refused)
+        patched.setattr(subprocess, "Popen", no_process)
         with pytest.raises(Error, match=r"of this machine could not be started: .*unavailable"):
             nacre.study(STUDY, engine="dask")
     monkeypatch.setattr(cluster, "WORKERS_S", 0.001)
-    with refused("no-answer"):
+    with fails_with("no-answer"):
         nacre.study(STUDY, engine="dask")
 
 
@@ -285,7 +286,7 @@ def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
         assert time.monotonic() < deadline
         listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         commands = {int(pid): Path(f"/proc/{pid}/cmdline") for pid in listed}
-        children = [pid for pid, file in commands.items() if b"study.worker" in file.read_bytes()]
+        children = [pid for pid, file in commands.items() if b"engines.worker" in file.read_bytes()]
     process.send_signal(signal.SIGKILL)
     process.wait()
     while any(Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -36,7 +36,8 @@ def places(name: str) -> list[str]:
     from nacre import _core
 
     schema = json.loads(_core.schema_of(False))
-    run = schema["properties"]["run"]["properties"]
+    # A table of a scenario, or `false` for none.
+    run = schema["properties"]["run"]["anyOf"][0]["properties"]
     families = {"workload": "workload.", "workload.arrival": "arrival.", "stack": "device."}
     found = [
         f"{path}.{name}"

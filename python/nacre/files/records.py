@@ -6,15 +6,15 @@ import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from nacre.base.shape import faults
 from nacre.errors import Error
-from nacre.results import tables
 from nacre.results.record import SCHEMA, Late, Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
 
 RECORD_FILE = "record.json"
 LATENCY_FILE = "latency.parquet"
@@ -55,11 +55,17 @@ def files_of_saved(record_file: Path) -> list[str]:
 
 def table_files(record: Mapping[str, Any]) -> list[str]:
     """The names of the files that hold the tables of a record."""
+    from nacre.results import tables
+
     return [_file_name(name) for name in tables.by_name(record)]
 
 
 def _columns(record: Record) -> dict[str, bytes]:
     """The Parquet files of a record, by name."""
+    import polars as pl
+
+    from nacre.results import tables
+
     latency = pl.concat(
         tables.latency_distribution(record, op).select(
             pl.lit(op, dtype=pl.Enum(tables.OPS)).alias("op"), "upto_ns", "count"
@@ -76,6 +82,8 @@ def _load(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 
     Raises `Error` when they are missing, or belong to another run.
     """
+    from nacre.results import tables
+
     for name in (LATENCY_FILE, TIME_FILE, *table_files(record)):
         if not (directory / name).is_file():
             raise Error(
@@ -98,6 +106,10 @@ def _load(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _read(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
+    import polars as pl
+
+    from nacre.results import tables
+
     try:
         latency = _frame(directory / LATENCY_FILE)
         time = _frame(directory / TIME_FILE)
@@ -119,6 +131,8 @@ def _read(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _frame(file: Path) -> pl.DataFrame:
+    import polars as pl
+
     # By its content: Polars takes no path that is not UTF-8.
     return pl.read_parquet(io.BytesIO(file.read_bytes()))
 
@@ -131,6 +145,10 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 
 def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
     """The columns of the tables saved beside a record; raises `Error` if not this record's."""
+    import polars as pl
+
+    from nacre.results import tables
+
     found: dict[str, np.ndarray[Any, Any]] = {}
     for name, parts in tables.by_name(record).items():
         file = directory / _file_name(name)
