@@ -280,7 +280,7 @@ def test_losses_of_power_are_kept_as_the_command_line_keeps_them(inside: Client)
     assert last["address"] == "/crash?found=disk-15k-1", last
     shown = inside.get("/api/crashes/disk-15k-1").json()
     assert shown["asked"] == asked
-    assert " losses of power in " in shown["facts"][0]
+    assert any(" losses of power in " in fact for fact in shown["facts"]), shown["facts"]
     kept = inside.explorer.folder.root / "crashes" / "disk-15k-1"
     assert nacre.crash(tree, points=200, seed=3, faults=["bit_rot"]).to_dict() == json.loads(
         (kept / "crash.json").read_text()
