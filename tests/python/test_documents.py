@@ -34,10 +34,17 @@ def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
         yield text.count("\n", 0, match.start()) + 1, match[1], match[2], match[3]
 
 
+PROGRESS = re.compile(r"\w+: .* left")
+
+
 def matches(shown: str, printed: str) -> bool:
     """Whether `printed` is what the document shows, `...` standing for any text."""
     pattern = ".*?".join(re.escape(part.rstrip("\n")) for part in shown.split("..."))
-    printed = "\n".join(line.rstrip() for line in printed.rstrip().splitlines())
+    # Progress is told only where a command takes long, which is the machine's matter.
+    lines = [
+        line.rstrip() for line in printed.rstrip().splitlines() if not PROGRESS.fullmatch(line)
+    ]
+    printed = "\n".join(lines)
     return re.fullmatch(pattern, printed, re.DOTALL) is not None
 
 
