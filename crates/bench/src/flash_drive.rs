@@ -1,10 +1,12 @@
 //! The SSD: page writes with cleaning in its steady state, page reads, and the memory its tables take.
 
 use crate::Result;
+use crate::asking::Asking;
 use crate::report::{Report, Times, processor_seconds, repeated};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
-use nacre_machine::stack::build_immediate;
+use nacre_kernel::event::Device;
+use nacre_kernel::{Op, Time};
+use nacre_machine::stack::build_alone;
 use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
@@ -16,11 +18,10 @@ const PIECE: u64 = 250_000;
 const PIECES: u64 = 20;
 /// Turnovers of the capacity before the first.
 const TURNOVERS: u64 = 4;
-/// Requests given to a device at a time, and asked ahead for, as the driver of runs does.
-const BATCH: usize = 64;
-const PREFETCHED: usize = 32;
+/// Requests outstanding.
+const DEPTH: u32 = 64;
 /// What the host asks for.
-const PAGE: u64 = 4096;
+const PAGE: u32 = 4096;
 
 /// A drive of 64 GiB with the default spare factor of 28 %, greedy cleaning; 8 channels of 8 dies of TLC.
 const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"512 MiB\"\narrival = { kind = \"closed\" }\n\
@@ -168,7 +169,7 @@ impl Pieces {
     }
 }
 
-/// Measures writes and reads through `submit`, with time.
+/// Measures writes and reads by the device alone, with time.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let before = resident_bytes();
     let Steady { mut device, mut host } = Steady::after(DRIVE, 8 * REQUESTS)?;
@@ -193,7 +194,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
 /// A drive in its steady state, and its host.
 pub(crate) struct Steady {
     device: Box<dyn Device>,
-    host: Host,
+    host: Asking,
 }
 
 impl Steady {
@@ -207,81 +208,18 @@ impl Steady {
 
     /// The drive of `scenario` after some turnovers and so many writes that take time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
-        let mut device = build_immediate(&checked(scenario), &NoFiles)?;
-        let pages = device.capacity().map_or(0, |capacity| capacity.0 / PAGE);
-        let mut host = Host {
-            random: Streams::new(1).stream("bench.drive"),
-            pages,
-            now: Time::ZERO,
-            breakdown: Breakdown::new(),
-            batch: Vec::with_capacity(BATCH),
-            errors: 0,
-        };
+        let mut device = build_alone(&checked(scenario), &NoFiles)?;
+        let mut host = Asking::new(&*device, PAGE, DEPTH);
+        let pages = device.capacity().map_or(0, |capacity| capacity.0 / u64::from(PAGE));
         host.precondition(&mut *device, TURNOVERS * pages);
         host.ask(&mut *device, Op::Write, timed);
-        device.restart_ledger();
+        device.restart_ledger(host.now());
         Ok(Steady { device, host })
     }
 
     /// So many requests, 64 at a time.
     pub(crate) fn ask(&mut self, op: Op, count: u64) {
         self.host.ask(&mut *self.device, op, count);
-    }
-}
-
-/// A host that asks for uniformly drawn pages, one every so often.
-struct Host {
-    random: nacre_kernel::Random,
-    pages: u64,
-    now: Time,
-    breakdown: Breakdown,
-    batch: Vec<Request>,
-    errors: u64,
-}
-
-impl Host {
-    fn draw(&mut self, op: Op, count: u64) {
-        self.batch.clear();
-        let (random, pages) = (&mut self.random, self.pages);
-        self.batch.extend((0..count.min(BATCH as u64)).map(|_| Request {
-            arrival: Time::ZERO,
-            address: random.below(pages) * PAGE,
-            bytes: PAGE as u32,
-            volume: 0,
-            op,
-        }));
-    }
-
-    fn precondition(&mut self, device: &mut dyn Device, count: u64) {
-        let mut left = count;
-        while left > 0 {
-            self.draw(Op::Write, left);
-            device.precondition(&self.batch);
-            left -= self.batch.len() as u64;
-        }
-    }
-
-    /// A closed loop: the next request comes when the one 64 before it is done.
-    fn ask(&mut self, device: &mut dyn Device, op: Op, count: u64) {
-        let mut ends = [self.now; BATCH];
-        let mut left = count;
-        while left > 0 {
-            self.draw(op, left);
-            left -= self.batch.len() as u64;
-            let mut at = 0;
-            for group in self.batch.chunks(PREFETCHED) {
-                device.prefetch(group);
-                for request in group {
-                    self.breakdown.clear();
-                    self.now = self.now.max(ends[at]);
-                    let completion = device.submit(self.now, request, Data::None, &mut self.breakdown);
-                    self.errors += u64::from(completion.status != nacre_kernel::Status::Done);
-                    ends[at] = completion.done;
-                    at += 1;
-                }
-            }
-            device.advance(self.now);
-        }
     }
 }
 

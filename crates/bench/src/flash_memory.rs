@@ -3,8 +3,9 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
-use nacre_machine::stack::{build, build_immediate};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Op, Request, Streams, Time};
+use nacre_machine::stack::{build, build_alone};
 use nacre_workload::Workload;
 
 /// Page writes per repeat, and before the first: twice the pages of the array.
@@ -21,8 +22,8 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     let seconds = best_of(|| pages.write(PAGE_WRITES));
     report.line("envy, page writes under steady cleaning", PAGE_WRITES, seconds, Some(8.0), &[]);
     let Pages { mut device, mut workload, .. } = pages;
-    device.restart_ledger();
-    let mut host = Host { now: Time::ZERO, breakdown: Breakdown::new(), batch: Vec::with_capacity(BATCH) };
+    device.restart_ledger(Time::ZERO);
+    let mut host = Host { now: Time::ZERO, completions: Completions::new(), batch: Vec::with_capacity(BATCH) };
     let mut failed = None;
     let seconds = best_of(|| failed = host.ask(&mut *device, &mut *workload).err().or(failed.take()));
     if let Some(error) = failed {
@@ -62,7 +63,7 @@ impl Pages {
             "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\nbranches = {branches}\n[stack]\npreset = \"envy_2gb\"\n{settings}"
         ));
         let (device, workload) =
-            (build_immediate(&scenario, &NoFiles)?, build(&scenario, &NoFiles)?.workload);
+            (build_alone(&scenario, &NoFiles)?, build(&scenario, &NoFiles)?.workload);
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);
         let random = Streams::new(1).stream("bench.pages");
         let mut pages = Pages { device, workload, random, pages, batch: Vec::with_capacity(BATCH) };
@@ -83,7 +84,8 @@ impl Pages {
                 volume: 0,
                 op: Op::Write,
             }));
-            self.device.precondition(&self.batch);
+            let preconditioning = self.device.preconditioning().expect("an array of flash");
+            preconditioning.precondition(&self.batch);
             left -= self.batch.len() as u64;
         }
     }
@@ -92,7 +94,7 @@ impl Pages {
 /// One processor, which issues an access when the one before is done.
 struct Host {
     now: Time,
-    breakdown: Breakdown,
+    completions: Completions,
     batch: Vec<Request>,
 }
 
@@ -103,9 +105,14 @@ impl Host {
             self.batch.clear();
             workload.fill(&mut self.batch, left.min(BATCH as u64) as usize)?;
             for request in &self.batch {
-                self.breakdown.clear();
                 let now = self.now.max(request.arrival);
-                self.now = device.submit(now, request, Data::None, &mut self.breakdown).done;
+                // What the device does by itself until then.
+                device.run(now, &mut self.completions);
+                device.submit(now, RequestId(0), request, Payload::NONE);
+                self.completions.clear();
+                device.run(Time::MAX, &mut self.completions);
+                self.now = self.completions.get(0).0.at;
+                self.completions.clear();
             }
             left -= self.batch.len() as u64;
         }

@@ -28,6 +28,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod accuracy;
+mod asking;
 mod caches;
 mod codes;
 mod counts;

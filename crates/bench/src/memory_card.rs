@@ -1,11 +1,12 @@
 //! NVRAM cards: random requests of 4 KiB, sixteen at a time, with every command of the memory.
 
 use crate::Result;
-use crate::pcm_drive::Host;
+use crate::asking::Asking;
+use crate::pcm_drive::DEPTH;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::Op;
-use nacre_machine::stack::build_immediate;
+use nacre_machine::stack::build_alone;
 
 /// Requests per repeat.
 const REQUESTS: u64 = 1_000_000;
@@ -30,10 +31,10 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
         let scenario = checked(&format!(
             "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\n[stack]\npreset = \"{preset}\"\n"
         ));
-        let mut device = build_immediate(&scenario, &NoFiles)?;
-        let mut host = Host::new(&*device, op, 4096);
-        host.ask(&mut *device, REQUESTS / 4);
-        let seconds = best_of(|| host.ask(&mut *device, REQUESTS));
+        let mut device = build_alone(&scenario, &NoFiles)?;
+        let mut host = Asking::new(&*device, 4096, DEPTH);
+        host.ask(&mut *device, op, REQUESTS / 4);
+        let seconds = best_of(|| host.ask(&mut *device, op, REQUESTS));
         let what = format!("{preset}, {}s of 4 KiB", op.name());
         report.line(&what, REQUESTS, seconds, Some(1.5), &[]);
         report.line("  the same in bursts of 64 B", REQUESTS * BURSTS, seconds, None, &RIVALS);

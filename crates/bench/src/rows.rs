@@ -2,6 +2,7 @@
 //! instructions of each can be counted.
 
 use crate::Result;
+use crate::asking::Asking;
 use crate::caches::policy;
 use crate::curves::exact;
 use crate::report::{Report, clock_seconds, processor_seconds, repeated_by};
@@ -100,8 +101,8 @@ fn of_devices() -> Vec<Row> {
     let onyx = |op: Op| {
         move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
             let mut device = pcm_drive::device()?;
-            let mut host = pcm_drive::Host::new(&*device, op, 512);
-            Ok(Box::new(move || host.ask(&mut *device, count)))
+            let mut host = Asking::new(&*device, 512, pcm_drive::DEPTH);
+            Ok(Box::new(move || host.ask(&mut *device, op, count)))
         }
     };
     vec![

@@ -124,11 +124,6 @@ pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event
     StackBuilder::new(checked, files).event_device(&checked.scenario.stack)
 }
 
-/// The same in the contract that answers at once, for benchmarks of devices that are not converted.
-pub fn build_immediate(checked: &Checked, files: &dyn Files) -> Result<Box<dyn Device>, Problems> {
-    StackBuilder::new(checked, files).device(&checked.scenario.stack)
-}
-
 /// A workload that knows how far it reaches ends within the stack.
 fn check_reach(
     workload: &dyn Workload,

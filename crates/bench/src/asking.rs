@@ -1,0 +1,99 @@
+//! A host that keeps so many requests outstanding.
+
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
+
+/// Requests whose memory is asked for at once, as the driver of runs does.
+const PREFETCHED: usize = 32;
+
+/// Requests of one size at addresses drawn uniformly, in a closed loop: the next is submitted when one completes.
+pub(crate) struct Asking {
+    random: Random,
+    bytes: u32,
+    places: u64,
+    depth: usize,
+    free: Vec<RequestId>,
+    now: Time,
+    completions: Completions,
+    batch: Vec<Request>,
+    /// Requests that failed.
+    pub(crate) errors: u64,
+}
+
+impl Asking {
+    /// Of requests of `bytes`, `depth` of them outstanding, all over `device`.
+    pub(crate) fn new(device: &dyn Device, bytes: u32, depth: u32) -> Asking {
+        Asking {
+            random: Streams::new(1).stream("bench.host"),
+            bytes,
+            places: device.capacity().map_or(0, |capacity| capacity.0 / u64::from(bytes)),
+            depth: depth as usize,
+            free: (0..depth).map(RequestId).collect(),
+            now: Time::ZERO,
+            completions: Completions::new(),
+            batch: Vec::with_capacity(PREFETCHED),
+            errors: 0,
+        }
+    }
+
+    /// When the last of its requests completed.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    fn draw(&mut self, op: Op, count: u64) {
+        self.batch.clear();
+        let (random, places, bytes) = (&mut self.random, self.places, self.bytes);
+        self.batch.extend((0..count.min(PREFETCHED as u64)).map(|_| Request {
+            arrival: Time::ZERO,
+            address: random.below(places) * u64::from(bytes),
+            bytes,
+            volume: 0,
+            op,
+        }));
+    }
+
+    /// Writes `count` times without time.
+    pub(crate) fn precondition(&mut self, device: &mut dyn Device, count: u64) {
+        let mut left = count;
+        while left > 0 {
+            self.draw(Op::Write, left);
+            let preconditioning = device.preconditioning().expect("a device whose state writes change");
+            preconditioning.precondition(&self.batch);
+            left -= self.batch.len() as u64;
+        }
+    }
+
+    /// Asks `count` times, and waits for all that is outstanding.
+    pub(crate) fn ask(&mut self, device: &mut dyn Device, op: Op, count: u64) {
+        let mut left = count;
+        while left > 0 {
+            self.draw(op, left);
+            left -= self.batch.len() as u64;
+            device.prefetch(&self.batch);
+            for number in 0..self.batch.len() {
+                let id = loop {
+                    if let Some(id) = self.free.pop() {
+                        break id;
+                    }
+                    self.wait(device);
+                };
+                device.submit(self.now, id, &self.batch[number], Payload::NONE);
+            }
+        }
+        while self.free.len() < self.depth {
+            self.wait(device);
+        }
+    }
+
+    fn wait(&mut self, device: &mut dyn Device) {
+        self.completions.clear();
+        device.run(Time::MAX, &mut self.completions);
+        assert!(!self.completions.is_empty(), "what was submitted completes");
+        for completed in self.completions.iter() {
+            self.now = completed.at;
+            self.errors += u64::from(completed.status != Status::Done);
+            self.free.push(completed.id);
+        }
+    }
+}
