@@ -282,13 +282,15 @@ def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
     )
     children: list[int] = []
     deadline = time.monotonic() + 60
-    while not children:
-        assert time.monotonic() < deadline
-        listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        commands = {int(pid): Path(f"/proc/{pid}/cmdline") for pid in listed}
-        children = [pid for pid, file in commands.items() if b"engines.worker" in file.read_bytes()]
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    try:
+        while not children:
+            assert time.monotonic() < deadline
+            listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            commands = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in listed}
+            children = [pid for pid, line in commands.items() if b"engines.worker" in line]
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
     while any(Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes()
               for pid in children):  # fmt: skip
         assert time.monotonic() < deadline
