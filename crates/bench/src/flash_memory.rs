@@ -23,7 +23,8 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     report.line("envy, page writes under steady cleaning", PAGE_WRITES, seconds, Some(8.0), &[]);
     let Pages { mut device, mut workload, .. } = pages;
     device.restart_ledger(Time::ZERO);
-    let mut host = Host { now: Time::ZERO, completions: Completions::new(), batch: Vec::with_capacity(BATCH) };
+    let mut host =
+        Host { now: Time::ZERO, completions: Completions::new(), batch: Vec::with_capacity(BATCH) };
     let mut failed = None;
     let seconds = best_of(|| failed = host.ask(&mut *device, &mut *workload).err().or(failed.take()));
     if let Some(error) = failed {
@@ -62,8 +63,7 @@ impl Pages {
         let scenario = checked(&format!(
             "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\nbranches = {branches}\n[stack]\npreset = \"envy_2gb\"\n{settings}"
         ));
-        let (device, workload) =
-            (build_alone(&scenario, &NoFiles)?, build(&scenario, &NoFiles)?.workload);
+        let (device, workload) = (build_alone(&scenario, &NoFiles)?, build(&scenario, &NoFiles)?.workload);
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);
         let random = Streams::new(1).stream("bench.pages");
         let mut pages = Pages { device, workload, random, pages, batch: Vec::with_capacity(BATCH) };

@@ -114,7 +114,9 @@ impl Device for Tiers {
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.tiers.iter().fold(self.visits.next(), |first, tier| first.min(tier.next))
+        // A chunk that a power loss cut off is written again before what waits for it.
+        let own = if self.waiting.is_empty() { Time::MAX } else { self.migration.due() };
+        self.tiers.iter().fold(self.visits.next().min(own), |first, tier| first.min(tier.next))
     }
 
     fn run(&mut self, until: Time, completions: &mut Completions) {
