@@ -283,10 +283,11 @@ impl Backend {
                     planes |= 1 << plane;
                     self.commands[last].next = command;
                     last = command;
-                    let longest = self.commands[first].array.max(self.commands[command].array);
-                    self.commands[first].array = longest;
-                    let (die, entry) = (&mut self.dies[number as usize], &self.commands[command]);
-                    die.queued = die.queued - entry.array;
+                    // Both now take as long as the longer one.
+                    let (one, other) = (self.commands[first].array, self.commands[command].array);
+                    self.commands[first].array = one.max(other);
+                    let die = &mut self.dies[number as usize];
+                    die.queued = die.queued - one.min(other);
                     remove(&mut die.line, command);
                     continue;
                 }
@@ -322,7 +323,7 @@ impl Backend {
         let Some(entry) = Some(self.commands[command]) else { return };
         let die = &mut self.dies[number as usize];
         die.loaded = NONE;
-        die.queued = die.queued.saturating_sub(entry.array);
+        die.queued = die.queued - entry.array;
         let mut part = command;
         while part != NONE {
             self.counts.programs += 1;
@@ -339,7 +340,7 @@ impl Backend {
         self.commands[command].began = self.now;
         let die = &mut self.dies[number as usize];
         remove(&mut die.line, command);
-        die.queued = die.queued.saturating_sub(array);
+        die.queued = die.queued - array;
         self.die_charges.count(Operation::Erase as usize, Activity::Erase, u64::from(blocks));
         self.run_array(number, command);
         if self.timing.is_cached {
