@@ -52,6 +52,14 @@ impl Content {
         }
     }
 
+    /// Whether each word of these bytes is zero or of one of so many `writes`.
+    pub(crate) fn all_were_written(bytes: &[u8], writes: u32) -> bool {
+        bytes.as_chunks::<8>().0.iter().all(|chunk| {
+            let word = u64::from_le_bytes(*chunk);
+            word == 0 || (1..=writes).contains(&((unmix(word) >> 32) as u32))
+        })
+    }
+
     /// What it is, for people. There were `writes` writes.
     pub(crate) fn describe(&self, writes: u32) -> String {
         match self {

@@ -42,7 +42,7 @@ impl Auditor {
             let allowed: Vec<&Version> = block.behind(safe).filter(stays).collect();
             let earlier = if is_excused { &block.earlier[..] } else { &[] };
             let is_whole = earlier.iter().chain(base).any(|content| content.is(found))
-                || is_excused && is_damaged && Content::ZERO.is(found)
+                || is_excused && (is_damaged && Content::ZERO.is(found) || self.was_elsewhere(found))
                 || allowed.iter().any(|version| version.content.is(found))
                 || is_trimmed_in_part(found, base, &allowed);
             if !is_whole {
@@ -76,6 +76,12 @@ impl Auditor {
             self.check_commit(at, found, unread)?;
         }
         Ok(audit)
+    }
+
+    /// Whether every word was written by somebody: where data moves between devices and one of them says that it lost what
+    /// it had acknowledged, what was moved to it is what lay there before, which may be another block's.
+    fn was_elsewhere(&self, found: &[u8]) -> bool {
+        Content::all_were_written(found, self.writes)
     }
 
     pub(super) fn is_atomic(&self) -> bool {

@@ -1,6 +1,8 @@
 //! An auditor: what each byte of a device may be, from what was written, acknowledged, flushed and committed.
 
 mod loss;
+#[cfg(test)]
+mod tests;
 
 use crate::contents::Content;
 use loss::is_torn;
@@ -304,11 +306,13 @@ impl Auditor {
     }
 
     /// Whether a read that was submitted when it `began` may return bytes of several of these: some of them were written
-    /// while it was outstanding, or nobody knows how much of one is there.
+    /// while it was outstanding, or, of blocks larger than the atomic unit, some were outstanding together (as beyond AWUN
+    /// in the NVM Command Set Specification, "Atomic Operations"), or nobody knows how much of one is there.
     fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;
-        newest.iter().any(overlap) || !self.is_atomic() && newest.iter().any(is_doubtful)
+        newest.iter().any(overlap)
+            || !self.is_atomic() && (newest.len() > 1 || newest.iter().any(is_doubtful))
     }
 
     /// A read of block `number` failed, of what was there at `at`, and the device counts so many `lost_pages`.
