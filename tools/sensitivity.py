@@ -1,4 +1,4 @@
-"""Writes docs/sensitivity.md: what predictions do when fitted and assumed values move by a fifth.
+"""Writes docs/sensitivity.md: what rows do when fitted and assumed values move by a fifth.
 
     .venv/bin/python tools/sensitivity.py FOLDER
 
@@ -21,7 +21,8 @@ HEAD = """# What predictions rest on
 
 A prediction is a published number that no value of the model was fitted to ([Validation](validation.md)).
 It still rests on values that were fitted to other numbers, and on values that no source gives and that are assumed.
-`nacre reproduce PAPER --sensitivity` runs every prediction with five seeds, which gives its interval at 95 %, and then with every such value a fifth less and a fifth more, one at a time.
+`nacre reproduce PAPER --sensitivity` runs every row that asserts something and is no arithmetic with five seeds, which gives its interval at 95 %, and then with every such value a fifth less and a fifth more, one at a time.
+All predictions are listed; of calibration and trends those whose verdict a value decides.
 *Decides* names the values with which the verdict changes; *moves it* those that move the result by more than 1 % and change no verdict.
 A count of channels, a power of two or a share of 100 % cannot move by a fifth: what the model refuses is counted as refused, and whole numbers are rounded.
 The share of reads is what a row measures: a fifth less is another workload.
@@ -42,18 +43,33 @@ def main() -> None:
 
 def section(paper: str, rows: list[Sensitivity]) -> Iterator[str]:
     """The lines of a paper's section."""
-    held = [row for row in rows if row["holds"]]
-    firm = [row for row in held if not any(doubt["flips"] for doubt in row["values"])]
     yield f"## {paper}\n"
-    count = len(firm) or "none"
-    yield f"{len(held)} of {len(rows)} predictions hold, {count} of these with every value moved.\n"
-    yield "| prediction | published | simulated | decides | moves it | 1 % or less, refused |"
-    yield "|---|---|---|---|---|---|"
-    yield from map(line, rows)
+    if predictions := [row for row in rows if row["class"] == "prediction"]:
+        yield from table("prediction", predictions, predictions)
+    if others := [row for row in rows if row["class"] != "prediction"]:
+        yield from table("row", others, [row for row in others if decided(row)])
+
+
+def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iterator[str]:
+    """How many of some rows hold, and a table of those that are listed."""
+    held = [row for row in rows if row["holds"]]
+    count = sum(not decided(row) for row in held) or "none"
+    of = "predictions" if what == "prediction" else "rows of calibration and trends"
+    yield f"{len(held)} of {len(rows)} {of} hold, {count} of these with every value moved.\n"
+    if listed:
+        yield f"| {what} | published | simulated | decides | moves it | 1 % or less, refused |"
+        yield "|---|---|---|---|---|---|"
+        yield from map(line, listed)
+        yield ""
+
+
+def decided(row: Sensitivity) -> bool:
+    """Whether a value changes the verdict."""
+    return any(doubt["flips"] for doubt in row["values"])
 
 
 def line(row: Sensitivity) -> str:
-    """One prediction."""
+    """One row."""
     decides, moves, still, refused = [], [], 0, 0
     for doubt in row["values"]:
         name = f"`{doubt['value'].removeprefix('stack.')}`"
@@ -82,7 +98,7 @@ def line(row: Sensitivity) -> str:
 
 
 def turned(row: Sensitivity, doubt: Doubt) -> str:
-    """What a value that decides makes of a prediction, on the sides where the verdict changes."""
+    """What a value that decides makes of a row, on the sides where the verdict changes."""
     sides = {"less": doubt["less"], "more": doubt["more"]}
     return ", ".join(
         f"{side}: {number(at['simulated'], '')}"

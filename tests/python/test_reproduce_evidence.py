@@ -61,11 +61,13 @@ def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     assert status(work.targets("tiny/rate", folder)) == 0  # one figure cannot tell
 
 
-def test_predictions_are_moved_by_what_was_assumed(
+def test_rows_are_moved_by_what_was_assumed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running() as runs:
-        (found,) = sensitivity(work.targets(None, folder)[0], runs, None) or []
+        rises, found = sensitivity(work.targets(None, folder)[0], runs, None) or []
+    assert (rises["id"], rises["class"]) == ("tiny/fig1/rises", "trend")
+    assert found["class"] == "prediction"
     assert (found["id"], found["simulated"], found["holds"]) == ("tiny/rate/rate", 100_000, True)
     assert found["half_width"] == 0  # every read takes 10 us, whatever the seed
     values = {doubt["value"]: doubt for doubt in found["values"]}
@@ -79,8 +81,11 @@ def test_predictions_are_moved_by_what_was_assumed(
     assert not servers["flips"]
     command.carry_out_moves(work.targets(None, folder), as_json=False)
     table = capsys.readouterr().out
-    assert [line.split()[-1] for line in table.splitlines() if "read_share" in line] == ["flips"]
-    assert "parallelism" not in table
+    verdicts = [line.split()[-1] for line in table.splitlines() if "read_share" in line]
+    assert verdicts.count("flips") == 1
+    # A second server halves what four wait for, which still rises; one less is refused.
+    (line,) = (line for line in table.splitlines() if "parallelism" in line)
+    assert line.split()[-3:] == ["refused", "2.00", "stays"]
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ def reproduce(
         bool,
         typer.Option(
             "--sensitivity",
-            help="Only predictions: over five seeds, and with every fitted or assumed value a "
-            "fifth less and more. Takes long.",
+            help="Rows that are not arithmetic: over five seeds, and with every fitted or assumed "
+            "value a fifth less and more. Takes long.",
         ),
     ] = False,
     hold_out: Annotated[
@@ -114,7 +114,7 @@ def _apart(given: Mapping[str, bool]) -> None:
 def carry_out_moves(
     chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Says how far predictions move."""
+    """Says how far rows move."""
     found, interrupted = _each(chosen, sensitivity, out, resume=resume)
     if as_json:
         write_json(found)

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from nacre.papers.judging.judge import said
-from nacre.papers.judging.trial import Swaps, Trial, with_setting
+from nacre.papers.judging.trial import JUDGED, Swaps, Trial, with_setting
 from nacre.papers.running.runs import Runs, Watch
 from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.paper import HeldOut
 from nacre.papers.spec.plan import Job
-
-_JUDGED = ("prediction", "calibration", "trend")
-"""Classes that a fitted value can decide; arithmetic follows from inputs."""
 
 
 class Without(TypedDict):
@@ -47,7 +44,7 @@ def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | No
     claims = [
         claim
         for claim in target.paper.claims
-        if claim.figure in target.figures and claim.grade in _JUDGED
+        if claim.figure in target.figures and claim.grade in JUDGED
     ]
     trial = Trial(target, claims, runs)
     if not trial.run([trial.jobs], watch):

@@ -1,4 +1,4 @@
-"""How far predictions move: over seeds, and as what was fitted or assumed moves by a fifth."""
+"""How far rows move: over seeds, and as what was fitted or assumed moves by a fifth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from nacre.base import quantity, toml
 from nacre.papers.judging.judge import Row, said
-from nacre.papers.judging.trial import Swaps, Trial, with_setting
+from nacre.papers.judging.trial import JUDGED, Swaps, Trial, with_setting
 from nacre.papers.running.runs import Runs, Watch
 from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
@@ -23,7 +23,7 @@ _DOUBTFUL = ("fitted", "assumed")
 
 
 class Moved(TypedDict):
-    """A prediction where a value is another; `simulated` is None where the model refuses it."""
+    """A row where a value is another; `simulated` is None where the model refuses it."""
 
     given: str
     simulated: float | None
@@ -31,7 +31,7 @@ class Moved(TypedDict):
 
 
 class Doubt(TypedDict):
-    """What a fifth less and a fifth more of a value do to a prediction."""
+    """What a fifth less and a fifth more of a value do to a row."""
 
     value: str
     confidence: str
@@ -41,19 +41,23 @@ class Doubt(TypedDict):
     flips: bool
 
 
-class Sensitivity(TypedDict):
-    """A prediction: as it is, the half-width of its interval over seeds, and what moves it."""
-
-    id: str
-    figure: str
-    metric: str
-    published: float | str | None
-    unit: str
-    tolerance: str
-    simulated: float | None
-    holds: bool | None
-    half_width: float | None
-    values: list[Doubt]
+Sensitivity = TypedDict(
+    "Sensitivity",
+    {
+        "id": str,
+        "figure": str,
+        "metric": str,
+        "class": str,
+        "published": float | str | None,
+        "unit": str,
+        "tolerance": str,
+        "simulated": float | None,
+        "holds": bool | None,
+        "half_width": float | None,
+        "values": list[Doubt],
+    },
+)
+"""A row: as it is, the half-width of its interval over seeds, and what moves it."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,16 @@ class Value:
 
 
 def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensitivity] | None:
-    """One for each prediction about the figures of the target; None if `watch` ended it."""
-    predictions = [
+    """One for each row about the figures of the target that asserts something and is no arithmetic.
+
+    None if `watch` ended it.
+    """
+    judged = [
         claim
         for claim in target.paper.claims
-        if claim.figure in target.figures and claim.grade == "prediction"
+        if claim.figure in target.figures and claim.grade in JUDGED
     ]
-    trial = Trial(target, predictions, runs)
+    trial = Trial(target, judged, runs)
     seeds = [
         {job: with_setting(job, "run.seed", str(seed)) for job in trial.jobs} for seed in SEEDS
     ]
@@ -102,7 +109,7 @@ def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensiti
     }
     if not trial.run([swaps.values() for pair in moves.values() for swaps in pair], watch):
         return None
-    return [_of(claim, trial, seeds, moves) for claim in predictions]
+    return [_of(claim, trial, seeds, moves) for claim in judged]
 
 
 def _doubtful(trial: Trial) -> dict[Value, list[Job]]:
@@ -138,6 +145,7 @@ def _of(
         "id": row["id"],
         "figure": row["figure"],
         "metric": row["metric"],
+        "class": row["class"],
         "published": row["published"],
         "unit": row["unit"],
         "tolerance": row["tolerance"],

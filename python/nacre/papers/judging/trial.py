@@ -14,6 +14,9 @@ from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.plan import Job
 from nacre.results.record import Record
 
+JUDGED = ("prediction", "calibration", "trend")
+"""Classes that a fitted or assumed value can decide; arithmetic follows from inputs."""
+
 Swaps: TypeAlias = Mapping[Job, Job]
 """Runs that are made in place of others."""
 

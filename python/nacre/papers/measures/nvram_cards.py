@@ -59,6 +59,8 @@ MEASURES: Mapping[str, Callable[[Record], float | None]] = {
     "mean_us": _us("mean_ns"),
     "p50_us": _us("p50_ns"),
     "p99_us": _us("p99_ns"),
+    "p999_us": _us("p999_ns"),
+    "p99_over_p50": lambda record: _us("p99_ns")(record) / _us("p50_ns")(record),
     "interval_percent": _interval_percent,
     "in_card": _in_card,
     "dump_needs_j": _dump("needs_j"),

@@ -76,7 +76,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def moves(found: Sequence[Sensitivity]) -> list[Table]:
-    """What predictions are over seeds, and which values move them."""
+    """What rows are over seeds, and which values move them."""
     seeds = [[row["figure"], row["metric"], _simulated(row), _half_width(row)] for row in found]
     values = [
         [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
@@ -143,7 +143,7 @@ def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
 
 
 def matters(row: Sensitivity, doubt: Doubt) -> bool:
-    """Whether a value moves a prediction by more than a hundredth."""
+    """Whether a value moves a row by more than a hundredth."""
     base = row["simulated"]
     ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
     return any(_differ(base, end) for end in ends)
