@@ -42,8 +42,8 @@ impl<M: Memory> FrameCache<M> {
         Some(self.make_busy(Why::Fetching, frame, key, behind))
     }
 
-    /// Page `key`, of which a part is written, comes from the backing from `from` on.
-    pub(super) fn fetch_for_write(&mut self, now: Time, from: Time, mut waiter: Waiter) {
+    /// The page of `waiter`, which writes a part of it, comes from the backing.
+    pub(super) fn fetch_for_write(&mut self, now: Time, mut waiter: Waiter) {
         let key = waiter.key;
         if !self.may_take_frame() {
             return self.without_frame.push_back(waiter);
@@ -52,7 +52,7 @@ impl<M: Memory> FrameCache<M> {
         waiter.asked = true;
         let since = now;
         self.busy[number].waiters.push_back(waiter);
-        self.launch_fetch(now, (NONE, since), Run { first: key, pages: 1, from }, vec![number]);
+        self.launch_fetch(now, (NONE, since), Run { first: key, pages: 1, from: now }, vec![number]);
     }
 
     fn launch_fetch(&mut self, now: Time, (visit, since): (u32, Time), run: Run, frames: Vec<u32>) {
@@ -135,6 +135,10 @@ impl<M: Memory> FrameCache<M> {
         if status != Status::Done {
             return self.fetch_failed(now, fetch, status, spans);
         }
+        if self.is_behind_a_loss(fetch) {
+            self.counts.read_lost += 1;
+            return self.fetch_failed(now, fetch, Status::MediaError, spans);
+        }
         let of = &mut self.fetches[fetch];
         of.spans.extend_from_slice(spans);
         let frames = std::mem::take(&mut of.frames);
@@ -148,6 +152,12 @@ impl<M: Memory> FrameCache<M> {
                 self.fill(now, number);
             }
         }
+    }
+
+    /// Whether a page of a fetch was lost on its way back, which the fetch waited for: the backing has an older one.
+    fn is_behind_a_loss(&self, fetch: u32) -> bool {
+        let Fetch { first, ref frames, .. } = self.fetches[fetch];
+        !self.lost.is_empty() && (first..first + frames.len() as u64).any(|key| self.lost.contains(&key))
     }
 
     /// The page of a busy frame has arrived, and the frame is free for it.

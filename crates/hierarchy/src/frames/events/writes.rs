@@ -60,8 +60,8 @@ impl<M: Memory> FrameCache<M> {
                     }
                 }
             }
-            None if !is_whole && is_lost => self.fail_part(now, now, &of, Status::MediaError),
-            None if !is_whole => self.fetch_for_write(now, now, of),
+            None if !is_whole && is_lost => self.fail_part(now, &of, Status::MediaError),
+            None if !is_whole => self.fetch_for_write(now, of),
             None => {
                 self.counts.write_allocations += 1;
                 let (frame, behind) = self.take_frame(of.key, now).expect("a frame is not busy");
@@ -81,15 +81,15 @@ impl<M: Memory> FrameCache<M> {
         over.into_iter().for_each(|(visit, since)| self.flush_dirty(now, visit, since));
     }
 
-    fn fail_part(&mut self, now: Time, at: Time, of: &Waiter, status: Status) {
-        let own = Some((of.waited.activity(), (at - of.since) - total(&of.spans)));
-        self.visits.part_ends(at, of.visit, &Part { own, before: &of.spans, ..Part::at_once(status) });
+    fn fail_part(&mut self, now: Time, of: &Waiter, status: Status) {
+        let own = Some((of.waited.activity(), (now - of.since) - total(&of.spans)));
+        self.visits.part_ends(now, of.visit, &Part { own, before: &of.spans, ..Part::at_once(status) });
         self.write_ends(now, of.ticket);
     }
 
     /// Writes into the page of a busy frame, which is there.
     pub(super) fn write_busy(&mut self, now: Time, number: u32, mut of: Waiter) {
-        let Busy { frame, key, .. } = self.busy[number];
+        let frame = self.busy[number].frame;
         self.busy[number].is_new = false;
         if self.is_whole(&of) || of.is_unreadable || !self.memory.has_code() {
             self.busy[number].write = of;
@@ -98,16 +98,23 @@ impl<M: Memory> FrameCache<M> {
         let access = self.memory.read(frame, now, &mut self.page);
         let spans = self.spans_of(access.spans);
         of.spans.extend_from_slice(&spans);
-        if access.is_good {
-            (self.busy[number].why, self.busy[number].write) = (Why::Merging, of);
-            return self.agenda.schedule(access.done, Event::Frame(number));
+        of.is_unreadable = !access.is_good;
+        (self.busy[number].why, self.busy[number].write) = (Why::Merging, of);
+        self.agenda.schedule(access.done, Event::Frame(number));
+    }
+
+    /// The rest of a page has been read: the page is written, or comes from the backing if that was in vain.
+    fn merged(&mut self, now: Time, number: u32) {
+        let Busy { frame, key, .. } = self.busy[number];
+        if !self.busy[number].write.is_unreadable {
+            return self.begin_write(now, number);
         }
-        of.is_unreadable = true;
+        let of = std::mem::take(&mut self.busy[number].write);
         self.give_up_busy(number);
         if self.misread(frame, key) {
-            return self.fail_part(now, access.done, &of, Status::MediaError);
+            return self.fail_part(now, &of, Status::MediaError);
         }
-        self.fetch_for_write(now, access.done, of);
+        self.fetch_for_write(now, of);
     }
 
     /// The memory writes the page of a busy frame, with what the host has of it.
@@ -154,7 +161,7 @@ impl<M: Memory> FrameCache<M> {
                 self.busy[number].why = Why::Placing;
                 self.serve_waiters(now, number);
             }
-            Why::Merging => self.begin_write(now, number),
+            Why::Merging => self.merged(now, number),
             Why::Writing => {
                 let frame = self.busy[number].frame;
                 let page = std::mem::take(&mut self.busy[number].page);
