@@ -106,6 +106,25 @@ def config_error(problems: Sequence[Problem]) -> ConfigError:
     return error
 
 
+def invalid(
+    code: Code,
+    path: str | Sequence[str],
+    problem: str,
+    *,
+    given: str = "",
+    hint: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> ConfigError:
+    """A `ConfigError` for one problem noticed before the model is entered, or the same at paths."""
+    paths = [path] if isinstance(path, str) else path
+    return config_error(
+        [
+            Problem(code=code, path=at, problem=problem, given=given, hint=hint, data=data or {})
+            for at in paths
+        ]
+    )
+
+
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:
     """The mistake of naming something that does not exist, with what does."""
     known = sorted(set(known))

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.results.served import Harm, Outage, Recorded, Statistics
 from nacre.simulate.stepping import Answer
 
@@ -140,7 +140,7 @@ class Control:
                 # What the system refused the server is no mistake of who asked.
                 if "errno" in data:
                     raise Error(text, code, **data)
-                raise config_error([Problem(code=code, data=data, problem=text)])
+                raise invalid(code, "", text, data=data)
         raise Error(
             f"{self.socket} is not a control socket: something else answers there;"
             " name the image that is served, or its control socket",

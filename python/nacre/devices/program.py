@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 from nacre.base.processes import started
 from nacre.base.view import View
 from nacre.devices.control import Control
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.results.served import Outage
 
 PATIENCE_S = 10.0
@@ -170,7 +170,7 @@ class _Server:
         problem = f"the device cannot be served: {failed.get('error') or self._complaint()}"
         code, data = failed.get("code", "process-failed"), failed.get("data", {})
         if process.wait() == _MISTAKE:
-            raise config_error([Problem(code=code, data=data, problem=problem)])
+            raise invalid(code, "", problem, data=data)
         raise Error(problem, code, **data)
 
     def environment(self, number: int) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ from nacre.base.failures import failure_of
 from nacre.base.json_text import as_json
 from nacre.base.table import Table
 from nacre.base.text import printable
-from nacre.errors import ConfigError, Error, Problem, TraceError, config_error
+from nacre.errors import ConfigError, Error, TraceError, invalid
 from nacre.explorer.folder import MissingError
 from nacre.results.base import Result
 
@@ -80,9 +80,7 @@ def refusal(error: BaseException) -> Response:
 async def document(request: Request) -> dict[str, Any]:
     """The JSON object of a request."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise config_error(
-            [Problem(code="wrong-type", problem="what was sent is not said to be JSON")]
-        )
+        raise invalid("wrong-type", "", "what was sent is not said to be JSON")
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
@@ -93,9 +91,7 @@ async def document(request: Request) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise config_error(
-            [Problem(code="wrong-type", problem="what was sent is not a JSON object")]
-        )
+        raise invalid("wrong-type", "", "what was sent is not a JSON object")
     return found
 
 
@@ -143,9 +139,7 @@ def figure_of(result: Result, request: Request) -> dict[str, Any]:
     """The figure of a result that the path asks for."""
     makers, name = kinds.of(result).figures(result), word(request, "figure")
     if name not in makers:
-        raise config_error(
-            [Problem(code="unknown-name", path=name, problem="there is no such figure")]
-        )
+        raise invalid("unknown-name", name, "there is no such figure")
     return figure(makers[name])
 
 
@@ -158,9 +152,7 @@ def place(request: Request, name: str) -> int:
     """A place in a list that the address asks for; the first where it asks for none."""
     found = request.query_params.get(name, "0")
     if not (found.isascii() and found.isdigit() and len(found) < 10):
-        raise config_error(
-            [Problem(code="invalid-value", path=name, problem="it is no place", given=found[:80])]
-        )
+        raise invalid("invalid-value", name, "it is no place", given=found[:80])
     return int(found)
 
 
@@ -168,9 +160,7 @@ def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
     """A text of a document; raises `ConfigError` where there is another thing."""
     found = given.get(key, otherwise)
     if not isinstance(found, str):
-        raise config_error(
-            [Problem(code="wrong-type", path=key, problem="it is no text", given=repr(found)[:80])]
-        )
+        raise invalid("wrong-type", key, "it is no text", given=repr(found)[:80])
     return found
 
 
@@ -181,14 +171,7 @@ def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: 
         found = int(found)  # a page sends what JavaScript cannot count to as text
     if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
         hint = f"give a whole number from {least:,} to {most:,}"
-        problem = Problem(
-            code="out-of-range",
-            path=key,
-            problem="it is out of range",
-            given=repr(found)[:80],
-            hint=hint,
-        )
-        raise config_error([problem])
+        raise invalid("out-of-range", key, "it is out of range", given=repr(found)[:80], hint=hint)
     return found
 
 
@@ -196,7 +179,5 @@ def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     """A table of a document; raises `ConfigError` where there is another thing."""
     found = given.get(key)
     if not isinstance(found, dict):
-        raise config_error(
-            [Problem(code="wrong-type", path=key, problem="it is no table", given=repr(found)[:80])]
-        )
+        raise invalid("wrong-type", key, "it is no table", given=repr(found)[:80])
     return found

@@ -13,7 +13,7 @@ from nacre import step
 from nacre.base.table import Table
 from nacre.base.text import count, duration, percent
 from nacre.devices.control import Control
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.explorer import answers
 from nacre.results.served import ExportStatistics, Harm
 from nacre.simulate.stepping import OPS, Answer
@@ -79,13 +79,7 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     length = answers.whole(given, "length", 1, _BYTES_MAX, 0)
     if harm not in get_args(Harm):
         hint = f"use one of: {', '.join(get_args(Harm))}"
-        raise config_error(
-            [
-                Problem(
-                    code="unknown-name", path="harm", problem="there is none", given=harm, hint=hint
-                )
-            ]
-        )
+        raise invalid("unknown-name", "harm", "there is none", given=harm, hint=hint)
     known = cast("Harm", harm)
     with _attached(answers.text(given, "image")) as control:
         control.media_error(offset, length, known, export=_export(given))
@@ -142,9 +136,7 @@ def _told(export: ExportStatistics) -> dict[str, Any]:
 def _attached(image: str) -> Control:
     if not image:
         hint = "give the image that is served, or its control socket"
-        raise config_error(
-            [Problem(code="missing-setting", path="image", problem="it is missing", hint=hint)]
-        )
+        raise invalid("missing-setting", "image", "it is missing", hint=hint)
     if "\0" in image:
         raise Error("the name of an image has no null byte", "invalid-value")
     return Control(image)
@@ -158,9 +150,7 @@ def _requests(given: Mapping[str, Any]) -> list[Asked]:
     asked = given.get("requests")
     if not isinstance(asked, list) or not 0 < len(asked) <= STEPS_MAX:
         hint = f"give 1 to {STEPS_MAX}, one in a line"
-        raise config_error(
-            [Problem(code="missing-setting", path="requests", problem="none were given", hint=hint)]
-        )
+        raise invalid("missing-setting", "requests", "none were given", hint=hint)
     return [_request_of(each) for each in asked]
 
 
@@ -170,11 +160,4 @@ def _request_of(each: object) -> Asked:
         if op in OPS and isinstance(first, int) and isinstance(size, int):
             return op, first, size
     hint = f"write {', '.join(OPS[:-1])} or {OPS[-1]}, the first byte and how many bytes"
-    problem = Problem(
-        code="invalid-value",
-        path="requests",
-        problem="it is no request",
-        given=str(each)[:80],
-        hint=hint,
-    )
-    raise config_error([problem])
+    raise invalid("invalid-value", "requests", "it is no request", given=str(each)[:80], hint=hint)

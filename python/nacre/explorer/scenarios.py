@@ -15,7 +15,7 @@ from starlette.routing import Route
 from nacre import check
 from nacre.base import toml
 from nacre.catalog import entries, scenarios, schema, templates
-from nacre.errors import ConfigError, Problem, config_error
+from nacre.errors import ConfigError, invalid
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, MissingError
 
@@ -84,9 +84,7 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         return {"tree": json.loads(json.dumps(tomllib.loads(answers.text(given, "toml"))))}
     except (ValueError, TypeError, RecursionError) as error:
         hint = "a scenario is TOML, as nacre new ssd prints one"
-        raise config_error(
-            [Problem(code="invalid-syntax", path="the text", problem=str(error), hint=hint)]
-        ) from None
+        raise invalid("invalid-syntax", "the text", str(error), hint=hint) from None
 
 
 def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from types import FrameType
 import uvicorn
 
 from nacre.base.limits import for_pages
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.explorer.app import Explorer
 
 HOST = "127.0.0.1"
@@ -41,9 +41,7 @@ def explore(
     for_pages()
     if folder.exists() and not folder.is_dir():
         hint = "give a folder; one that is missing is made"
-        raise config_error(
-            [Problem(code="not-a-file", path="--out", problem=f"{folder} is a file", hint=hint)]
-        )
+        raise invalid("not-a-file", "--out", f"{folder} is a file", hint=hint)
     explorer = Explorer(folder)
     with _listening(port) as listener:
         port = listener.getsockname()[1]
@@ -117,12 +115,11 @@ def _listening(port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        problem = Problem(
-            code="invalid-address",
-            path="--port",
-            problem=f"it cannot be listened on: {error.strerror}",
+        raise invalid(
+            "invalid-address",
+            "--port",
+            f"it cannot be listened on: {error.strerror}",
             given=str(port),
             hint="choose another, or leave it out for one that is free",
-        )
-        raise config_error([problem]) from None
+        ) from None
     return listener

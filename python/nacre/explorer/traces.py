@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from nacre import traces
-from nacre.errors import Problem, TraceError, config_error
+from nacre.errors import TraceError, invalid
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, MissingError
 
@@ -100,14 +100,13 @@ def _look(file: Path) -> None:
     if not found.records:
         raise TraceError(f"{file.name}: there are no requests in it", "invalid-content")
     if found.bad_records > found.records:
-        problem = Problem(
-            code="invalid-content",
-            path=file.name,
-            problem=f"most of it is no trace: {found.bad_records} of its first"
+        raise invalid(
+            "invalid-content",
+            file.name,
+            f"most of it is no trace: {found.bad_records} of its first"
             f" {found.records + found.bad_records} records cannot be read as {found.format}",
             hint="nacre trace info says more",
         )
-        raise config_error([problem])
 
 
 def _files(path: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nacre.base.text import NOTHING, amount, count, duration, percent
 from nacre.base.view import View
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.files import records as files
 from nacre.files.staging import Staging
 from nacre.kinds.kind import Kind, Line
@@ -103,9 +103,7 @@ def read(folder: Path) -> Mixes:
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         problem = f"it holds no mixes: {' '.join(str(error).split())}"
         hint = "give what `nacre mixes --out` wrote"
-        raise config_error(
-            [Problem(code="invalid-content", path=str(folder), problem=problem, hint=hint)]
-        ) from None
+        raise invalid("invalid-content", str(folder), problem, hint=hint) from None
 
 
 def _read_simulated(folder: Path) -> dict[str, Record]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nacre.base import toml
 from nacre.base.json_text import as_json
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.files.staging import Staging
 from nacre.kinds import mixes
 from nacre.kinds.kind import Kind
@@ -70,10 +70,7 @@ def _read(folder: Path) -> Plan:
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError):
         hint = "give what Plan.save wrote"
-        problem = Problem(
-            code="invalid-content", path=str(folder), problem="it holds no plan", hint=hint
-        )
-        raise config_error([problem]) from None
+        raise invalid("invalid-content", str(folder), "it holds no plan", hint=hint) from None
 
 
 KIND = Kind(

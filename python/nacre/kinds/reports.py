@@ -10,7 +10,7 @@ from pathlib import Path
 from nacre import kinds, traces
 from nacre.base.table import Table
 from nacre.base.text import printable
-from nacre.errors import ConfigError, Error, Problem, config_error
+from nacre.errors import ConfigError, Error, invalid
 from nacre.kinds.comparisons import side_by_side
 from nacre.pages.page import titled
 from nacre.results.base import Result
@@ -41,24 +41,10 @@ def load(
         hint = _HINT
         if (path / "rows.html").is_file():
             hint = f"it holds what papers published, recomputed; a page of it is {path}/rows.html"
-        raise config_error(
-            [
-                Problem(
-                    code="invalid-content", problem=f"{path} holds no results of these", hint=hint
-                )
-            ]
-        )
+        raise invalid("invalid-content", "", f"{path} holds no results of these", hint=hint)
     if path.is_file() and path.suffix == ".toml":
         hint = f"give what `nacre run {path} --out results` writes"
-        raise config_error(
-            [
-                Problem(
-                    code="invalid-content",
-                    problem=f"{path} is a scenario, and no result",
-                    hint=hint,
-                )
-            ]
-        )
+        raise invalid("invalid-content", "", f"{path} is a scenario, and no result", hint=hint)
     try:
         if seal is None and path.suffix == ".json":
             seal = "record.json"
@@ -69,7 +55,7 @@ def load(
     except ConfigError:
         raise
     except Error as error:
-        raise config_error([Problem(code=error.code, problem=str(error), hint=_HINT)]) from None
+        raise invalid(error.code, "", str(error), hint=_HINT) from None
 
 
 def files_of(results: Iterable[Path]) -> list[Path]:

@@ -13,7 +13,7 @@ from nacre.base.progress import Bar, answering, reporting
 from nacre.base.quantity import parse
 from nacre.base.text import amount
 from nacre.base.view import View
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.results.mixes import Mixes, Tier
 from nacre.scenario.prices import Prices, priced
 from nacre.scenario.source import Scenario, Source, assignments, read
@@ -52,26 +52,18 @@ def mixes(
     """
     if budget is not None and not 0 < budget < math.inf:
         hint = "give what a GiB may cost, in what the prices are counted in"
-        problem = Problem(
-            code="out-of-range",
-            path="budget",
-            problem="it is no price",
-            given=str(budget),
-            hint=hint,
-        )
-        raise config_error([problem])
+        raise invalid("out-of-range", "budget", "it is no price", given=str(budget), hint=hint)
     source, settings = read(scenario), assignments(overrides)
     priced(source, settings, prices)
     count = operator.index(steps)
     if not 1 <= count <= STEPS_MAX:
-        problem = Problem(
-            code="out-of-range",
-            path="steps",
-            problem="the whole cannot be divided into so many",
+        raise invalid(
+            "out-of-range",
+            "steps",
+            "the whole cannot be divided into so many",
             given=str(count),
             hint=f"give a whole number from 1 to {STEPS_MAX}",
         )
-        raise config_error([problem])
     with reporting(progress, Bar("counting", "requests")) as tick:
         document, columns = counted(source, settings, count, tick)
     found = of(document, columns)
@@ -88,14 +80,9 @@ def _within(found: Mixes, budget: float) -> Mixes:
         if isinstance(least, float):
             counted_in = "".join(f" {basis}" for basis in found.bases if basis != "not stated")
             hint = f"the cheapest mix costs {amount(round(least, 4))}{counted_in} a GiB"
-        problem = Problem(
-            code="out-of-range",
-            path="budget",
-            problem="no mix costs so little",
-            given=amount(budget),
-            hint=hint,
+        raise invalid(
+            "out-of-range", "budget", "no mix costs so little", given=amount(budget), hint=hint
         )
-        raise config_error([problem])
     return within
 
 

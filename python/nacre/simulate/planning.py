@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from nacre import traces
 from nacre.base.table import Table
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.results.base import Result
 from nacre.results.curves import CacheCurves
 from nacre.results.mixes import Mixes
@@ -87,14 +87,7 @@ class Plan(Result):
         """
         if not 0 < money < math.inf:
             hint = f"give a number of {self.currency}"
-            problem = Problem(
-                code="out-of-range",
-                path="money",
-                problem="it is no amount",
-                given=str(money),
-                hint=hint,
-            )
-            raise config_error([problem])
+            raise invalid("out-of-range", "money", "it is no amount", given=str(money), hint=hint)
         given = self.prices if prices is None else prices
         trees = [self._cache(name, price, money) for name, price in given.items()]
         for tree in trees:
@@ -104,10 +97,7 @@ class Plan(Result):
     def _cache(self, name: str, price: float, money: float) -> dict[str, Any]:
         blocks = int(money / price * 2**30) // _BLOCK
         if blocks < 1:
-            problem = Problem(
-                code="out-of-range", path="money", problem=f"it does not buy a block of {name}"
-            )
-            raise config_error([problem])
+            raise invalid("out-of-range", "money", f"it does not buy a block of {name}")
         device = {**_device(name, price, self.currency), "capacity": f"{_BLOCK * blocks} B"}
         stack = {
             "kind": "server_cache",

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from nacre import _core
 from nacre.base.progress import answering
-from nacre.errors import Problem, config_error, unknown
+from nacre.errors import config_error, invalid, unknown
 from nacre.results.crash import Crash
 from nacre.scenario.source import Scenario, Source, assignments, read, without_workload
 
@@ -79,7 +79,5 @@ def _within(name: str, number: int) -> int:
     if not 0 <= number <= CRASH_SEED_MAX:
         hint = f"give a whole number from 0 to {CRASH_SEED_MAX}"
         problem = "it is out of range"
-        raise config_error(
-            [Problem(code="out-of-range", path=name, problem=problem, given=str(number), hint=hint)]
-        )
+        raise invalid("out-of-range", name, problem, given=str(number), hint=hint)
     return number

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre import _core
 from nacre.base.view import View
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.results.base import Result
 from nacre.results.record import Record
 from nacre.studies.keep import store
@@ -183,13 +183,12 @@ def read(folder: Path) -> StudyResult:
     try:
         frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
     except FileNotFoundError:
-        problem = Problem(
-            code="unfinished",
-            path=str(folder),
-            problem="the study was killed before it had a table",
+        raise invalid(
+            "unfinished",
+            str(folder),
+            "the study was killed before it had a table",
             hint="go on with it: nacre study ... --resume",
-        )
-        raise config_error([problem]) from None
+        ) from None
     return StudyResult(questions, frame, kept["points"], None, folder)
 
 

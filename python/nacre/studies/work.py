@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from nacre.base.progress import Bar, reporting
-from nacre.errors import Problem, config_error, unknown
+from nacre.errors import Problem, config_error, invalid, unknown
 from nacre.files.atomic import look, write_file
 from nacre.results.checked import CheckedStudy
 from nacre.studies.engines.engine import Engine, Name
@@ -106,13 +106,12 @@ def keeping(
 def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
     """Where points go that nobody keeps; raises `ConfigError` where they are to be gone on with."""
     if resume:
-        problem = Problem(
-            code="missing-setting",
-            path="resume",
-            problem="there is nothing to go on with",
+        raise invalid(
+            "missing-setting",
+            "resume",
+            "there is nothing to go on with",
             hint="give out, the directory that keeps what was run",
         )
-        raise config_error([problem])
     return Memory(paths)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from nacre.base.text import printable
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.interop.fio.options import ALIASES
 from nacre.scenario.source import STDIN
 
@@ -74,10 +74,7 @@ def sections(path: Path) -> list[Section]:
         opened[-1].lines.append((number, key, value))
     found = _with_globals(opened)
     if not found:
-        problem = Problem(
-            code="invalid-content", path=shown(path), problem="it has no job", hint="write [job]"
-        )
-        raise config_error([problem])
+        raise invalid("invalid-content", shown(path), "it has no job", hint="write [job]")
     return found
 
 
@@ -133,6 +130,4 @@ def _canonical(key: str, value: str) -> tuple[str, str]:
 def _refuse(path: Path, number: int, line: str, problem: str, hint: str) -> NoReturn:
     given = f'"{printable(line[:60])}"'
     place = f"{shown(path)}:{number}"
-    raise config_error(
-        [Problem(code="invalid-syntax", path=place, problem=problem, given=given, hint=hint)]
-    )
+    raise invalid("invalid-syntax", place, problem, given=given, hint=hint)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nacre.base.text import printable
 from nacre.base.text import size as shown_size
-from nacre.errors import Problem, config_error, unknown
+from nacre.errors import config_error, invalid, unknown
 from nacre.interop.fio.engine import io_engine
 from nacre.interop.fio.grammar import Section, sections, shown
 from nacre.interop.fio.pace import mistakes, pace
@@ -75,7 +75,7 @@ def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
         listed = ", ".join(f"{number} {name}" for number, name in enumerate(names, 1))
         hint = f"give the number of one, as --job {1 + jobs.index(named[0])}"
     problem = f"it has {len(jobs)} jobs: {listed}"
-    raise config_error([Problem(code="missing-setting", path=path, problem=problem, hint=hint)])
+    raise invalid("missing-setting", path, problem, hint=hint)
 
 
 def _capacity(stack: str) -> int | None:

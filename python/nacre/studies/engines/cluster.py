@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Self
 
-from nacre.errors import Code, ConfigError, Error, Problem, config_error
+from nacre.errors import Code, ConfigError, Error, Problem, config_error, invalid
 from nacre.studies.engines.engine import PATIENCE_S, Chunks
 from nacre.studies.engines.task import Base, Outcome, Task, died, evaluate, identity
 from nacre.studies.engines.tls import SCHEME, Tls
@@ -234,9 +234,7 @@ def _has_certificates() -> bool:
 
 
 def _mistake(code: Code, problem: str, hint: str, given: str = "") -> ConfigError:
-    return config_error(
-        [Problem(code=code, path="--address", problem=problem, hint=hint, given=given)]
-    )
+    return invalid(code, "--address", problem, hint=hint, given=given)
 
 
 def _close(client: Any) -> None:

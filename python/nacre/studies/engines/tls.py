@@ -7,7 +7,7 @@ import ssl
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 
 Place: TypeAlias = str | os.PathLike[str]
 Files: TypeAlias = tuple[Place | None, Place | None, Place | None]
@@ -47,42 +47,15 @@ def tls_of(
     if ca is None or certificate is None or key is None:
         if given == (None, None, None):
             return None
-        problems = [
-            Problem(
-                code="missing-setting",
-                path=name,
-                problem="it is missing",
-                hint=f"give {', '.join(_NAMES)} together",
-            )
-            for name, place in zip(_NAMES, given, strict=True)
-            if place is None
-        ]
-        raise config_error(problems)
+        missing = [name for name, place in zip(_NAMES, given, strict=True) if place is None]
+        hint = f"give {', '.join(_NAMES)} together"
+        raise invalid("missing-setting", missing, "it is missing", hint=hint)
     if address is None:
         problem = "an own cluster has keys of its own"
-        raise config_error(
-            [
-                Problem(
-                    code="conflicting-settings",
-                    path=_NAMES[0],
-                    problem=problem,
-                    hint="give --address, too",
-                )
-            ]
-        )
+        raise invalid("conflicting-settings", _NAMES[0], problem, hint="give --address, too")
     if not address.startswith(SCHEME):
         problem, hint = "certificates are for TLS only", f"the address begins with {SCHEME} then"
-        raise config_error(
-            [
-                Problem(
-                    code="conflicting-settings",
-                    path="--address",
-                    problem=problem,
-                    given=address,
-                    hint=hint,
-                )
-            ]
-        )
+        raise invalid("conflicting-settings", "--address", problem, given=address, hint=hint)
     tls = Tls(Path(ca), Path(certificate), Path(key))
     _check(tls)
     return tls
@@ -93,13 +66,7 @@ def _check(tls: Tls) -> None:
         # A pipe would be waited for, and a cluster reads them more than once.
         if place.exists() and not (place.is_file() or place.is_dir()):
             problem, hint = "it is a pipe, a socket or a device", "give PEM files"
-            raise config_error(
-                [
-                    Problem(
-                        code="not-a-file", path=name, problem=problem, given=str(place), hint=hint
-                    )
-                ]
-            )
+            raise invalid("not-a-file", name, problem, given=str(place), hint=hint)
     try:
         context = ssl.create_default_context(cafile=tls.ca)
     except OSError as error:
@@ -122,10 +89,4 @@ def _unusable(name: str, place: Path, error: OSError, holds: str) -> Exception:
         problem, hint = f"no {holds.removeprefix('a ')} in it: {reason}", "give PEM files"
     else:
         problem, hint = f"it cannot be read: {error.strerror}", ""
-    return config_error(
-        [
-            Problem(
-                code="invalid-certificate", path=name, problem=problem, given=str(place), hint=hint
-            )
-        ]
-    )
+    return invalid("invalid-certificate", name, problem, given=str(place), hint=hint)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nacre.errors import Code, Problem, config_error
+from nacre.errors import invalid
 from nacre.studies.engines.task import Columns, Outcome
 
 if TYPE_CHECKING:
@@ -42,10 +42,11 @@ def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
                 found = found.with_columns(pl.lit(None, _schema()[name]).alias(name))
             frames.append(found.select(names))
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise mistake(
+            raise invalid(
                 "damaged",
+                "--out",
                 f"{file} cannot be read: {' '.join(str(error).split())}",
-                "remove it; its points are run again",
+                hint="remove it; its points are run again",
             ) from None
     return pl.concat(frames).unique("key", keep="last", maintain_order=True)
 
@@ -85,11 +86,6 @@ def _unpacked(packed: bytes | None) -> Columns | None:
 
     with np.load(io.BytesIO(packed), allow_pickle=False) as found:
         return dict(found)
-
-
-def mistake(code: Code, problem: str, hint: str) -> Exception:
-    """What is wrong with a directory, as the user is told."""
-    return config_error([Problem(code=code, path="--out", problem=problem, hint=hint)])
 
 
 def _packed(columns: Columns | None) -> bytes | None:

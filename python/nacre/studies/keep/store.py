@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from nacre import _core
+from nacre.errors import invalid
 from nacre.files.atomic import unfinished, write_file
 from nacre.studies.engines.task import Outcome
 from nacre.studies.keep.lock import LOCK, ForeignLockError, HeldError, Lock
-from nacre.studies.keep.parquet import POINTS, frame, mistake, outcomes, parts, record, table
+from nacre.studies.keep.parquet import POINTS, frame, outcomes, parts, record, table
 from nacre.studies.spec.metrics import Value, measured
 
 if TYPE_CHECKING:
@@ -187,10 +188,11 @@ class Store(Memory):
         if found is None:
             self._check_empty()
         elif not self._resume:
-            raise mistake(
+            raise invalid(
                 "file-exists",
+                "--out",
                 f"{self.directory} holds a {self._what} already",
-                "give --resume to go on with it, or another directory",
+                hint="give --resume to go on with it, or another directory",
             )
         self._check_room()
         self._lock.sign()
@@ -204,10 +206,11 @@ class Store(Memory):
         try:
             return Lock(self.directory)
         except HeldError as holder:
-            raise mistake(
+            raise invalid(
                 "in-use",
+                "--out",
                 f"another {self._what} writes to {self.directory} (process {holder})",
-                "wait for it, or give another directory",
+                hint="wait for it, or give another directory",
             ) from None
         except ForeignLockError:
             raise self._foreign_lock() from None
@@ -219,10 +222,11 @@ class Store(Memory):
             raise self._foreign_lock() from None
 
     def _foreign_lock(self) -> Exception:
-        return mistake(
+        return invalid(
             "invalid-content",
+            "--out",
             f"{self.directory / LOCK} is no {self._what}'s",
-            "give another directory",
+            hint="give another directory",
         )
 
     def _unlock(self) -> None:
@@ -237,21 +241,23 @@ class Store(Memory):
         found = {path.name for path in self.directory.iterdir()} - ours
         is_begun = found == {POINTS} and not points.is_symlink() and not any(points.iterdir())
         if found and not is_begun:
-            raise mistake(
+            raise invalid(
                 "file-exists",
+                "--out",
                 f"{self.directory} has files in it that are no {self._what}'s",
-                "give another directory",
+                hint="give another directory",
             )
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self.directory).free
         needed = MARGIN_BYTES + self._point_bytes * self._expected
         if free < needed:
-            raise mistake(
+            raise invalid(
                 "disk-full",
+                "--out",
                 f"{self.directory} is on a disk with {free >> 20} MiB left;"
                 f" {self._expected:,} points need about {-(-needed >> 20)} MiB",
-                "make room, or give another directory",
+                hint="make room, or give another directory",
             )
 
     def _load(self) -> None:
@@ -298,7 +304,12 @@ def opened(directory: Path) -> dict[str, Any]:
     """What `study.json` of a directory says; raises `ConfigError` where there is no store."""
     found = _identity(directory)
     if found is None:
-        raise mistake("invalid-content", f"{directory} holds no study", "give the directory of one")
+        raise invalid(
+            "invalid-content",
+            "--out",
+            f"{directory} holds no study",
+            hint="give the directory of one",
+        )
     return found
 
 
@@ -312,11 +323,12 @@ def _identity(directory: Path) -> dict[str, Any] | None:
         found = None
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:
-        raise mistake(
+        raise invalid(
             "wrong-version",
+            "--out",
             f"{directory} is a store of another version: {schema or 'an unknown one'},"
             f" and this Nacre {_core.__version__} writes {SCHEMA}",
-            "go on with the Nacre that wrote it, or give another directory",
+            hint="go on with the Nacre that wrote it, or give another directory",
         )
     known: dict[str, Any] = found
     return known

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nacre.errors import ConfigError, Problem, config_error
+from nacre.errors import ConfigError, invalid
 from nacre.studies.points.point import Point, Points
 from nacre.studies.spec.axis import Axis, Choice, Label
 from nacre.studies.spec.document import Constraint, Design, Objective, Search
@@ -159,13 +159,12 @@ def _optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        missing = Problem(
-            code="missing-package",
-            path="search",
-            problem="Optuna is not installed",
+        raise invalid(
+            "missing-package",
+            "search",
+            "Optuna is not installed",
             hint="pip install 'nacre[search]'",
-        )
-        raise config_error([missing]) from None
+        ) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from nacre.base import quantity
 from nacre.base.text import printable
-from nacre.errors import SEED_MAX, ConfigError, Problem, config_error, nearest
+from nacre.errors import SEED_MAX, ConfigError, Problem, config_error, invalid, nearest
 from nacre.scenario.source import STDIN, Source, scenarios, standard_input
 from nacre.scenario.source import read as read_scenario
 from nacre.studies.spec import axis as axes
@@ -221,9 +221,7 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
         )
     if not os.fspath(given):
         hint = "give a TOML file, or - for standard input"
-        raise config_error(
-            [Problem(code="missing-setting", problem="no study is named", given='""', hint=hint)]
-        )
+        raise invalid("missing-setting", "", "no study is named", given='""', hint=hint)
     path = Path(os.fsdecode(given))
     is_piped = path == Path("-")
     name = STDIN if is_piped else printable(str(path))
