@@ -1,7 +1,8 @@
 """The compiled model. Use the functions of `nacre`; this module converts and forwards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, final
+from os import PathLike
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 
@@ -50,6 +51,50 @@ _Overrides = list[tuple[str, str]]
 _RunProgress = Callable[[int, int | None, float], bool] | None
 _TraceProgress = Callable[[int, int | None], bool] | None
 _Options = Mapping[str, object]
+
+class _Source(Protocol):
+    """The text of a scenario, its name in messages, and where its files lie."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def directory(self) -> str: ...
+
+class _Served(Protocol):
+    """A device that is served."""
+
+    @property
+    def source(self) -> _Source: ...
+    @property
+    def settings(self) -> _Overrides: ...
+    @property
+    def image(self) -> str | PathLike[str]: ...
+    @property
+    def start(self) -> str | None: ...
+    @property
+    def export(self) -> str | None: ...
+
+class _ServeOptions(Protocol):
+    """How devices are served."""
+
+    @property
+    def timing(self) -> str: ...
+    @property
+    def dilate(self) -> float: ...
+    @property
+    def read_only(self) -> bool: ...
+    @property
+    def tls(self) -> str | PathLike[str] | None: ...
+    @property
+    def control(self) -> str | PathLike[str] | None: ...
+    @property
+    def metrics(self) -> str | None: ...
+    @property
+    def record(self) -> str | PathLike[str] | None: ...
+    @property
+    def force(self) -> bool: ...
 
 _Column = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -100,9 +145,7 @@ class Memory:
 
     @staticmethod
     def open(
-        scenario: str,
-        name: str,
-        directory: str,
+        source: _Source,
         overrides: _Overrides,
         image: str | None,
         start: str | None = None,
@@ -135,13 +178,12 @@ class Memory:
 class Parsed:
     """A scenario that is parsed once and asked for with many settings."""
 
-    def __new__(cls, scenario: str, name: str) -> Self: ...
+    def __new__(cls, source: _Source) -> Self: ...
     def resolve(self, overrides: _Overrides) -> str: ...
-    def build(self, directory: str, overrides: _Overrides) -> None: ...
+    def build(self, overrides: _Overrides) -> None: ...
     def preparation(self, overrides: _Overrides) -> str | None: ...
     def run(
         self,
-        directory: str,
         overrides: _Overrides,
         preparations: str | None = None,
         origins: bool = True,
@@ -150,9 +192,7 @@ class Parsed:
 _Cleaners = list[tuple[str, Callable[..., Any]]]
 
 def run(
-    scenario: str,
-    name: str,
-    directory: str,
+    source: _Source,
     overrides: _Overrides,
     seed: int | None = None,
     progress: _RunProgress = None,
@@ -161,25 +201,19 @@ def run(
     save_state: str | None = None,
 ) -> tuple[str, RunColumns]: ...
 def check(
-    scenario: str,
-    name: str,
-    directory: str,
+    source: _Source,
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
 def check_image(path: str) -> str: ...
 def repair_image(path: str, out: str) -> str: ...
 def step(
-    scenario: str,
-    name: str,
-    directory: str,
+    source: _Source,
     overrides: _Overrides,
     requests: Sequence[tuple[str, int, int]],
 ) -> str: ...
 def crash(
-    scenario: str,
-    name: str,
-    directory: str,
+    source: _Source,
     overrides: _Overrides,
     points: int,
     seed: int,
@@ -195,25 +229,21 @@ def units() -> list[tuple[str, str, int, int]]:
     """What each unit measures, the unit, and how many of the base it is, as a fraction."""
 
 def mixes(
-    scenario: str,
-    name: str,
-    directory: str,
+    source: _Source,
     overrides: _Overrides,
     steps: int,
     progress: _TraceProgress = None,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]] | None: ...
-def resolve(scenario: str, name: str, overrides: _Overrides) -> str: ...
+def resolve(source: _Source, overrides: _Overrides) -> str: ...
 def split_parts(
-    scenario: str,
-    name: str,
-    directory: str,
+    source: _Source,
     overrides: _Overrides,
     way: str,
     progress: _TraceProgress = None,
 ) -> list[tuple[_Overrides, int]] | None: ...
-def run_part(scenario: str, name: str, directory: str, overrides: _Overrides) -> str: ...
+def run_part(source: _Source, overrides: _Overrides) -> str: ...
 def split_together(
-    scenario: str, name: str, overrides: _Overrides, way: str, parts: list[str]
+    source: _Source, overrides: _Overrides, way: str, parts: list[str]
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
@@ -221,12 +251,14 @@ def schema_of(records: bool) -> str: ...
 def rooms() -> str: ...
 def formats() -> str: ...
 def serve(
-    stacks: Sequence[Mapping[str, object]],
-    manner: Mapping[str, object],
+    devices: Sequence[_Served],
+    listen: str,
+    options: _ServeOptions,
+    tell: Callable[[str], object],
     ready: Callable[[str | None, list[tuple[str, int]]], object],
     stop: Callable[[], bool],
 ) -> str:
-    """Serves stacks of scenarios over NBD until told to stop; returns what was seen as JSON."""
+    """Serves devices over NBD until told to stop; returns what was seen as JSON."""
 
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
 def trace_misses(

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 import nacre
 import nbd_client
 import pytest
+from nacre.devices import ServeOptions
 from nbd_client import FUA, Client, GoneError
 from serving import MIB, Server, missing, needs, run, scenario
 
@@ -348,7 +349,7 @@ def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: P
         {"run.precondition": 100, "run.requests": 1},
         image=tmp_path / "disk.img",
         listen=f"unix:{tmp_path / 'socket'}",
-        start=tmp_path / "state",
+        options=ServeOptions(start=tmp_path / "state"),
         tell=told.append,
         stop=lambda: True,
     )

@@ -3,30 +3,27 @@
 use crate::bugs::detached;
 use crate::errors::{config_error, error};
 use crate::progress::Reporter;
-use crate::run::{checked, scenario_files};
+use crate::source::{Settings, Source};
 use nacre_crash::{Fault, Options};
 use nacre_kernel::ErrorCode;
 use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, told};
 use pyo3::prelude::*;
-use std::path::PathBuf;
 
 /// Loses the power of a stack so often; returns what was found as JSON text.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, points, seed, faults, progress=None))]
+#[pyo3(signature = (source, overrides, points, seed, faults, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn crash(
     py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
-    overrides: Vec<(String, String)>,
+    source: Source,
+    overrides: Settings,
     points: u64,
     seed: u64,
     faults: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = scenario_files(py, directory)?;
+    let checked = source.checked(py, &overrides, None)?;
+    let files = source.files(py)?;
     let named = |name: &String| {
         let known = Fault::INJECTED.into_iter().find(|fault| fault.name() == name);
         known.ok_or_else(|| {

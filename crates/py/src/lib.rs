@@ -20,6 +20,7 @@ mod policies;
 mod progress;
 mod run;
 mod serve;
+mod source;
 mod split;
 mod trace;
 mod units;

@@ -2,9 +2,9 @@
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error, failed, memory_error};
-use crate::run::{scenario_files, state_of_run};
+use crate::run::state_of_run;
+use crate::source::{Settings, Source};
 use nacre_kernel::{ErrorCode, ErrorData, Time};
-use nacre_machine::Document;
 use nacre_memory::MemoryError;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -40,21 +40,18 @@ impl Memory {
     /// Opens the memory that the stack of a scenario is, with the image at a path or without one. It begins as the
     /// saved state of a run in the file `start` leaves it.
     #[staticmethod]
-    #[pyo3(signature = (scenario, name, directory, overrides, image, start=None, checksums=true))]
-    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    #[pyo3(signature = (source, overrides, image, start=None, checksums=true))]
     fn open(
         py: Python<'_>,
-        scenario: &str,
-        name: &str,
-        directory: PathBuf,
-        overrides: Vec<(String, String)>,
+        source: Source,
+        overrides: Settings,
         image: Option<PathBuf>,
         start: Option<PathBuf>,
         checksums: bool,
     ) -> PyResult<Memory> {
-        let document = Document { text: scenario, name, overrides: &overrides, seed: None };
-        let checked = nacre_memory::check(&document).map_err(|problems| config_error(py, &problems))?;
-        let files = scenario_files(py, directory)?;
+        let checked = nacre_memory::check(&source.document(&overrides, None))
+            .map_err(|problems| config_error(py, &problems))?;
+        let files = source.files(py)?;
         let state = start.as_deref().map(|path| state_of_run(py, path)).transpose()?;
         let opened = detached(py, || match (image, state) {
             (path, Some(state)) => {

@@ -2,7 +2,8 @@
 
 use crate::cleaning::WithFunctions;
 use crate::errors::config_error;
-use crate::run::{RunColumns, RunOptions, build_checked, run_checked, scenario_files};
+use crate::run::{RunColumns, RunOptions, build_checked, run_checked};
+use crate::source::{Settings, Source, files_in};
 use nacre_machine::{Checked, Outcome, record};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -10,17 +11,21 @@ use std::sync::{Mutex, PoisonError};
 
 /// A scenario that is parsed, with what its settings named of the catalogue. Threads take turns.
 #[pyclass(frozen, module = "nacre._core")]
-pub(crate) struct Parsed(Mutex<nacre_machine::Parsed>);
-
-type Settings = Vec<(String, String)>;
+pub(crate) struct Parsed {
+    scenario: Mutex<nacre_machine::Parsed>,
+    /// Where its files lie.
+    directory: PathBuf,
+}
 
 #[pymethods]
 impl Parsed {
-    /// Parses the text of the scenario called `name`.
+    /// Parses the text of the scenario.
     #[new]
-    fn new(py: Python<'_>, scenario: &str, name: &str) -> PyResult<Parsed> {
-        let parsed = nacre_machine::Parsed::of(scenario, name);
-        parsed.map(|parsed| Parsed(Mutex::new(parsed))).map_err(|problems| config_error(py, &problems))
+    fn new(py: Python<'_>, source: Source) -> PyResult<Parsed> {
+        let Source { text, name, directory } = source;
+        let scenario =
+            nacre_machine::Parsed::of(&text, &name).map_err(|problems| config_error(py, &problems))?;
+        Ok(Parsed { scenario: Mutex::new(scenario), directory })
     }
 
     /// The values it resolves to with these settings, as JSON text, without building its stack.
@@ -29,9 +34,9 @@ impl Parsed {
     }
 
     /// Builds its stack with these settings, as a run does.
-    fn build(&self, py: Python<'_>, directory: PathBuf, overrides: Settings) -> PyResult<()> {
+    fn build(&self, py: Python<'_>, overrides: Settings) -> PyResult<()> {
         let checked = self.checked(py, &overrides)?;
-        let files = WithFunctions::new(scenario_files(py, directory)?, None);
+        let files = WithFunctions::new(files_in(py, self.directory.clone())?, None);
         build_checked(py, &checked, &files).map(|_| ())
     }
 
@@ -42,17 +47,16 @@ impl Parsed {
 
     /// Runs it with these settings; returns the record as JSON text, with the `origins` of its values where they are
     /// wanted, and its columns. The folder `preparations` keeps what preconditioning leads to.
-    #[pyo3(signature = (directory, overrides, preparations=None, origins=true))]
+    #[pyo3(signature = (overrides, preparations=None, origins=true))]
     fn run(
         &self,
         py: Python<'_>,
-        directory: PathBuf,
         overrides: Settings,
         preparations: Option<PathBuf>,
         origins: bool,
     ) -> PyResult<(String, RunColumns)> {
         let checked = self.checked(py, &overrides)?;
-        let files = WithFunctions::new(scenario_files(py, directory)?, None);
+        let files = WithFunctions::new(files_in(py, self.directory.clone())?, None);
         let Outcome { mut record, columns } =
             run_checked(py, &checked, &files, None, RunOptions { preparations, ..RunOptions::default() })?;
         if !origins {
@@ -64,7 +68,7 @@ impl Parsed {
 
 impl Parsed {
     fn checked(&self, py: Python<'_>, overrides: &[(String, String)]) -> PyResult<Checked> {
-        let mut parsed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parsed = self.scenario.lock().unwrap_or_else(PoisonError::into_inner);
         parsed.check(overrides, None).map_err(|problems| config_error(py, &problems))
     }
 }

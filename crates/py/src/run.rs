@@ -5,13 +5,12 @@ use crate::bugs::{SecondThread, detached};
 use crate::cleaning::{Functions, WithFunctions};
 use crate::errors::{config_error, error, memory_error, os_error};
 use crate::progress::Reporter;
-use nacre_files::{PreparationFolder, ScenarioFiles, StateFile};
+use crate::source::{Settings, Source};
+use nacre_files::{PreparationFolder, StateFile};
 use nacre_kernel::{ErrorCode, ErrorData, Op};
 use nacre_machine::console::{ConsoleRequest, ask};
 use nacre_machine::saved::Preparations;
-use nacre_machine::{
-    Beside, Checked, Columns, Document, Files, Outcome, Ran, SavedRun, Span, check as check_document, record,
-};
+use nacre_machine::{Beside, Checked, Columns, Files, Outcome, Ran, SavedRun, Span, record};
 use nacre_memory::{Access, Kept};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -24,23 +23,21 @@ use std::path::{Path, PathBuf};
 /// It goes on from the state in the file `start`; the state at its end goes into the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, name, directory, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None
+    source, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
     py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
-    overrides: Vec<(String, String)>,
+    source: Source,
+    overrides: Settings,
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
     cleaners: Option<Functions>,
     start: Option<PathBuf>,
     save_state: Option<PathBuf>,
 ) -> PyResult<(String, RunColumns)> {
-    let checked = checked(py, scenario, name, &overrides, seed)?;
-    let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
+    let checked = source.checked(py, &overrides, seed)?;
+    let files = WithFunctions::new(source.files(py)?, cleaners);
     let options = RunOptions {
         start: start.as_deref(),
         save_state: save_state.as_deref(),
@@ -147,17 +144,15 @@ fn state_file(path: &Path) -> PyResult<StateFile> {
 
 /// Checks a scenario; returns the resolved values and their origins as JSON text.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, cleaners=None))]
+#[pyo3(signature = (source, overrides, cleaners=None))]
 pub(crate) fn check(
     py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
-    overrides: Vec<(String, String)>,
+    source: Source,
+    overrides: Settings,
     cleaners: Option<Functions>,
 ) -> PyResult<String> {
-    let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
+    let checked = source.checked(py, &overrides, None)?;
+    let files = WithFunctions::new(source.files(py)?, cleaners);
     let capacity = build_checked(py, &checked, &files)?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
     let document = serde_json::json!({
@@ -186,14 +181,12 @@ pub(crate) fn build_checked(
 #[pyfunction]
 pub(crate) fn step(
     py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
-    overrides: Vec<(String, String)>,
+    source: Source,
+    overrides: Settings,
     requests: Vec<(String, u64, u32)>,
 ) -> PyResult<String> {
-    let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = scenario_files(py, directory)?;
+    let checked = source.checked(py, &overrides, None)?;
+    let files = source.files(py)?;
     let known = [Op::Read, Op::Write, Op::Trim, Op::Flush];
     let mut asked = Vec::with_capacity(requests.len());
     for (word, address, bytes) in requests {
@@ -215,13 +208,8 @@ pub(crate) fn step(
 
 /// The resolved values of a scenario as JSON text, without building its stack.
 #[pyfunction]
-pub(crate) fn resolve(
-    py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    overrides: Vec<(String, String)>,
-) -> PyResult<String> {
-    let checked = checked(py, scenario, name, &overrides, None)?;
+pub(crate) fn resolve(py: Python<'_>, source: Source, overrides: Settings) -> PyResult<String> {
+    let checked = source.checked(py, &overrides, None)?;
     Ok(record::resolved_json(&checked.resolved).to_string())
 }
 
@@ -229,18 +217,16 @@ pub(crate) fn resolve(
 /// mix the steps and extents of every tier, the mean seconds of an access and the price of a GiB (NaN: not known). `None`
 /// if `progress` ended it.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, steps, progress=None))]
+#[pyo3(signature = (source, overrides, steps, progress=None))]
 pub(crate) fn mixes<'py>(
     py: Python<'py>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
-    overrides: Vec<(String, String)>,
+    source: Source,
+    overrides: Settings,
     steps: u32,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<(String, Bound<'py, PyDict>)>> {
-    let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = scenario_files(py, directory)?;
+    let checked = source.checked(py, &overrides, None)?;
+    let files = source.files(py)?;
     arrays::load(py)?;
     let mut reporter = Reporter::new(progress);
     let found = detached(py, || {
@@ -289,23 +275,6 @@ pub(crate) fn mixes<'py>(
     columns.set_item("mean_s", PyArray1::from_vec(py, mean_s))?;
     columns.set_item("price", PyArray1::from_vec(py, price))?;
     Ok(Some((document.to_string(), columns)))
-}
-
-pub(crate) fn checked(
-    py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-) -> PyResult<Checked> {
-    check_document(&Document { text: scenario, name, overrides, seed })
-        .map_err(|problems| config_error(py, &problems))
-}
-
-/// The files of a scenario in `directory`; shipped traces lie in the package's `traces` folder.
-pub(crate) fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
-    let package: PathBuf = py.import("nacre")?.getattr("__file__")?.extract()?;
-    Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))
 }
 
 /// The columns of a record. They become NumPy arrays when they are called for: to load NumPy takes as long as a

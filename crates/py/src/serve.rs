@@ -3,8 +3,9 @@
 use crate::bugs::detached;
 use crate::errors::{config_error, no_thread};
 use crate::progress::Reporter;
-use crate::run::{scenario_files, state_of_run};
-use nacre_machine::{Document, Problem, Problems};
+use crate::run::state_of_run;
+use crate::source::{Settings, Source};
+use nacre_machine::{Problem, Problems};
 use nacre_memory::MemoryError;
 use nacre_serve::listen::Address;
 use nacre_serve::model::{Since, Timing};
@@ -15,15 +16,11 @@ use nacre_serve::tls::Certificates;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A stack that is served.
+/// A device that is served.
 #[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 pub(crate) struct Served {
-    scenario: String,
-    /// Where the scenario is from, for messages.
-    source: String,
-    directory: PathBuf,
-    overrides: Vec<(String, String)>,
+    source: Source,
+    settings: Settings,
     image: PathBuf,
     /// The saved state of a run that a new image begins with; None: the device is as new.
     start: Option<PathBuf>,
@@ -31,17 +28,11 @@ pub(crate) struct Served {
     export: Option<String>,
 }
 
-/// How stacks are served.
+/// How devices are served: what is read of `nacre.devices.ServeOptions`.
 #[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Manner {
-    listen: String,
-    /// Called with each line about the images that their user should know, before `ready`.
-    tell: Py<PyAny>,
-    /// None: answer at once.
-    dilation: Option<f64>,
-    /// Whether answers leave earlier by their way.
-    compensated: bool,
+pub(crate) struct Options {
+    timing: String,
+    dilate: f64,
     read_only: bool,
     /// The folder of certificates; None: nothing is encrypted.
     tls: Option<PathBuf>,
@@ -55,26 +46,29 @@ pub(crate) struct Manner {
     force: bool,
 }
 
-/// Serves stacks until `stop`, called about twenty times a second, returns true, or somebody asks for the end over
-/// the control socket. `ready` is called with where the metrics are, and with the URI and the bytes of each device,
-/// in their order. Returns what was seen, as JSON text.
+/// Serves devices at an address until `stop`, called about twenty times a second, returns true, or somebody asks for
+/// the end over the control socket. `tell` is called with each line about the images that their user should know; then
+/// `ready` with where the metrics are, and with the URI and the bytes of each device, in their order. Returns what was
+/// seen, as JSON text.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,
-    stacks: Vec<Served>,
-    manner: Manner,
+    devices: Vec<Served>,
+    listen: &str,
+    options: Options,
+    tell: Py<PyAny>,
     ready: Py<PyAny>,
     stop: Py<PyAny>,
 ) -> PyResult<String> {
     nacre_pages::keep_little();
-    let offers = stacks.into_iter().map(|stack| offer(py, stack, manner.read_only));
+    let offers = devices.into_iter().map(|device| offer(py, device, options.read_only));
     let offers = offers.collect::<PyResult<Vec<_>>>()?;
     let refused = |wrong: ServeError| config_error(py, &problems(&wrong));
-    let terms = terms(&manner).map_err(refused)?;
+    let terms = terms(listen, &options).map_err(refused)?;
     let mut reporter = Reporter::new(Some(stop));
     let server = detached(py, || Server::open(offers, terms))?.map_err(refused)?;
     for notice in server.notices() {
-        manner.tell.call1(py, (notice,))?;
+        tell.call1(py, (notice,))?;
     }
     let devices: Vec<_> = server.uris().into_iter().zip(server.sizes()).collect();
     let announced = (server.metrics(), devices);
@@ -92,32 +86,37 @@ pub(crate) fn serve(
     }
 }
 
-fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
-    let Served { scenario, source, directory, overrides, image, start, export } = stack;
-    let document = Document { text: &scenario, name: &source, overrides: &overrides, seed: None };
-    let checked = nacre_memory::check(&document).map_err(|problems| config_error(py, &problems))?;
+fn offer(py: Python<'_>, device: Served, read_only: bool) -> PyResult<Offer> {
+    let Served { source, settings, image, start, export } = device;
+    let checked = nacre_memory::check(&source.document(&settings, None))
+        .map_err(|problems| config_error(py, &problems))?;
     Ok(Offer {
         name: export.unwrap_or_else(|| checked.name.clone()),
         description: checked.scenario.summary.clone().unwrap_or_default(),
         checked,
-        files: Box::new(scenario_files(py, directory)?),
+        files: Box::new(source.files(py)?),
         image,
         from: start.as_deref().map(|path| state_of_run(py, path)).transpose()?,
         read_only,
     })
 }
 
-fn terms(manner: &Manner) -> Result<Terms, ServeError> {
-    let since = if manner.compensated { Since::Sending } else { Since::Arrival };
-    let metrics = manner.metrics.as_deref().map(Address::parse).transpose();
+fn terms(listen: &str, options: &Options) -> Result<Terms, ServeError> {
+    let dilation = options.dilate;
+    let timing = match options.timing.as_str() {
+        "none" => Timing::None,
+        "compensated" => Timing::Emulated { dilation, since: Since::Sending },
+        _ => Timing::Emulated { dilation, since: Since::Arrival },
+    };
+    let metrics = options.metrics.as_deref().map(Address::parse).transpose();
     Ok(Terms {
-        address: Address::parse(&manner.listen)?,
-        timing: manner.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation, since }),
-        certificates: manner.tls.as_deref().map(Certificates::read).transpose()?,
-        control: manner.control.clone(),
+        address: Address::parse(listen)?,
+        timing,
+        certificates: options.tls.as_deref().map(Certificates::read).transpose()?,
+        control: options.control.clone(),
         metrics: metrics.map_err(ServeError::Metrics)?,
-        record: manner.record.clone(),
-        force: manner.force,
+        record: options.record.clone(),
+        force: options.force,
     })
 }
 

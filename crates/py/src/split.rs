@@ -3,31 +3,27 @@
 use crate::bugs::detached;
 use crate::errors::config_error;
 use crate::progress::Reporter;
-use crate::run::{checked, columns_dict, scenario_files};
+use crate::run::columns_dict;
+use crate::source::{Settings, Source};
 use nacre_machine::split::{self, Way};
 use nacre_machine::{Outcome, Problems};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
-
-type Settings = Vec<(String, String)>;
 
 /// The parts of a scenario whose trace is split in a `way` such as `"volume"` or `"hash:4"`: for each the settings it
 /// has beside the scenario's, and its requests. `None` if `progress` ended the reading of the trace.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, way, progress=None))]
+#[pyo3(signature = (source, overrides, way, progress=None))]
 pub(crate) fn split_parts(
     py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
+    source: Source,
     overrides: Settings,
     way: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<Vec<(Settings, u64)>>> {
     let way = parsed(py, way)?;
-    let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = scenario_files(py, directory)?;
+    let checked = source.checked(py, &overrides, None)?;
+    let files = source.files(py)?;
     let mut reporter = Reporter::new(progress);
     let found = detached(py, || {
         split::parts(&checked, way, &files, &mut |progress| {
@@ -41,15 +37,9 @@ pub(crate) fn split_parts(
 
 /// Runs one part; returns what it found as text for [`split_together`].
 #[pyfunction]
-pub(crate) fn run_part(
-    py: Python<'_>,
-    scenario: &str,
-    name: &str,
-    directory: PathBuf,
-    overrides: Settings,
-) -> PyResult<String> {
-    let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = scenario_files(py, directory)?;
+pub(crate) fn run_part(py: Python<'_>, source: Source, overrides: Settings) -> PyResult<String> {
+    let checked = source.checked(py, &overrides, None)?;
+    let files = source.files(py)?;
     let mut reporter = Reporter::new(None);
     let text = detached(py, || split::run_part(&checked, &files, &mut |_| reporter.report(())))?;
     reporter.outcome()?;
@@ -60,14 +50,13 @@ pub(crate) fn run_part(
 #[pyfunction]
 pub(crate) fn split_together<'py>(
     py: Python<'py>,
-    scenario: &str,
-    name: &str,
+    source: Source,
     overrides: Settings,
     way: &str,
     parts: Vec<String>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let way = parsed(py, way)?;
-    let checked = checked(py, scenario, name, &overrides, None)?;
+    let checked = source.checked(py, &overrides, None)?;
     let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let outcome: Result<Outcome, Problems> = detached(py, || split::together(&checked, way, &texts))?;
     let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;

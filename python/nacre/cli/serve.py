@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
@@ -16,6 +16,7 @@ from nacre.cli.failure import FAILED, complain, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json_line, write_line, write_prose, write_table
 from nacre.devices.control import SUFFIX
+from nacre.devices.serving import Listening, ServeOptions
 from nacre.devices.serving import serve as serve_scenario
 from nacre.errors import Code, Problem, config_error
 from nacre.results.served import ExportStatistics, Service
@@ -106,7 +107,18 @@ def serve(
     others = {name: (read(other), place) for name, (other, place) in _exports(export or []).items()}
     steered = control or image.with_name(image.name + SUFFIX)
     images = [image, *(place for _, place in others.values())]
-    listening = _Listening(images, steered, as_json=as_json)
+    options = ServeOptions(
+        timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
+        dilate=dilate,
+        read_only=read_only,
+        start=start,
+        tls=tls,
+        control=steered,
+        metrics=metrics,
+        record=record,
+        force=force,
+    )
+    announced = partial(_announce, images=images, control=steered, as_json=as_json)
     with Interruption() as interruption:
         service = serve_scenario(
             source,
@@ -114,18 +126,9 @@ def serve(
             image=image,
             listen=address,
             exports=others,
-            timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
-            dilate=dilate,
-            read_only=read_only,
-            start=start,
-            tls=tls,
-            control=steered,
-            metrics=metrics,
-            record=record,
-            force=force,
+            options=options,
             tell=warn,
-            ready=listening.ready,
-            metrics_ready=listening.metrics_ready,
+            ready=announced,
             stop=lambda: interruption.asked,
         )
     if as_json:
@@ -141,37 +144,29 @@ def serve(
         raise typer.Exit(FAILED)
 
 
-@dataclass
-class _Listening:
-    """Says where a server is reached, once it answers: in words, or as one line of JSON."""
-
-    images: Sequence[Path]
-    """Those of the devices, in their order."""
-    control: Path
-    as_json: bool
-    exports: list[dict[str, object]] = field(default_factory=list)
-    metrics: str | None = None
-
-    def metrics_ready(self, url: str) -> None:
-        """Metrics are at `url`; this comes before the devices."""
-        self.metrics = url
-        if not self.as_json:
-            write_line(f"metrics at {url}")
-
-    def ready(self, uri: str, size: int) -> None:
-        """A device can be reached."""
-        name = unquote(urlsplit(uri).path.removeprefix("/"))
-        image = str(self.images[len(self.exports)])
-        self.exports.append({"name": name, "uri": uri, "bytes": size, "image": image})
-        is_last = len(self.exports) == len(self.images)
-        if not self.as_json:
+def _announce(
+    listening: Listening, *, images: Sequence[Path], control: Path, as_json: bool
+) -> None:
+    """Says where a server is reached, now that it answers: in words, or as one line of JSON."""
+    if as_json:
+        exports = [
+            {
+                "name": unquote(urlsplit(uri).path.removeprefix("/")),
+                "uri": uri,
+                "bytes": size,
+                "image": str(image),
+            }
+            for (uri, size), image in zip(listening.devices, images, strict=True)
+        ]
+        about = {"control": str(control), "metrics": listening.metrics, "exports": exports}
+        write_json_line({"event": "ready"} | about)
+    else:
+        if listening.metrics is not None:
+            write_line(f"metrics at {listening.metrics}")
+        for uri, size in listening.devices:
             write_line(f"{with_unit(size, 'B')} at {uri}")
-            if is_last:
-                write_line("Ctrl-C ends it; what was written stays in the image")
-        elif is_last:
-            about = {"control": str(self.control), "metrics": self.metrics, "exports": self.exports}
-            write_json_line({"event": "ready"} | about)
-        flush()
+        write_line("Ctrl-C ends it; what was written stays in the image")
+    flush()
 
 
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:

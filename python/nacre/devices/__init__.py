@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from nacre.devices import images as images
     from nacre.devices.control import Control as Control
     from nacre.devices.memory import Memory as Memory
+    from nacre.devices.serving import Listening as Listening
+    from nacre.devices.serving import ServeOptions as ServeOptions
 
 __getattr__, __dir__ = late.names(
     __name__,
     {
         "Control": "control",
+        "Listening": "serving",
         "Memory": "memory",
+        "ServeOptions": "serving",
         "images": "images",
     },
 )

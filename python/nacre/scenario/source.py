@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 from nacre import _core
 from nacre.base import toml
 from nacre.base.text import printable
-from nacre.errors import ConfigError, Problem, config_error, unknown
+from nacre.errors import ConfigError, Problem, config_error, invalid, unknown
 
 _STUDY = re.compile(r"^\[\[axis\]\]", re.MULTILINE)
 _STACK = re.compile(r"^(\[stack\]|stack\b)", re.MULTILINE)
@@ -72,12 +72,12 @@ class Source(NamedTuple):
     def call(
         self, function: Callable[..., T], settings: Sequence[tuple[str, str]], *more: Any
     ) -> T:
-        """What a function of the core says to the scenario with these settings.
+        """What a function of the core returns for the scenario with these settings.
 
-        The core takes text, name and directory first; its mistakes cite lines as `cited` does.
+        Its mistakes cite lines as `cited` does.
         """
         with self.cited():
-            return function(self.text, self.name, self.directory, list(settings), *more)
+            return function(self, list(settings), *more)
 
     def placed(self, document: dict[str, Any]) -> dict[str, Any]:
         """The document of the model with a name, and with places that exist."""
@@ -92,7 +92,7 @@ class Source(NamedTuple):
 @lru_cache(maxsize=8)
 def parsed(source: Source) -> _core.Parsed:
     """The scenario, parsed once however often it is asked for; raises `ConfigError` for no TOML."""
-    return _core.Parsed(source.text, source.name)
+    return _core.Parsed(source)
 
 
 def _told(problem: Problem) -> Problem:
@@ -202,23 +202,11 @@ def imported(name: str) -> Policy:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         hint = "name a module in the working directory, or one that is installed"
-        raise config_error(
-            [
-                Problem(
-                    code="no-function",
-                    path="function",
-                    problem=str(error),
-                    given=f'"{name}"',
-                    hint=hint,
-                )
-            ]
-        ) from None
+        raise invalid("no-function", "function", str(error), given=f'"{name}"', hint=hint) from None
     finally:
         sys.path.remove(here)
     if not callable(found):
-        raise config_error(
-            [Problem(code="no-function", path="function", problem="it is no function", given=name)]
-        )
+        raise invalid("no-function", "function", "it is no function", given=name)
     return cast("Policy", found)
 
 
@@ -238,14 +226,13 @@ def by_name(item: object) -> object:
         return item
     module, name = getattr(item, "__module__", "__main__"), getattr(item, "__qualname__", "")
     if module == "__main__" or not name.isidentifier():
-        problem = Problem(
-            code="no-function",
-            path="policy",
-            problem="a study runs in other processes, which cannot have this function",
+        raise invalid(
+            "no-function",
+            "policy",
+            "a study runs in other processes, which cannot have this function",
             given=repr(item),
             hint="put it into a module of its own, and import it from there",
         )
-        raise config_error([problem])
     return {"kind": "external", "function": f"{module}:{name}"}
 
 
@@ -304,35 +291,32 @@ def _utf8(text: str, what: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        problem = Problem(
-            code="invalid-content",
-            path=printable(what),
-            problem="it is not UTF-8 text",
+        raise invalid(
+            "invalid-content",
+            printable(what),
+            "it is not UTF-8 text",
             given=f'"{printable(text)}"' if len(text) < 100 else "",
             hint="write it in UTF-8",
-        )
-        raise config_error([problem]) from None
+        ) from None
     return text
 
 
 def _named(name: str) -> Source:
     if not name:
         hint = "give a TOML file, the name of a shipped scenario, or - for standard input"
-        raise config_error(
-            [Problem(code="missing-setting", problem="no scenario is named", given='""', hint=hint)]
-        )
+        raise invalid("missing-setting", "", "no scenario is named", given='""', hint=hint)
     path = Path(name)
     if name == "-":
         return Source(standard_input(), STDIN, str(Path.cwd()))
     shipped = {row.name: row for row in scenarios()}
     if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
         if name.removesuffix(".toml") in shipped and not path.exists():
-            problem = Problem(
-                code="file-not-found",
-                path=name, problem="there is no such file",
+            raise invalid(
+                "file-not-found",
+                name,
+                "there is no such file",
                 hint=f"the scenario that ships with Nacre is called {path.stem}",
-            )  # fmt: skip
-            raise config_error([problem])
+            )
         return _file(path)
     if name in shipped:
         return Source(shipped[name].text, name, str(Path.cwd()))
@@ -359,19 +343,15 @@ def _file(path: Path) -> Source:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        problem = Problem(
-            code="invalid-content",
-            problem=f'"{printable(str(path))}" is not a TOML text: byte {error.start} is not UTF-8',
+        raise invalid(
+            "invalid-content",
+            "",
+            f'"{printable(str(path))}" is not a TOML text: byte {error.start} is not UTF-8',
             hint="is it the right file?",
-        )
-        raise config_error([problem]) from None
+        ) from None
     name = printable(str(path))
     if _STUDY.search(text) and not _STACK.search(text):
-        problem = Problem(
-            code="invalid-content",
-            path=name,
-            problem="it is a study",
-            hint=f"run it with: nacre study {name}",
+        raise invalid(
+            "invalid-content", name, "it is a study", hint=f"run it with: nacre study {name}"
         )
-        raise config_error([problem])
     return Source(text, name, str(path.resolve().parent))

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from nacre import _core
 from nacre.base import toml
 from nacre.base.progress import Bar, answering, reporting
-from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.errors import SEED_MAX, invalid
 from nacre.results.checked import CheckedScenario
 from nacre.results.record import Late, Record
 from nacre.scenario.prices import Prices, priced
@@ -106,13 +106,9 @@ def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> li
     """What sets a run to go on until its means are known."""
     if "%" not in until:
         hint = 'give a share with its sign, as "1 %"'
-        problem = Problem(
-            code="needs-unit", path="until", problem="it is not a share", given=until, hint=hint
-        )
-        raise config_error([problem])
+        raise invalid("needs-unit", "until", "it is not a share", given=until, hint=hint)
     asked = ("run.until", toml.value(until))
-    with source.cited():
-        resolved = json.loads(_core.resolve(source.text, source.name, [*settings, asked]))
+    resolved = json.loads(source.call(_core.resolve, [*settings, asked]))
     counts = [key for key in _COUNTS if isinstance(resolved["workload"].get(key), int)]
     most = (1 << 63) // _FURTHER
     further = [
@@ -126,14 +122,13 @@ def _seed(seed: int | None) -> int | None:
         return None
     number = operator.index(seed)
     if not 0 <= number <= SEED_MAX:
-        problem = Problem(
-            code="out-of-range",
-            path="seed",
-            problem="it is out of range",
+        raise invalid(
+            "out-of-range",
+            "seed",
+            "it is out of range",
             given=str(number),
             hint=f"give a whole number from 0 to {SEED_MAX}",
         )
-        raise config_error([problem])
     return number
 
 
@@ -143,11 +138,5 @@ def state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
         return None if start is None else os.fspath(start)
     if start.state is None:
         hint = "run it with save_state, which names a file for it"
-        problem = Problem(
-            code="no-data",
-            path="start",
-            problem="the state of this record was not saved",
-            hint=hint,
-        )
-        raise config_error([problem])
+        raise invalid("no-data", "start", "the state of this record was not saved", hint=hint)
     return str(start.state)

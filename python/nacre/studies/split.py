@@ -209,8 +209,6 @@ def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = Non
         if isinstance(outcomes, Generator):
             outcomes.close()
     source = plan.source
-    with source.cited():
-        document, columns = _core.split_together(
-            source.text, source.name, plan.settings, plan.way, [kept[key] for key in plan.keys]
-        )
+    parts = [kept[key] for key in plan.keys]
+    document, columns = source.call(_core.split_together, plan.settings, plan.way, parts)
     return Record(source.placed(json.loads(document)), columns)

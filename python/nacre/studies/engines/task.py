@@ -62,10 +62,7 @@ class Task:
         source = self.source
         with source.cited():
             text, columns = parsed(source).run(
-                source.directory,
-                list(self.settings),
-                base.folder if self.is_prepared else None,
-                origins,
+                list(self.settings), base.folder if self.is_prepared else None, origins
             )
         return source.placed(json.loads(text)), columns.arrays
 
@@ -76,7 +73,7 @@ class Part(Task):
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
         """The text of the part."""
-        return self.source.call(_core.run_part, list(self.settings)), None
+        return self.source.call(_core.run_part, self.settings), None
 
 
 class Outcome(NamedTuple):

@@ -90,7 +90,7 @@ class Points:
         source = self._source
         try:
             with source.cited():
-                parsed(source).build(source.directory, list(settings))
+                parsed(source).build(list(settings))
         except ConfigError as error:
             if not all(problem["path"].startswith(_FILES) for problem in error.problems):
                 raise

@@ -1,0 +1,52 @@
+//! What names a scenario in Python.
+
+use crate::errors::config_error;
+use nacre_files::ScenarioFiles;
+use nacre_machine::{Checked, Document, check};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Settings by path, each with its value as TOML.
+pub(crate) type Settings = Vec<(String, String)>;
+
+/// The text of a scenario, and where it is from: `nacre.scenario.source.Source`.
+#[derive(FromPyObject)]
+pub(crate) struct Source {
+    pub(crate) text: String,
+    /// For messages.
+    pub(crate) name: String,
+    /// Where the files lie that the scenario names.
+    pub(crate) directory: PathBuf,
+}
+
+impl Source {
+    /// The document with these settings.
+    pub(crate) fn document<'a>(
+        &'a self,
+        overrides: &'a [(String, String)],
+        seed: Option<u64>,
+    ) -> Document<'a> {
+        Document { text: &self.text, name: &self.name, overrides, seed }
+    }
+
+    /// The scenario with these settings; raises `ConfigError` for its mistakes.
+    pub(crate) fn checked(
+        &self,
+        py: Python<'_>,
+        overrides: &[(String, String)],
+        seed: Option<u64>,
+    ) -> PyResult<Checked> {
+        check(&self.document(overrides, seed)).map_err(|problems| config_error(py, &problems))
+    }
+
+    /// Its files.
+    pub(crate) fn files(&self, py: Python<'_>) -> PyResult<ScenarioFiles> {
+        files_in(py, self.directory.clone())
+    }
+}
+
+/// The files of a scenario in `directory`; shipped traces lie in the package's `traces` folder.
+pub(crate) fn files_in(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
+    let package: PathBuf = py.import("nacre")?.getattr("__file__")?.extract()?;
+    Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))
+}
