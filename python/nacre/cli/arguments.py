@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,6 +41,16 @@ ReplaceResults = Annotated[
     bool, typer.Option("--force", help="Replace the results that the directory of --out holds.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def directory(what: str) -> Any:
+    """The option of a directory to write."""
+    return typer.Option(metavar="DIR", parser=place, help=what)
+
+
+def output_option(what: str) -> Any:
+    """The option of a file to write."""
+    return typer.Option("-o", "--output", metavar="FILE", parser=place, help=what)
 
 
 class EngineName(StrEnum):

@@ -10,12 +10,13 @@ import typer
 
 from nacre.base.progress import Bar
 from nacre.cli import completing
-from nacre.cli.arguments import Json, ReplaceResults, Settings, place, settings_of
-from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
+from nacre.cli.arguments import Json, ReplaceResults, Settings, directory, settings_of
+from nacre.cli.ending import conclude
+from nacre.cli.failure import FAILED, guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.devices.program import READY_TIMEOUT_S, crash_program
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.files.staging import Staging
 from nacre.kinds import crashes
 from nacre.kinds.crashes import CRASH_FILES
@@ -88,10 +89,7 @@ def crash(
             min=0, metavar="SECONDS", help="With --ready: the time it has to make that file."
         ),
     ] = READY_TIMEOUT_S,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
-    ] = None,
+    out: Annotated[Path | None, directory("Write a page and the numbers there.")] = None,
     force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
@@ -113,26 +111,13 @@ def crash(
         return
     if scenario is None and (settings or fault):
         problem = "without a scenario everything is drawn, faults and settings too"
-        raise config_error(
-            [
-                Problem(
-                    code="conflicting-settings",
-                    problem=problem,
-                    hint="give a scenario, or only a seed",
-                )
-            ]
-        )
+        raise invalid("conflicting-settings", "", problem, hint="give a scenario, or only a seed")
     # A pipe that nobody writes into is waited for until the first Ctrl-C.
     source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, CRASH_FILES, replace=force)) if out else None
         interruption = stack.enter_context(Interruption())
-        bar = stack.enter_context(Bar("crashing", "points"))
-
-        def progress(done: int, total: int | None) -> bool:
-            bar(done, total)
-            return interruption.asked
-
+        progress = interruption.ticking(stack.enter_context(Bar("crashing", "points")))
         if scenario is None or source is None:
             found = crash_random(seed, points=points, progress=progress)
         else:
@@ -151,13 +136,11 @@ def crash(
         write_json(found.to_dict())
     else:
         _show(found, out)
-    flush()
     # Where everything is drawn, so are faults that no device detects.
     if found.finding is not None or (scenario is not None and not found.is_good):
         raise typer.Exit(FAILED)
-    if interruption.asked:
-        complain(f"interrupted: {found.points} of {points} points were tried")
-        raise typer.Exit(INTERRUPTED)
+    said = f"interrupted: {found.points} of {points} points were tried"
+    conclude(interrupted=said if interruption.asked else "")
 
 
 def _check_given(context: typer.Context, *, is_program: bool) -> None:
@@ -167,25 +150,12 @@ def _check_given(context: typer.Context, *, is_program: bool) -> None:
         if is_program
         else (_OF_PROGRAMS, "it is of losses of power under a program", "add: -- COMMAND")
     )
-    if given := [name for name in names if _is_given(context, name)]:
-        options = [f"--{name.replace('_', '-')}" for name in given]
-        problems = [
-            Problem(code="conflicting-settings", path=option, problem=problem, hint=hint)
-            for option in options
-        ]
-        raise config_error(problems)
+    given = [f"--{name.replace('_', '-')}" for name in names if _is_given(context, name)]
+    if given:
+        raise invalid("conflicting-settings", given, problem, hint=hint)
     if not context.params["ready"] and _is_given(context, "ready_timeout"):
         problem = "no file is waited for"
-        raise config_error(
-            [
-                Problem(
-                    code="conflicting-settings",
-                    path="--ready-timeout",
-                    problem=problem,
-                    hint="add: --ready",
-                )
-            ]
-        )
+        raise invalid("conflicting-settings", "--ready-timeout", problem, hint="add: --ready")
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
@@ -227,12 +197,10 @@ def _pull(
     else:
         for line in pulled_facts(pulled):
             write_prose(line)
-    flush()
     if pulled.failed:
         raise typer.Exit(FAILED)
-    if interruption.asked:
-        complain(f"interrupted: the power was pulled {len(pulled.rounds)} of {times} times")
-        raise typer.Exit(INTERRUPTED)
+    said = f"interrupted: the power was pulled {len(pulled.rounds)} of {times} times"
+    conclude(interrupted=said if interruption.asked else "")
 
 
 def _show(found: Crash, out: Path | None) -> None:

@@ -19,7 +19,7 @@ from nacre.cli.listed import Listed
 from nacre.cli.step import asked, show
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
 from nacre.devices.control import Control
-from nacre.errors import Code, ConfigError, Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.files.atomic import look, write_file
 from nacre.results.served import Harm, Statistics
 from nacre.words.served import (
@@ -95,10 +95,11 @@ def wear(
     """How often the blocks of the medium were programmed and erased."""
     suffix = out.suffix.lstrip(".").lower() if out else ""
     if out and suffix not in _DRAWN:
-        raise mistake(
+        raise invalid(
             "unknown-name",
+            "",
             f"{out}: there is no such kind of drawing",
-            "end it in .svg, .png or .html",
+            hint="end it in .svg, .png or .html",
         )
     if out:
         look(out, replace=force)
@@ -107,8 +108,11 @@ def wear(
     table = wear_table(found.components)
     if not table.rows:
         problem = f"{found.name} has no medium whose wear is modelled"
-        raise mistake(
-            "not-supported", problem, "serve a device of flash or PCM, such as ssd, envy or onyx"
+        raise invalid(
+            "not-supported",
+            "",
+            problem,
+            hint="serve a device of flash or PCM, such as ssd, envy or onyx",
         )
     if out:
         from nacre.figures.export import image as drawing
@@ -140,10 +144,13 @@ def record(
     """Record requests from now on into a trace that `nacre run` replays."""
     if (trace is None) != stop:
         problem = "a recording begins with the name of a trace and ends with --stop"
-        raise mistake("conflicting-settings", problem, "give one of the two")
+        raise invalid("conflicting-settings", "", problem, hint="give one of the two")
     if trace is not None and not (folder := trace.absolute().parent).is_dir():
-        raise mistake(
-            "file-not-found", f"{trace}: {folder} is no folder", "make it, or name another place"
+        raise invalid(
+            "file-not-found",
+            "",
+            f"{trace}: {folder} is no folder",
+            hint="make it, or name another place",
         )
     with Control(image) as control:
         if trace is not None:
@@ -193,11 +200,11 @@ def media_error(
 ) -> None:
     """Make reads of sectors fail, until they are written."""
     if writes and heal:
-        raise mistake(
-            "conflicting-settings", "--writes breaks and --heal mends", "give one of them"
+        raise invalid(
+            "conflicting-settings", "", "--writes breaks and --heal mends", hint="give one of them"
         )
     if length < 1:
-        raise mistake("out-of-range", "the range is empty", "give at least one byte")
+        raise invalid("out-of-range", "", "the range is empty", hint="give at least one byte")
     harm: Harm = "heal" if heal else "writes" if writes else "reads"
     with Control(image) as control:
         control.media_error(offset, length, harm, export=export)
@@ -230,10 +237,11 @@ def step(
     wishes = [asked(word) for word in requests]
     byte = _byte(fill)
     if byte is None and any(op == "write" for op, *_ in wishes):
-        raise mistake(
+        raise invalid(
             "missing-setting",
+            "",
             "a write replaces bytes, and none are given",
-            "say what they become: --fill 0",
+            hint="say what they become: --fill 0",
         )
     with Control(image) as control:
         answers = [
@@ -254,17 +262,13 @@ def _byte(text: str | None) -> int | None:
     except ValueError:
         byte = -1
     if not 0 <= byte <= 255:
-        raise mistake(
+        raise invalid(
             "out-of-range",
+            "",
             f"--fill {text}: it is no byte",
-            "give a number from 0 to 255, such as 0x5a",
+            hint="give a number from 0 to 255, such as 0x5a",
         )
     return byte
-
-
-def mistake(code: Code, problem: str, hint: str) -> ConfigError:
-    """What the user has to mend."""
-    return config_error([Problem(code=code, problem=problem, hint=hint)])
 
 
 @app.command()

@@ -13,10 +13,10 @@ import typer
 from nacre import _core
 from nacre.base.table import Table
 from nacre.cli import completing
-from nacre.cli.arguments import Json, place
+from nacre.cli.arguments import Json, output_option
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.files.atomic import write_file
 from nacre.scenario import examples
 from nacre.scenario import models as made_of
@@ -73,18 +73,13 @@ def new(
             autocompletion=completing.stacks,
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", parser=place, help="The file to write."),
-    ] = None,
+    output: Annotated[Path | None, output_option("The file to write.")] = None,
 ) -> None:
     """Write a commented scenario, or an example, to begin with."""
     if kind is None:
         if output is not None:
             hint = f'name one, as "nacre new ssd -o {output}"; nacre new lists them'
-            raise config_error(
-                [Problem(code="missing-setting", path="KIND", problem="it is not given", hint=hint)]
-            )
+            raise invalid("missing-setting", "KIND", "it is not given", hint=hint)
         rows = [["example", *row] for row in EXAMPLES.items()]
         _list(made_of.family("device"), as_json=False, more=rows)
         return
@@ -93,13 +88,7 @@ def new(
         write_text(text)
         return
     if output.exists():
-        problem = Problem(
-            code="file-exists",
-            path=str(output),
-            problem="it is there already",
-            hint="give another name",
-        )
-        raise config_error([problem])
+        raise invalid("file-exists", str(output), "it is there already", hint="give another name")
     write_file(output, text.encode())
     runs = examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"
     write_line(f"{output}: run it with: {runs}")

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import place
+from nacre.cli.arguments import directory
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import trust
 from nacre.cli.terminal import flush, write_line
@@ -22,10 +22,7 @@ def explore(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; default: one that is free.")
     ] = 0,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", parser=place, help="Where runs and other results are kept."),
-    ] = Path("explored"),
+    out: Annotated[Path, directory("Where runs and other results are kept.")] = Path("explored"),
     browser: Annotated[
         bool, typer.Option("--browser", help="Open the address in a browser, too.")
     ] = False,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import Force, Json, place
+from nacre.cli.arguments import Force, Json, output_option
 from nacre.cli.failure import guarded
 from nacre.cli.listed import Listed
 from nacre.cli.mqsim import import_mqsim
@@ -36,12 +36,7 @@ def fio(
     stack: Annotated[
         str, typer.Option(metavar="PRESET", help="The device of the catalogue it runs on.")
     ] = fio_files.STACK,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", parser=place, help="The scenario to write, as TOML."
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_option("The scenario to write, as TOML.")] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:

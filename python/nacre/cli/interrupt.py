@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Never
@@ -94,6 +95,15 @@ class Interruption:
     def asked(self) -> bool:
         """Whether the work is to end with what it has."""
         return self._is_asked
+
+    def ticking(self, bar: Callable[..., object]) -> Callable[..., bool]:
+        """A progress callback that draws the bar, and ends the work once that is asked."""
+
+        def tick(*counters: Any) -> bool:
+            bar(*counters)
+            return self._is_asked
+
+        return tick
 
     def leaves_something(self) -> None:
         """From now on the work is to end with what it has."""

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from nacre import kinds
 from nacre.base.progress import Bar
 from nacre.cli.arguments import (
     ConvertedPrices,
@@ -16,12 +15,13 @@ from nacre.cli.arguments import (
     ReplaceResults,
     Scenario,
     Settings,
-    place,
+    directory,
     settings_of,
 )
-from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.ending import conclude, drawn
+from nacre.cli.failure import Failure, guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table
 from nacre.files.staging import Staging
 from nacre.kinds import mixes as mixes_kind
 from nacre.kinds.mixes import MIXES_FILES
@@ -57,10 +57,7 @@ def mixes(
         float | None,
         typer.Option(metavar="PRICE", help="Only mixes of which a GiB costs no more."),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", parser=place, help="Write the mixes and their figure there."),
-    ] = None,
+    out: Annotated[Path | None, directory("Write the mixes and their figure there.")] = None,
     force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
@@ -79,13 +76,12 @@ def mixes(
             )
         if staging:
             mixes_kind.write(staging, found)
-            try:
-                kinds.draw(found, staging.put)
-            except Exception as error:
-                failure = failure_of(error)
+            _, failure = drawn(found, staging.put)
         if simulate_best:
             interruption = stack.enter_context(Interruption())
-            runs = _simulate(scenario, overrides, found, simulate_best, interruption)
+            with Bar("simulating", "requests") as bar:
+                watch = interruption.ticking(bar)
+                runs = simulate(scenario, overrides, found, simulate_best, progress=watch)
             if staging and runs.records:
                 mixes_kind.write_simulated(staging, runs.named)
     if as_json:
@@ -100,30 +96,12 @@ def mixes(
         if out:
             write_line()
             write_line(f"results are in {out}")
-    flush()
-    if failure:
-        complain(*failure.lines, f"the mixes are complete and kept in {out}; their figure is not")
-    if runs and not runs.complete:
-        complain(f"interrupted: {len(runs.records)} of {simulate_best} mixes were simulated")
-        raise typer.Exit(INTERRUPTED)
-    if failure:
-        raise typer.Exit(FAILED)
-
-
-def _simulate(
-    scenario: str,
-    overrides: dict[str, object],
-    found: Mixes,
-    count: int,
-    interruption: Interruption,
-) -> Simulated:
-    with Bar("simulating", "requests") as bar:
-
-        def tick(done: int, total: int | None, simulated_s: float) -> bool:
-            bar(done, total, simulated_s)
-            return interruption.asked
-
-        return simulate(scenario, overrides, found, count, progress=tick)
+    stopped = "" if runs is None or runs.complete else f"{len(runs.records)} of {simulate_best}"
+    conclude(
+        failure=failure,
+        kept=f"the mixes are complete and kept in {out}; their figure is not",
+        interrupted=stopped and f"interrupted: {stopped} mixes were simulated",
+    )
 
 
 def _show(found: Mixes, runs: Simulated | None) -> None:

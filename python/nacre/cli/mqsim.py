@@ -9,11 +9,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from nacre.base.table import Table
-from nacre.cli.arguments import Json, place
+from nacre.cli.arguments import Json, output_option
 from nacre.cli.failure import guarded, warn
 from nacre.cli.listed import Listed
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
-from nacre.errors import Problem, config_error
+from nacre.errors import config_error, invalid
 from nacre.files.atomic import write_file
 from nacre.interop import mqsim as rival
 from nacre.interop.mqsim.contradictions import Settings
@@ -57,20 +57,11 @@ def import_mqsim(
     flow: Annotated[
         int | None, typer.Option(min=1, help="One flow of that scenario; all of them if left out.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", parser=place, help="The scenario to write."),
-    ] = None,
+    output: Annotated[Path | None, output_option("The scenario to write.")] = None,
 ) -> None:
     """Write the scenario that MQSim's two files describe, and say what has no equivalent."""
     if output is not None and output.exists():
-        problem = Problem(
-            code="file-exists",
-            path=str(output),
-            problem="it is there already",
-            hint="give another name",
-        )
-        raise config_error([problem])
+        raise invalid("file-exists", str(output), "it is there already", hint="give another name")
     settings, flows = _flows(drive, workload, scenario)
     if flow is not None:
         _one(flows, flow, f"{workload}: --flow")
@@ -127,8 +118,5 @@ def _way(output: Path | None, workload: Path) -> Path:
 
 def _one(items: list[_T], number: int, path: str) -> _T:
     if number > len(items):
-        problem = Problem(
-            code="out-of-range", path=path, problem=f"there are {len(items)}", given=str(number)
-        )
-        raise config_error([problem])
+        raise invalid("out-of-range", path, f"there are {len(items)}", given=str(number))
     return items[number - 1]

@@ -10,14 +10,14 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from nacre import kinds
 from nacre.base.doing import Doing
 from nacre.cli import completing
-from nacre.cli.arguments import Json, place
-from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
+from nacre.cli.arguments import Json, directory
+from nacre.cli.ending import conclude, drawn
+from nacre.cli.failure import INTERRUPTED, Failure, complain, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.files.staging import Staging
 from nacre.papers import output
 from nacre.papers.judging.evidence import summed
@@ -48,12 +48,7 @@ def reproduce(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            parser=place,
-            help="Keep runs there as they end, then rows, records and figures.",
-        ),
+        Path | None, directory("Keep runs there as they end, then rows, records and figures.")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the runs the directory holds.")
@@ -103,12 +98,12 @@ def _apart(given: Mapping[str, bool]) -> None:
     """Options of which one at most can be given; raises `ConfigError`."""
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
-        problem = Problem(
-            code="conflicting-settings",
-            path=names[0], problem=f"{' and '.join(names)} exclude each other",
+        raise invalid(
+            "conflicting-settings",
+            names[0],
+            f"{' and '.join(names)} exclude each other",
             hint="ask one thing at a time",
-        )  # fmt: skip
-        raise config_error([problem])
+        )
 
 
 def carry_out_moves(
@@ -155,12 +150,7 @@ def _each(
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
         interruption = stack.enter_context(Interruption())
         runs = Runs(stack.enter_context(Local()), kept)
-        bar = stack.enter_context(RunsBar())
-
-        def watch(done: int, total: int, share: float) -> bool:
-            bar(done, total, share)
-            return interruption.asked
-
+        watch = interruption.ticking(stack.enter_context(RunsBar()))
         for target in chosen:
             rows = tell(target, runs, watch)
             if rows is None:
@@ -170,10 +160,8 @@ def _each(
 
 
 def _end(out: Path | None, *, interrupted: bool) -> None:
-    flush()
-    if interrupted:
-        complain(f"interrupted: {_AGAIN if out else 'this is what was finished'}")
-        raise typer.Exit(INTERRUPTED)
+    said = f"interrupted: {_AGAIN if out else 'this is what was finished'}"
+    conclude(interrupted=said if interrupted else "")
 
 
 def carry_out(
@@ -184,7 +172,7 @@ def carry_out(
     What is kept in a directory is not judged when it is interrupted: that takes long.
     """
     failure: Failure | None = None
-    is_asked, drawn = False, True
+    is_asked, is_drawn = False, True
     with ExitStack() as stack:
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
         staging = stack.enter_context(Staging(out, output.NAMES)) if out else None
@@ -200,10 +188,7 @@ def carry_out(
             raise typer.Exit(INTERRUPTED) from None
         if staging:
             with Interruption() as interruption, Doing("drawing figures"):
-                try:
-                    drawn = kinds.draw(found, staging.put, lambda: interruption.asked)
-                except Exception as error:
-                    failure = failure_of(error)
+                is_drawn, failure = drawn(found, staging.put, lambda: interruption.asked)
             is_asked |= interruption.asked
     if as_json:
         write_json(found.listed)
@@ -212,26 +197,25 @@ def carry_out(
         if out:
             write_line(f"results are in {out}")
     flush()
-    if failure:
-        complain(
-            *failure.lines, f"rows and records are complete and kept in {out}; figures are not"
-        )
-    _conclude(found, interrupted=is_asked, drawn=drawn)
-    if failure:
-        raise typer.Exit(FAILED)
+    for figure, why in found.not_run.items():
+        warn(f"{figure} is not run: it {why}")
+    stopped = _interrupted(found, asked=is_asked, drawn=is_drawn)
+    if not stopped:
+        _judge(found)
+    conclude(
+        failure=failure,
+        kept=f"rows and records are complete and kept in {out}; figures are not",
+        interrupted=stopped,
+        failed=not found.passed,
+    )
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
     """What runs gave, and whether they were interrupted; if it `keeps` them that is raised."""
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:
-
-        def watch(done: int, total: int, share: float) -> bool:
-            bar(done, total, share)
-            return interruption.asked
-
         runs = Runs(engine, kept)
-        if not runs.run(jobs, watch) and keeps:
+        if not runs.run(jobs, interruption.ticking(bar)) and keeps:
             raise KeyboardInterrupt
     return Reproduction(chosen, runs.ended(jobs)), interruption.asked
 
@@ -245,19 +229,17 @@ def _show(found: Reproduction) -> None:
         write_line(line)
 
 
-def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
-    for figure, why in found.not_run.items():
-        warn(f"{figure} is not run: it {why}")
+def _interrupted(found: Reproduction, *, asked: bool, drawn: bool) -> str:
     if not found.complete:
-        complain("interrupted: this is what was finished")
-        raise typer.Exit(INTERRUPTED)
-    if interrupted:
-        complain(f"interrupted; every run is complete{'' if drawn else '; figures are missing'}")
-        raise typer.Exit(INTERRUPTED)
+        return "interrupted: this is what was finished"
+    left = "" if drawn else "; figures are missing"
+    return f"interrupted; every run is complete{left}" if asked else ""
+
+
+def _judge(found: Reproduction) -> None:
+    """Says which rows hold though they are said to miss, and what fits too well."""
     for row in found.outlived:
         warn(f'{row} is said to miss, and holds: take its "misses" out of claims.toml')
     for fit in found.fits:
         if fit.overdone:
             complain(str(fit))
-    if not found.passed:
-        raise typer.Exit(FAILED)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nacre import kinds
 from nacre.base.progress import Bar
-from nacre.base.view import View
 from nacre.cli.arguments import (
     ConvertedPrices,
     EngineName,
@@ -21,13 +19,15 @@ from nacre.cli.arguments import (
     TlsCa,
     TlsCert,
     TlsKey,
+    directory,
     place,
     settings_of,
 )
-from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.ending import conclude, drawn
+from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table
+from nacre.errors import SEED_MAX, invalid
 from nacre.files.atomic import look_apart
 from nacre.files.staging import Staging
 from nacre.kinds import records
@@ -63,10 +63,7 @@ def run(
     ] = None,
     prices: ConvertedPrices = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", parser=place, help="Write the record, its columns and figures there."
-        ),
+        Path | None, directory("Write the record, its columns and figures there.")
     ] = None,
     force: ReplaceResults = False,
     split: Annotated[
@@ -124,13 +121,10 @@ def run(
 
             running = engine_called(engine.value, address, workers, tls)
             record = _simulate_parts(source, split, overrides, seed, running, out, interruption)
-        drawn = True
+        is_drawn = True
         if staging:
             records.write(staging, record)
-            try:
-                drawn = kinds.draw(record, staging.put, lambda: interruption.asked)
-            except Exception as error:
-                failure = failure_of(error)
+            is_drawn, failure = drawn(record, staging.put, lambda: interruption.asked)
     if as_json:
         write_json(record.to_dict())
     else:
@@ -141,11 +135,15 @@ def run(
         if record.state:
             write_line()
             write_line(f"the state is in {record.state}; another run goes on --from it")
-    flush()
-    if failure:
-        complain(*failure.lines, f"the record is complete and kept in {out}; its figures are not")
+    conclude(
+        failure=failure,
+        kept=f"the record is complete and kept in {out}; its figures are not",
+        interrupted=_interrupted(record, asked=interruption.asked, drawn=is_drawn),
+    )
+    requests = record.requests
+    if requests.issued != requests.completed:
+        complain(f"{requests.issued - requests.completed:,} requests never completed")
         raise typer.Exit(FAILED)
-    _conclude(record, interrupted=interruption.asked, drawn=drawn)
 
 
 @guarded
@@ -209,27 +207,13 @@ def _simulate_parts(
     from nacre.studies.split import Kept, conduct, planned
 
     with Bar("reading", "requests") as bar:
-
-        def looked(done: int, total: int | None) -> bool:
-            bar(done, total)
-            return interruption.asked
-
-        plan = planned(scenario, way, overrides, seed, looked)
+        plan = planned(scenario, way, overrides, seed, interruption.ticking(bar))
     kept = Kept(out / PARTS if out else None)
     with engine, Bar("simulating", "parts") as bar:
-
-        def tick(done: int, total: int) -> bool:
-            bar(done, total)
-            return interruption.asked
-
-        record = conduct(plan, engine, kept, tick)
+        record = conduct(plan, engine, kept, interruption.ticking(bar))
     if record is None:
-        said = (
-            f"; the parts that are done are kept in {out}, and the same command goes on"
-            if out
-            else ""
-        )
-        complain(f"interrupted{said}")
+        said = f"the parts that are done are kept in {out}, and the same command goes on"
+        complain(f"interrupted; {said}" if out else "interrupted")
         raise typer.Exit(INTERRUPTED)
     kept.clear(plan)
     return record
@@ -252,17 +236,7 @@ def _only_of_parts(
     wrong = [name for name, is_given in given.items() if is_given and split is None]
     if wrong:
         hint = "give --split, as in --split hash:4"
-        raise config_error(
-            [
-                Problem(
-                    code="conflicting-settings",
-                    path=name,
-                    problem="one run is one process",
-                    hint=hint,
-                )
-                for name in wrong
-            ]
-        )
+        raise invalid("conflicting-settings", wrong, "one run is one process", hint=hint)
 
 
 def _only_of_one(
@@ -273,13 +247,7 @@ def _only_of_one(
     wrong = [name for name, value in given.items() if value is not None and split is not None]
     if wrong:
         problem = "parts of a run have a stack each, and neither state nor interval together"
-        hint = "leave --split out"
-        raise config_error(
-            [
-                Problem(code="conflicting-settings", path=name, problem=problem, hint=hint)
-                for name in wrong
-            ]
-        )
+        raise invalid("conflicting-settings", wrong, problem, hint="leave --split out")
 
 
 def _show(record: Record) -> None:
@@ -291,15 +259,8 @@ def _show(record: Record) -> None:
         write_table(table)
 
 
-def _conclude(record: View, *, interrupted: bool, drawn: bool) -> None:
-    requests = record.requests
+def _interrupted(record: Record, *, asked: bool, drawn: bool) -> str:
     if not record.complete:
-        complain(f"stopped early, after {requests.completed:,} requests")
-        raise typer.Exit(INTERRUPTED)
-    if interrupted:
-        left = "" if drawn else "; figures are missing"
-        complain(f"interrupted; the run is complete{left}")
-        raise typer.Exit(INTERRUPTED)
-    if requests.issued != requests.completed:
-        complain(f"{requests.issued - requests.completed:,} requests never completed")
-        raise typer.Exit(FAILED)
+        return f"stopped early, after {record.requests.completed:,} requests"
+    left = "" if drawn else "; figures are missing"
+    return f"interrupted; the run is complete{left}" if asked else ""

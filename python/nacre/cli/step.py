@@ -12,7 +12,7 @@ from nacre.base.table import Table
 from nacre.cli.arguments import Json, Scenario, Settings, settings_of
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_table
-from nacre.errors import Problem, config_error
+from nacre.errors import invalid
 from nacre.simulate.stepping import OPS, Answer, Request
 from nacre.simulate.stepping import step as ask
 
@@ -61,10 +61,7 @@ def asked(word: str) -> Request:
     numbers = [_bytes(number) for number in given]
     if len(numbers) > 2 or None in numbers or op not in OPS:
         hint = "write it as read:8192:4096, or read:8KiB:4KiB; write, trim and flush alike"
-        problem = Problem(
-            code="invalid-value", path="requests", problem="it is no request", given=word, hint=hint
-        )
-        raise config_error([problem])
+        raise invalid("invalid-value", "requests", "it is no request", given=word, hint=hint)
     address, size, *_ = [number or 0 for number in numbers] + [0, _BYTES][len(numbers) :]
     return op, address, 0 if op == "flush" else size
 

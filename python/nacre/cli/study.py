@@ -13,10 +13,11 @@ from nacre import __version__
 from nacre.base.doing import Doing
 from nacre.base.progress import Bar
 from nacre.cli import completing
-from nacre.cli.arguments import EngineName, Json, TlsCa, TlsCert, TlsKey, place
-from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.arguments import EngineName, Json, TlsCa, TlsCert, TlsKey, directory
+from nacre.cli.ending import conclude
+from nacre.cli.failure import Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table
 from nacre.studies.keep.store import Store
 from nacre.studies.points.planner import sound
 from nacre.studies.result import StudyResult, summed
@@ -50,11 +51,7 @@ def study(
     tls_key: TlsKey = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            parser=place,
-            help="Keep points, table and figures there; default: STUDY's name and .study.",
-        ),
+        directory("Keep points, table and figures there; default: STUDY's name and .study."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the study the directory holds.")
@@ -64,40 +61,37 @@ def study(
     """Run many designs: a sweep over axes, or a search."""
     with Doing("checking the study"):
         design, planner = sound(study)
-    directory = out or Path(f"{'study' if study == '-' else Path(study).stem}.study")
+    folder = out or Path(f"{'study' if study == '-' else Path(study).stem}.study")
     failure: Failure | None = None
     with ExitStack() as stack:
         tls = (tls_ca, tls_cert, tls_key)
         running = stack.enter_context(engine_called(engine.value, address, tls=tls))
         with Doing("reading what is kept" if resume else "opening the directory"):
-            kept = stack.enter_context(keeping(design, planner, directory, resume=resume))
+            kept = stack.enter_context(keeping(design, planner, folder, resume=resume))
         interruption = stack.enter_context(Interruption())
         assert isinstance(kept, Store)  # noqa: S101 (there is a directory)
-        with _told(directory), Bar("studying", "points") as bar:
-
-            def watch(done: int, total: int) -> bool:
-                bar(done, total)
-                return interruption.asked
-
+        with _told(folder), Bar("studying", "points") as bar:
+            watch = interruption.ticking(bar)
             result, end = conduct(design, planner, running, kept, watch)
             kept.flush(at_once=True)
-        with _told(directory), Doing("writing the table"):
+        with _told(folder), Doing("writing the table"):
             save(result, kept)
         try:
             with Doing("drawing figures"):
-                result.draw(directory, lambda: interruption.asked)
+                result.draw(folder, lambda: interruption.asked)
         except Exception as error:
             failure = failure_of(error)
     if as_json:
-        write_json(_document(result, end, directory, reused(result, kept)))
+        write_json(_document(result, end, folder, reused(result, kept)))
     else:
-        _show(result, end, directory, kept)
-    flush()
-    if failure:
-        complain(*failure.lines, f"points and table are complete and kept in {directory}")
-    _conclude(result, interrupted=interruption.asked)
-    if failure or result.failed.height:
-        raise typer.Exit(FAILED)
+        _show(result, end, folder, kept)
+    said = "every point has ended" if result.complete else "this is what was finished"
+    conclude(
+        failure=failure,
+        kept=f"points and table are complete and kept in {folder}",
+        interrupted=f"interrupted: {said}; --resume goes on with it" if interruption.asked else "",
+        failed=result.failed.height > 0,
+    )
 
 
 @contextmanager
@@ -177,10 +171,3 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
         if kind.is_float()
     )
     return finite.to_dicts()
-
-
-def _conclude(result: StudyResult, *, interrupted: bool) -> None:
-    if interrupted:
-        said = "every point has ended" if result.complete else "this is what was finished"
-        complain(f"interrupted: {said}; --resume goes on with it")
-        raise typer.Exit(INTERRUPTED)

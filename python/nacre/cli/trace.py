@@ -15,7 +15,7 @@ from nacre.base.progress import Bar
 from nacre.base.table import Table
 from nacre.base.text import count, numbered, percent, size
 from nacre.base.view import View
-from nacre.cli.arguments import Force, Json, place
+from nacre.cli.arguments import Force, Json, output_option, place
 from nacre.cli.failure import guarded
 from nacre.cli.listed import Listed
 from nacre.cli.reading import NONE, reading
@@ -50,9 +50,7 @@ Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE...", help="Several are merged by time; - is standard input."),
 ]
-Output = Annotated[
-    Path, typer.Option("-o", "--output", metavar="FILE", parser=place, help="The file to write.")
-]
+Output = Annotated[Path, output_option("The file to write.")]
 To = Annotated[
     str | None, typer.Option("--to", help="Format to write; default: what its name says.")
 ]
@@ -98,14 +96,7 @@ def info(
 def mrc(
     files: Files,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            parser=place,
-            help="Write the curve: .csv, .parquet, .json, .svg, .png or .html.",
-        ),
+        Path | None, output_option("Write the curve: .csv, .parquet, .json, .svg, .png or .html.")
     ] = None,
     sample: Annotated[
         float | None, typer.Option(help="Follow this share of the blocks, as 0.01.")
@@ -254,12 +245,7 @@ def sample(
 @reading
 def fit(
     files: Files,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", parser=place, help="The workload to write, as TOML."
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_option("The workload to write, as TOML.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Of the run it is judged by.")] = 1,
     options: Options = NONE,
     force: Force = False,
