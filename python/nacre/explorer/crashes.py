@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -14,10 +13,11 @@ from starlette.routing import Route
 
 import nacre
 from nacre.base import toml
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import invalid
 from nacre.explorer import answers
-from nacre.explorer.folder import Folder, write_file
-from nacre.explorer.jobs import Job, Jobs
+from nacre.explorer.folder import write_file
+from nacre.explorer.jobs import Job
+from nacre.explorer.resource import Resource
 from nacre.explorer.runs import SCENARIO_FILE
 from nacre.simulate.power_loss import CRASH_SEED_MAX
 
@@ -26,23 +26,14 @@ _COUNTED = 2**53 - 1
 """What a page can count."""
 
 
-class Crashes:
+class Crashes(Resource):
     """What losses of power found, by the scenarios they were tried on."""
 
-    def __init__(self, folder: Folder, jobs: Jobs) -> None:
-        self._folder, self._jobs = folder, jobs
+    kind = "crashes"
 
-    def routes(self) -> list[Route]:
-        """What the page asks."""
-        answering = answers.answering
-        begin = answering(self.begin, takes_document=True)
-        return [
-            Route("/api/crashes", begin, methods=["POST"]),
-            Route("/api/crashes", answering(self.listed)),
-            Route("/api/crashes/{name}", answering(self.shown)),
-            Route("/api/crashes/{name}/figures/{figure}", answering(self.figure)),
-            Route("/api/faults", answering(lambda _request: nacre.simulate.faults())),
-        ]
+    def more(self) -> list[Route]:
+        """The faults that can be chosen."""
+        return [Route("/api/faults", answers.answering(lambda _request: nacre.simulate.faults()))]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Checks what is asked for, and begins to lose the power."""
@@ -50,9 +41,7 @@ class Crashes:
         nacre.check(tree)
         chosen = given.get("faults", [])
         if not isinstance(chosen, list) or not all(isinstance(each, str) for each in chosen):
-            raise config_error(
-                [Problem(code="wrong-type", path="faults", problem="it is no list of names")]
-            )
+            raise invalid("wrong-type", "faults", "it is no list of names")
         asked = {
             "points": answers.whole(given, "points", 1, POINTS_MAX, 1000),
             "seed": answers.whole(given, "seed", 0, CRASH_SEED_MAX, 1),
@@ -62,54 +51,35 @@ class Crashes:
         work = partial(self._try, tree, name, asked)
         return self._jobs.start("crash", f"Losing the power of {name}", work, noun="points").told()
 
-    def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """What was found so far, the latest first."""
-        found = []
-        for path in self._folder.listed("crashes"):
-            with suppress(Error, OSError):
-                crashed = nacre.results.Crash.load(path)
-                found.append(
-                    {
-                        "id": path.name,
-                        "modified": path.stat().st_mtime,
-                        "points": f"{crashed.points:,}",
-                        "outcome": _outcome(crashed),
-                    }
-                )
-        return found
+    def load(self, path: Path) -> nacre.results.Crash:
+        """What was found in a directory."""
+        return nacre.results.Crash.load(path)
 
-    def shown(self, request: Request) -> dict[str, Any]:
-        """What one found: facts, tables, the steps to a broken promise."""
-        path = self._folder.find("crashes", answers.word(request, "name"))
-        found = nacre.results.Crash.load(path)
+    def line(self, path: Path) -> dict[str, Any]:
+        """How often the power was lost, and what came of it."""
+        found = self.load(path)
+        return {"points": f"{found.points:,}", "outcome": _outcome(found)}
+
+    def details(self, path: Path, _request: Request) -> dict[str, Any]:
+        """Facts, tables, the steps to a broken promise."""
+        found = self.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
         if asked["seed"] > _COUNTED:
             asked["seed"] = str(asked["seed"])
         steps = [] if found.finding is None else list(found.finding.steps)
         return {
-            "id": path.name,
-            "folder": str(path),
             **answers.summary(found),
             "broken": not found.is_good,
             "steps": answers.lines(steps),
             "asked": asked,
         }
 
-    def figure(self, request: Request) -> dict[str, Any]:
-        """One figure of what was found: how long recoveries took."""
-        path = self._folder.find("crashes", answers.word(request, "name"))
-        return answers.figure_of(nacre.results.Crash.load(path), request)
-
     def _try(self, tree: Mapping[str, Any], name: str, asked: Mapping[str, Any], job: Job) -> str:
-        path = self._folder.new("crashes", name)
-        try:
+        with self.made(name) as path:
             found = nacre.crash(tree, **asked, progress=job.tick)
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             write_file(path / "asked.json", json.dumps({**asked, "tree": tree}).encode())
             found.save(path)
-        except BaseException:
-            shutil.rmtree(path, ignore_errors=True)
-            raise
         if found.points < asked["points"] and found.finding is None:
             job.note = f"stopped after {found.points:,} of {asked['points']:,} losses of power"
         return f"/crash?found={path.name}"

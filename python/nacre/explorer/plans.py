@@ -16,10 +16,11 @@ from starlette.routing import Route
 import nacre
 from nacre.base import toml
 from nacre.base.text import amount, size
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, Problem, config_error, invalid
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, write_file
 from nacre.explorer.jobs import Job, Jobs
+from nacre.explorer.resource import Resource
 from nacre.explorer.runs import Runs
 from nacre.explorer.traces import Traces
 from nacre.words.headlines import of_plan
@@ -29,26 +30,24 @@ TIERS_MAX = 4
 FACTORS = ("less", "more")
 
 
-class Plans:
+class Plans(Resource):
     """The plans of a folder."""
 
+    kind = "plans"
+
     def __init__(self, folder: Folder, jobs: Jobs, traces: Traces, runs: Runs) -> None:
-        self._folder, self._jobs, self._traces, self._runs = folder, jobs, traces, runs
+        super().__init__(folder, jobs)
+        self._traces, self._runs = traces, runs
         self._load = lru_cache(maxsize=8)(nacre.simulate.Plan.load)
 
-    def routes(self) -> list[Route]:
-        """What the page asks."""
+    def more(self) -> list[Route]:
+        """Devices to plan with, and what is simulated of a plan."""
         answering = answers.answering
-        begin = answering(self.begin, takes_document=True)
         caches = answering(self.caches, takes_document=True)
         return [
             Route("/api/devices", answering(lambda _request: devices())),
-            Route("/api/plans", begin, methods=["POST"]),
-            Route("/api/plans", answering(self.listed)),
-            Route("/api/plans/{name}", answering(self.shown)),
             Route("/api/plans/{name}/caches", caches, methods=["POST"]),
             Route("/api/plans/{name}/latencies", answering(self.latencies), methods=["POST"]),
-            Route("/api/plans/{name}/figures/{figure}", answering(self.figure)),
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,27 +59,26 @@ class Plans:
         work = partial(self._plan, name, place, currency, prices)
         return self._jobs.start("plan", f"Plan for {name}", work).told()
 
-    def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """The plans there are, the latest first."""
-        return [
-            {"id": path.name, "modified": path.stat().st_mtime}
-            for path in self._folder.listed("plans")
-            if (path / ASKED_FILE).is_file()
-        ]
+    def load(self, path: Path) -> nacre.simulate.Plan:
+        """The plan in a directory, read once."""
+        _asked(path)
+        return self._load(path)
 
-    def shown(self, request: Request) -> dict[str, Any]:
+    def line(self, path: Path) -> dict[str, Any]:
+        """Nothing but that it is there."""
+        _asked(path)
+        return {}
+
+    def details(self, path: Path, request: Request) -> dict[str, Any]:
         """What a plan says, with the prices and the budget of the address."""
-        path, plan = self._found(request)
-        asked = self._asked(request)
+        plan = self.load(path)
         priced, budget = _priced(plan, request), _number(request, "budget")
         within = priced.within(budget)
         best = within.summary().tables[0] if len(within) else None
         whole = priced.mixes.summary()
         others = _others(path, plan)
         return {
-            **asked,
-            "id": path.name,
-            "folder": str(path),
+            **_asked(path),
             "toml": toml.document(priced.scenario),
             "prices": priced.prices,
             "caches": _caches(plan),
@@ -98,35 +96,28 @@ class Plans:
 
     def figure(self, request: Request) -> dict[str, Any]:
         """The surface of the mixes under the prices of the address, or what caches miss."""
-        _, plan = self._found(request)
+        path = self.found(request)
+        plan = self.load(path)
         # The file is the server's own; who asks knows the trace by its name.
-        plan.caches.name = answers.lines([self._asked(request)["trace"]])[0]
+        plan.caches.name = answers.lines([_asked(path)["trace"]])[0]
         wanted = answers.word(request, "figure")
         if wanted not in ("caches", "mixes"):
-            raise config_error(
-                [Problem(code="unknown-name", path=wanted, problem="there is no such figure")]
-            )
+            raise invalid("unknown-name", wanted, "there is no such figure")
         if wanted == "caches":
             return answers.figure(plan.caches.plot)
         return answers.figure_of(_priced(plan, request).mixes, request)
 
     def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Begins to simulate server caches that cost the same, before a network store."""
-        _, plan = self._found(request)
+        path = self.found(request)
+        plan = self.load(path)
         currency, prices = _tiers(given)
         money = given.get("money")
         if not isinstance(money, int | float):
             hint = f"give a number of {currency}"
-            problem = Problem(
-                code="wrong-type",
-                path="money",
-                problem="it is no amount",
-                given=repr(money),
-                hint=hint,
-            )
-            raise config_error([problem])
+            raise invalid("wrong-type", "money", "it is no amount", given=repr(money), hint=hint)
         bought = zip(prices, plan.cache_scenarios(float(money), prices), strict=True)
-        trace = answers.lines([self._asked(request)["trace"]])[0]
+        trace = answers.lines([_asked(path)["trace"]])[0]
         trees = [{**tree, "name": f"{trace} {device}"} for device, tree in bought]
         work = partial(self._simulate, trees)
         title = f"Caches for {amount(money)} {currency}"
@@ -134,7 +125,8 @@ class Plans:
 
     def latencies(self, request: Request) -> dict[str, Any]:
         """Begins to ask what becomes of the best mix when a device is a fifth faster or slower."""
-        path, plan = self._found(request)
+        path = self.found(request)
+        plan = self.load(path)
 
         def ask(job: Job) -> str:
             for (name, word), found in plan.with_latencies(progress=job.tick).items():
@@ -165,22 +157,18 @@ class Plans:
         found = nacre.plan(place, prices, currency, progress=watch)
         job.go_on()
         job.note = ""
-        path = found.save(self._folder.new("plans", name))
+        path = found.save(self._folder.new(self.kind, name))
         chosen = [{"name": each, "price": price} for each, price in prices.items()]
         asked = {"trace": name, "place": place, "currency": currency, "chosen": chosen}
         write_file(path / ASKED_FILE, json.dumps(asked).encode())
         return f"/plan?plan={path.name}"
 
-    def _asked(self, request: Request) -> dict[str, Any]:
-        path, _ = self._found(request)
-        asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())
-        return asked
 
-    def _found(self, request: Request) -> tuple[Path, nacre.simulate.Plan]:
-        path = self._folder.find("plans", answers.word(request, "name"))
-        if not (path / ASKED_FILE).is_file():
-            raise Error(f"{path} holds no plan: it did not come so far", "invalid-content")
-        return path, self._load(path)
+def _asked(path: Path) -> dict[str, Any]:
+    if not (path / ASKED_FILE).is_file():
+        raise Error(f"{path} holds no plan: it did not come so far", "invalid-content")
+    asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())
+    return asked
 
 
 def devices() -> list[dict[str, Any]]:
@@ -283,8 +271,5 @@ def _number(request: Request, key: str) -> float | None:
         number = -1.0
     if not 0 < number < 1e9:
         hint = "give a number above 0"
-        problem = Problem(
-            code="invalid-value", path=key, problem="it is no price", given=given[:40], hint=hint
-        )
-        raise config_error([problem])
+        raise invalid("invalid-value", key, "it is no price", given=given[:40], hint=hint)
     return number

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,11 @@ from starlette.routing import Route
 import nacre
 from nacre.base import toml
 from nacre.base.text import duration, si
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error, invalid
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, write_file
 from nacre.explorer.jobs import Job, Jobs
+from nacre.explorer.resource import Resource
 
 RECORD_FILE = "record.json"
 SCENARIO_FILE = "scenario.toml"
@@ -29,23 +28,20 @@ SHOWN = 200
 """Runs that are listed at a time."""
 
 
-class Runs:
+class Runs(Resource):
     """The runs of a folder."""
 
+    kind = "runs"
+
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
-        self._folder, self._jobs = folder, jobs
+        super().__init__(folder, jobs)
         self._load = lru_cache(maxsize=16)(_loaded)
         self._latest: tuple[Path, int, nacre.results.Record] | None = None
 
-    def routes(self) -> list[Route]:
-        """What the page asks."""
+    def more(self) -> list[Route]:
+        """Reports, and several runs side by side."""
         answering = answers.answering
-        begin = answering(self.begin, takes_document=True)
         return [
-            Route("/api/runs", begin, methods=["POST"]),
-            Route("/api/runs", answering(self.listed)),
-            Route("/api/runs/{name}", answering(self.shown)),
-            Route("/api/runs/{name}/figures/{figure}", answering(self.figure)),
             Route("/api/runs/{name}/report", answering(self.report)),
             Route("/api/compared/{names}", answering(self.compared)),
             Route("/api/compared/{names}/figures/{figure}", answering(self.compared_figure)),
@@ -63,36 +59,38 @@ class Runs:
         """The runs there are, the latest first: so many from `from` on, and how many in all."""
         first = answers.place(request, "from")
         there = self._folder.listed("runs")
-        found = []
-        for path in there[first : first + SHOWN]:
-            with suppress(Error, OSError):
-                found.append(_line(path, self.record(path.name)))
         following = first + SHOWN
         return {
-            "runs": found,
+            "runs": self.lines(there[first:following]),
             "total": len(there),
             "next": following if following < len(there) else None,
         }
 
-    def shown(self, request: Request) -> dict[str, Any]:
-        """What a report says of a run."""
-        path = self._folder.find("runs", answers.word(request, "name"))
-        record = self.record(path.name)
+    def line(self, path: Path) -> dict[str, Any]:
+        """How many requests, and how fast they were."""
+        record = self.load(path)
+        latency = {
+            op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
+            for op in ("read", "write")
+        }
         return {
-            **_line(path, record),
-            "folder": str(path),
-            **answers.summary(record),
-            "scenario": _scenario(path, record),
+            "name": answers.lines([record.name])[0],
+            "complete": record.complete,
+            "requests": record.requests.completed,
+            "iops": si(record.throughput.iops).strip(),
+            **latency,
         }
 
-    def figure(self, request: Request) -> dict[str, Any]:
-        """One figure of a run."""
-        return answers.figure_of(self.record(answers.word(request, "name")), request)
+    def details(self, path: Path, _request: Request) -> dict[str, Any]:
+        """What a report says of a run."""
+        record = self.load(path)
+        said = answers.summary(record)
+        return {**self.line(path), **said, "scenario": _scenario(path, record)}
 
     def report(self, request: Request) -> Response:
         """The page that `nacre report` makes of a run."""
-        name = answers.word(request, "name")
-        page = nacre.report({name: self.record(name)}, title=name)
+        path = self.found(request)
+        page = nacre.report({path.name: self.load(path)}, title=path.name)
         return Response(page, media_type="text/html", headers={"content-security-policy": _ALONE})
 
     def compared(self, request: Request) -> dict[str, Any]:
@@ -108,9 +106,8 @@ class Runs:
         """One figure of runs side by side."""
         return answers.figure_of(nacre.compare(self._records(request)), request)
 
-    def record(self, name: str) -> nacre.results.Record:
-        """The record of a run."""
-        path = self._folder.find("runs", name)
+    def load(self, path: Path) -> nacre.results.Record:
+        """The record of a run, read once."""
         file = path / RECORD_FILE
         try:
             stamp = file.stat().st_mtime_ns
@@ -126,26 +123,23 @@ class Runs:
     def _records(self, request: Request) -> dict[str, nacre.results.Record]:
         names = list(dict.fromkeys(answers.word(request, "names").split(",")))
         if not 2 <= len(names) <= COMPARED_MAX:
-            problem = Problem(
-                code="out-of-range",
-                path="compare", problem="so many runs cannot be put side by side",
-                given=str(len(names)), hint=f"choose 2 to {COMPARED_MAX}",
-            )  # fmt: skip
-            raise config_error([problem])
-        return {name: self.record(name) for name in names}
+            raise invalid(
+                "out-of-range",
+                "compare",
+                "so many runs cannot be put side by side",
+                given=str(len(names)),
+                hint=f"choose 2 to {COMPARED_MAX}",
+            )
+        return {name: self.load(self._folder.find(self.kind, name)) for name in names}
 
     def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
         """Runs a scenario, and keeps the record; returns where."""
-        path = self._folder.new("runs", name)
-        try:
+        with self.made(name) as path:
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             record = nacre.run(tree, progress=job.tick)
             record.save(path)
             # The page asks for it at once, and need not wait until it has been read again.
             self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
-        except BaseException:
-            shutil.rmtree(path, ignore_errors=True)
-            raise
         if not record.complete:
             job.note = "stopped early; what was finished is kept"
         return path
@@ -160,23 +154,6 @@ _ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 def _loaded(path: Path, _stamp: int) -> nacre.results.Record:
     return nacre.results.Record.load(path)
-
-
-def _line(path: Path, record: nacre.results.Record) -> dict[str, Any]:
-    latency = {
-        op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
-        for op in ("read", "write")
-    }
-    return {
-        "id": path.name,
-        "name": answers.lines([record.name])[0],
-        "complete": record.complete,
-        "modified": path.stat().st_mtime,
-        "requests": record.requests.completed,
-        "iops": si(record.throughput.iops).strip(),
-        "read": latency["read"],
-        "write": latency["write"],
-    }
 
 
 def _scenario(path: Path, record: nacre.results.Record) -> dict[str, Any]:

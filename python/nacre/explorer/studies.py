@@ -18,6 +18,7 @@ from nacre.errors import Error
 from nacre.explorer import answers
 from nacre.explorer.folder import Folder, write_file
 from nacre.explorer.jobs import Job, Jobs
+from nacre.explorer.resource import Resource
 
 RUNS = "study"
 """The folder of the points, beside the file that asked for them."""
@@ -26,25 +27,22 @@ ASKED_FILE = "asked.json"
 REPEATS_MAX = 1000
 
 
-class Studies:
+class Studies(Resource):
     """The studies of a folder."""
 
+    kind = "studies"
+
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
-        self._folder, self._jobs = folder, jobs
+        super().__init__(folder, jobs)
         self._live: dict[str, nacre.studies.LiveStudy] = {}
 
-    def routes(self) -> list[Route]:
-        """What the page asks."""
+    def more(self) -> list[Route]:
+        """The file of a study, what one that runs says, and how it is resumed."""
         answering = answers.answering
-        begin = answering(self.begin, takes_document=True)
         return [
-            Route("/api/studies", begin, methods=["POST"]),
-            Route("/api/studies", answering(self.listed)),
             Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
-            Route("/api/studies/{name}", answering(self.shown)),
             Route("/api/studies/{name}/live", answering(self.live)),
             Route("/api/studies/{name}/resume", answering(self.resume), methods=["POST"]),
-            Route("/api/studies/{name}/figures/{figure}", answering(self.figure)),
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,30 +55,24 @@ class Studies:
 
     def resume(self, request: Request) -> dict[str, Any]:
         """Goes on with a study that was stopped."""
-        path = self._folder.find("studies", answers.word(request, "name"))
+        path = self.found(request)
         work = partial(self._conduct, path, _asked(path), resume=True)
         return self._jobs.start("study", f"Study {path.name}", work, noun="points").told()
 
-    def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """The studies there are, the latest first."""
-        return [
-            {
-                "id": path.name,
-                "modified": path.stat().st_mtime,
-                "running": any(self._is_under_way(path)),
-            }
-            for path in self._folder.listed("studies")
-            if (path / ASKED_FILE).is_file()
-        ]
+    def load(self, path: Path) -> nacre.studies.StudyResult:
+        """What its points gave so far."""
+        return nacre.studies.StudyResult.load(path / RUNS)
 
-    def shown(self, request: Request) -> dict[str, Any]:
+    def line(self, path: Path) -> dict[str, Any]:
+        """Whether it is under way."""
+        _asked(path)
+        return {"running": any(self._is_under_way(path))}
+
+    def details(self, path: Path, _request: Request) -> dict[str, Any]:
         """What a study says so far."""
-        path = self._folder.find("studies", answers.word(request, "name"))
-        asked = _asked(path)
-        about = {"id": path.name, "folder": str(path), "asked": asked}
-        about["toml"] = (path / STUDY_FILE).read_text()
+        about: dict[str, Any] = {"asked": _asked(path), "toml": (path / STUDY_FILE).read_text()}
         try:
-            result = nacre.studies.StudyResult.load(path / RUNS)
+            result = self.load(path)
         except (Error, OSError) as error:
             return about | {"result": None, "why": str(error), "complete": False}
         return about | {"complete": result.complete, "result": answers.summary(result)}
@@ -97,13 +89,8 @@ class Studies:
             "figure": answers.figure(draw) if draw else None,
         }
 
-    def figure(self, request: Request) -> dict[str, Any]:
-        """One figure of a study."""
-        path = self._folder.find("studies", answers.word(request, "name"))
-        return answers.figure_of(nacre.studies.StudyResult.load(path / RUNS), request)
-
     def _begin(self, asked: Mapping[str, Any], name: str, job: Job) -> str:
-        path = self._folder.new("studies", name)
+        path = self._folder.new(self.kind, name)
         write_file(path / ASKED_FILE, json.dumps(asked).encode())
         write_file(path / STUDY_FILE, toml.document(asked).encode())
         return self._conduct(path, asked, job)
