@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nacre.kinds.kind import Kind
+from nacre.kinds.kind import Kind, Plots
 from nacre.results.comparison import Comparison, compare
 from nacre.results.origins import assumed
 from nacre.results.record import Op, Record
@@ -17,19 +17,12 @@ from nacre.words.summary import Figures, Summary, filled
 if TYPE_CHECKING:
     import altair as alt
 
-    from nacre.kinds.kind import Plots
 
-
-def _summary(result: Comparison) -> Summary:
+def _words(result: Comparison) -> Summary:
     records = dict(zip(result.names, result.records, strict=True))
     paths = (path for record in result.records for path in assumed(record.origins))
-    return Summary(
-        headlines.of_records(records),
-        (),
-        filled(compared(records)),
-        _figures(result),
-        list(dict.fromkeys(paths)),
-    )
+    tables = filled(compared(records))
+    return Summary(headlines.of_records(records), (), tables, assumed=list(dict.fromkeys(paths)))
 
 
 def _figures(result: Comparison) -> Figures:
@@ -75,4 +68,4 @@ def _html(result: Comparison) -> str:
     return result.to_polars()._repr_html_()
 
 
-KIND = Kind(summary=_summary, html=_html, figures=_figures, plots=_plots)
+KIND = Kind(words=_words, plots=_plots, drawings=_figures, notebook=_html)

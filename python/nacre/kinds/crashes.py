@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nacre.base.text import NOTHING, count, duration
 from nacre.errors import Error
 from nacre.files.staging import Staging
-from nacre.kinds.kind import Kind, Line
+from nacre.kinds.kind import Kind, Line, Plots
 from nacre.results.crash import Crash
 from nacre.results.origins import assumed
 from nacre.words import headlines
 from nacre.words.crashes import NOT_MEASURED, branch_table, crash_facts, fault_table, recovery_table
-from nacre.words.summary import Figures, Summary, filled
-
-if TYPE_CHECKING:
-    from nacre.kinds.kind import Plots
+from nacre.words.summary import Summary, filled
 
 CRASH_FILES = ("crash.json", "crash.html", "crash.txt")
 _NS = 1e9
 
 
-def _summary(found: Crash) -> Summary:
+def _words(found: Crash) -> Summary:
     return Summary(
         headlines.of_crash(found),
         [*crash_facts(found), NOT_MEASURED],
         filled(fault_table(found), recovery_table(found), branch_table(found)),
-        _figures(found),
-        assumed(found.origins),
+        assumed=assumed(found.origins),
     )
 
 
-def _figures(found: Crash) -> Figures:
-    from nacre.figures.crash import recovery_figure
-
-    return {"recovery": partial(recovery_figure, found)} if found.recovery.max_s else {}
+def _has(found: Crash) -> list[str]:
+    return ["recovery"] if found.recovery.max_s else []
 
 
 def _plots() -> Plots:
@@ -88,15 +80,15 @@ def _section(name: str, found: Crash) -> str:
     steps = "" if finding is None else page.listing("\n".join(finding.steps))
     return page.section(
         f"{name}: losses of power",
-        headlines.of_crash(found),
-        [*crash_facts(found), NOT_MEASURED],
+        KIND.summary(found),
         page.part("The fewest steps that lead to it", steps),
         page.titled("What was tried", fault_table(found)),
         page.titled("Recovery", recovery_table(found)),
-        *(page.drawn(make()) for make in _figures(found).values()),
-        page.titled("What the device did meanwhile", branch_table(found)),
-        page.part("What was drawn", page.listing(found.scenario) if found.scenario else ""),
-        page.assumptions(found.origins),
+        after=[
+            page.titled("What the device did meanwhile", branch_table(found)),
+            page.part("What was drawn", page.listing(found.scenario) if found.scenario else ""),
+            page.assumptions(found.origins),
+        ],
     )
 
 
@@ -112,10 +104,10 @@ def _line(found: Crash) -> Sequence[str]:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
-    figures=_figures,
+    words=_words,
     plots=_plots,
+    has=_has,
+    notebook=_html,
     section=_section,
     line=Line(
         "Losses of power side by side",

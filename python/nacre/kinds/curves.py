@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nacre.errors import TraceError
-from nacre.kinds.kind import Kind
+from nacre.kinds.kind import Kind, Plots
 from nacre.results.curves import Curve
-from nacre.words.summary import Figures, Summary
-
-if TYPE_CHECKING:
-    from nacre.kinds.kind import Plots
+from nacre.words.summary import Summary
 
 SUFFIXES = ("csv", "parquet", "json", "svg", "png", "html")
 
@@ -46,12 +43,8 @@ def _encoded(curve: Curve, path: Path) -> bytes:
     return image(curve.plot(), suffix)
 
 
-def _summary(curve: Curve) -> Summary:
-    return Summary((), [repr(curve)], (), _figures(curve))
-
-
-def _figures(curve: Curve) -> Figures:
-    return {"misses": curve.plot}
+def _words(curve: Curve) -> Summary:
+    return Summary((), [repr(curve)])
 
 
 def _html(curve: Curve) -> str:
@@ -72,7 +65,11 @@ def _cache_plots() -> Plots:
     return {"misses": cache_curves}
 
 
-MISS_RATIO = Kind(
-    summary=_summary, html=_html, figures=_figures, plots=_miss_ratio_plots, encode=_encoded
-)
-CACHES = Kind(summary=_summary, html=_html, figures=_figures, plots=_cache_plots, encode=_encoded)
+def _kind(plots: Callable[[], Plots]) -> Kind:
+    return Kind(
+        words=_words, plots=plots, has=lambda _curve: ["misses"], notebook=_html, encode=_encoded
+    )
+
+
+MISS_RATIO = _kind(_miss_ratio_plots)
+CACHES = _kind(_cache_plots)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,15 +16,7 @@ if TYPE_CHECKING:
 
     from nacre.files.staging import Staging
 
-    Plots: TypeAlias = Mapping[str, Callable[..., alt.TopLevelMixin]]
-
-
-def _no_figures(_result: Any) -> Figures:
-    return {}
-
-
-def _no_plots() -> Plots:
-    return {}
+Plots: TypeAlias = "Mapping[str, Callable[..., alt.TopLevelMixin]]"
 
 
 def _not_read(_path: Path) -> Any:
@@ -45,16 +38,18 @@ class Line:
 class Kind:
     """A kind of results. What a kind does not have is left out."""
 
-    summary: Callable[[Any], Summary]
-    """What a result says."""
-    html: Callable[[Any], str]
-    """What a notebook shows of it."""
-    figures: Callable[[Any], Figures] = _no_figures
-    """What draws the figures that a result has data for, by file name; nothing is drawn yet."""
+    words: Callable[[Any], Summary]
+    """What a result says; its figures are added."""
+    plots: Callable[[], Plots] = dict
+    """What draws each figure, by name: functions that take the result, and then options."""
+    has: Callable[[Any], Iterable[str]] = lambda _result: ()
+    """The names of the figures that a result has data for."""
+    drawings: Callable[[Any], Figures] | None = None
+    """What draws the figures of a result, where they are not `plots` without options."""
     suffixes: Sequence[str] = ("svg", "png")
     """The files of a figure."""
-    plots: Callable[[], Plots] = _no_plots
-    """What draws each figure, by name: functions that take the result, and then options."""
+    notebook: Callable[[Any], str] | None = None
+    """What a notebook shows of it, as HTML; facts and tables if that is left out."""
     section: Callable[[str, Any], str] | None = None
     """The result as a section of a report, under a name."""
     line: Line | None = None
@@ -67,3 +62,24 @@ class Kind:
     """Its content as a file of this name, where it is one file."""
     read: Callable[[Path], Any] = _not_read
     """Reads a saved one; raises `Error` for anything else."""
+
+    def figures(self, result: Any) -> Figures:
+        """What draws the figures that a result has data for, by file name; none is drawn yet."""
+        if self.drawings is not None:
+            return self.drawings(result)
+        names = list(self.has(result))
+        plots = self.plots() if names else {}
+        return {name: partial(plots[name], result) for name in names}
+
+    def summary(self, result: Any) -> Summary:
+        """What a result says, with its figures."""
+        return replace(self.words(result), figures=self.figures(result))
+
+    def html(self, result: Any) -> str:
+        """What a notebook shows of a result."""
+        from nacre.pages.html import fragment
+
+        if self.notebook is not None:
+            return self.notebook(result)
+        said = self.words(result)
+        return fragment(said.facts, said.tables)

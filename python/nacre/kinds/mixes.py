@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,16 +13,16 @@ from nacre.base.view import View
 from nacre.errors import invalid
 from nacre.files import records as files
 from nacre.files.staging import Staging
-from nacre.kinds.kind import Kind, Line
+from nacre.kinds.kind import Kind, Line, Plots
 from nacre.results.mixes import Mixes, Tier
 from nacre.results.origins import assumed
 from nacre.results.record import Record
 from nacre.words import headlines
 from nacre.words.mixes import counted, ranking, tiers
-from nacre.words.summary import Figures, Summary, filled
+from nacre.words.summary import Summary, filled
 
 if TYPE_CHECKING:
-    from nacre.kinds.kind import Plots
+    import altair as alt
 
 _SIMULATED_FILE = "simulated.json"
 """Where the records of mixes that were run, too, lie: by what they are called."""
@@ -37,26 +36,27 @@ _NOT_RUN = (
 )
 
 
-def _summary(mixes: Mixes) -> Summary:
+def _words(mixes: Mixes) -> Summary:
     facts = [counted(mixes), *mixes.findings] if len(mixes) else []
     if not len(mixes):
         return Summary(headlines.of_mixes(mixes), facts, filled(tiers(mixes)))
     tables = filled(ranking(mixes), tiers(mixes))
-    return Summary(
-        headlines.of_mixes(mixes), facts, tables, _figures(mixes), assumed(mixes.origins)
-    )
+    return Summary(headlines.of_mixes(mixes), facts, tables, assumed=assumed(mixes.origins))
 
 
-def _figures(mixes: Mixes) -> Figures:
-    from nacre.figures import mixes as surface
-
-    return {"mixes": partial(surface, mixes, mixes.ordered_by)} if len(mixes) else {}
+def _has(mixes: Mixes) -> list[str]:
+    return ["mixes"] if len(mixes) else []
 
 
 def _plots() -> Plots:
-    from nacre.figures import mixes
+    return {"mixes": _surface}
 
-    return {"mixes": mixes}
+
+def _surface(mixes: Mixes, by: str | None = None) -> alt.TopLevelMixin:
+    """The worth of the mixes, by IOPS per cost or, where no cost is known, by IOPS."""
+    from nacre.figures import mixes as surface
+
+    return surface(mixes, by or mixes.ordered_by)
 
 
 def write(staging: Staging, mixes: Mixes) -> None:
@@ -129,13 +129,13 @@ def section(name: str, mixes: Mixes) -> str:
     runs = mixes.simulated
     return page.section(
         name,
-        headlines.of_mixes(mixes),
-        [counted(mixes), *(f"note: {finding}" for finding in mixes.findings)],
+        KIND.summary(mixes),
         page.titled("Tiers", tiers(mixes)),
         page.titled("Best mixes", ranking(mixes)),
-        *(page.drawn(make()) for make in _figures(mixes).values()),
-        page.runs("The best mixes, simulated", runs) if runs else paragraphs([_NOT_RUN]),
-        "" if runs else page.assumptions(mixes.origins),
+        lines=[counted(mixes), *(f"note: {finding}" for finding in mixes.findings)],
+        after=[page.runs("The best mixes, simulated", runs)]
+        if runs
+        else [paragraphs([_NOT_RUN]), page.assumptions(mixes.origins)],
     )
 
 
@@ -148,10 +148,10 @@ def _line(mixes: Mixes) -> Sequence[str]:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
-    figures=_figures,
+    words=_words,
     plots=_plots,
+    has=_has,
+    notebook=_html,
     section=section,
     line=Line(
         "Mixes side by side",

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nacre.base import toml
 from nacre.base.json_text import as_json
 from nacre.errors import invalid
 from nacre.files.staging import Staging
 from nacre.kinds import mixes
-from nacre.kinds.kind import Kind
+from nacre.kinds.kind import Kind, Plots
 from nacre.results.curves import CacheCurves
 from nacre.results.traces import TraceInfo
 from nacre.simulate.planning import Plan
 from nacre.words.headlines import of_plan
-from nacre.words.summary import Figures, Summary
-
-if TYPE_CHECKING:
-    from nacre.kinds.kind import Plots
+from nacre.words.summary import Summary
 
 _PLAN_FILE = "plan.json"
 
 
-def _summary(plan: Plan) -> Summary:
-    of_mixes = mixes.KIND.summary(plan.mixes)
-    return Summary(of_plan(plan), of_mixes.facts, of_mixes.tables, _figures(plan), of_mixes.assumed)
+def _words(plan: Plan) -> Summary:
+    return replace(mixes.KIND.words(plan.mixes), headline=of_plan(plan))
 
 
-def _figures(plan: Plan) -> Figures:
-    return {"caches": plan.caches.plot, **mixes.KIND.figures(plan.mixes)}
+def _has(plan: Plan) -> list[str]:
+    return ["caches", *mixes.KIND.has(plan.mixes)]
 
 
 def _plots() -> Plots:
@@ -74,10 +70,10 @@ def _read(folder: Path) -> Plan:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
-    figures=_figures,
+    words=_words,
     plots=_plots,
+    has=_has,
+    notebook=_html,
     section=_section,
     names=(_PLAN_FILE, "trace.json", "curves.json", "scenario.toml", *mixes.MIXES_FILES),
     write=_write,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from nacre.base import toml
 from nacre.base.table import Table
 from nacre.base.toml import setting
 from nacre.files import records as files
 from nacre.files.staging import Staging
-from nacre.kinds.kind import Kind
+from nacre.kinds.kind import Kind, Plots
 from nacre.results import tables
 from nacre.results.origins import assumed
 from nacre.results.record import Op, Record
@@ -21,21 +19,14 @@ from nacre.words import headlines
 from nacre.words.bills import bill
 from nacre.words.records import components, facts, latencies, tenants, time_spent, time_split
 from nacre.words.records import tables as all_tables
-from nacre.words.summary import Figures, Summary, filled
-
-if TYPE_CHECKING:
-    from nacre.kinds.kind import Plots
+from nacre.words.summary import Summary, filled
 
 
-def _summary(record: Record) -> Summary:
+def _words(record: Record) -> Summary:
     parts = (latencies, time_spent, time_split, components, bill)
-    return Summary(
-        headlines.of_record(record),
-        facts(record),
-        filled(*(part(record) for part in parts)),
-        figures(record),
-        assumed(record.origins),
-    )
+    tables = filled(*(part(record) for part in parts))
+    paths = assumed(record.origins)
+    return Summary(headlines.of_record(record), facts(record), tables, assumed=paths)
 
 
 CHARTS: Mapping[str, Callable[[Record], bool]] = {
@@ -60,10 +51,8 @@ FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg",
 RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
 
 
-def figures(record: Record) -> Figures:
-    """What draws the figures that a record has data for."""
-    plots = _plots()
-    return {name: partial(plots[name], record) for name, has in CHARTS.items() if has(record)}
+def _has(record: Record) -> list[str]:
+    return [name for name, has in CHARTS.items() if has(record)]
 
 
 def _plots() -> Plots:
@@ -104,16 +93,16 @@ def _section(name: str, record: Record) -> str:
 
     return page.section(
         name,
-        headlines.of_record(record),
-        facts(record),
+        KIND.summary(record),
         page.titled("Latency", latencies(record), tenants(record)),
         page.titled("Where the time went", time_spent(record), time_split(record)),
         page.titled("Energy, wear and cost", bill(record)),
         page.titled("Parts of the stack", components(record)),
-        *(page.drawn(make()) for make in figures(record).values()),
-        page.assumptions(record.origins),
-        page.folded("Every value, and where it comes from", page.shown(_origins(record))[0]),
-        page.folded("The scenario, to run it again", _again(record)),
+        after=[
+            page.assumptions(record.origins),
+            page.folded("Every value, and where it comes from", page.shown(_origins(record))[0]),
+            page.folded("The scenario, to run it again", _again(record)),
+        ],
     )
 
 
@@ -139,10 +128,10 @@ def _again(record: Record) -> str:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
-    figures=figures,
+    words=_words,
     plots=_plots,
+    has=_has,
+    notebook=_html,
     section=_section,
     names=RECORD_FILES,
     write=write,

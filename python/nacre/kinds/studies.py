@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
 
 from nacre.base.text import NOTHING, count, printable
 from nacre.errors import Error
-from nacre.kinds.kind import Kind, Line
+from nacre.kinds.kind import Kind, Line, Plots
 from nacre.results.origins import assumed
 from nacre.results.record import Record
 from nacre.studies.result import StudyResult, read, summed
 from nacre.words import headlines
 from nacre.words.bills import bills
 from nacre.words.studies import best, cell, counted, decisive, facts
-from nacre.words.summary import Figures, Summary, filled
-
-if TYPE_CHECKING:
-    from nacre.kinds.kind import Plots
+from nacre.words.summary import Summary, filled
 
 _SHOWN = 6
 """Designs of a study whose records are put side by side."""
 
 
-def _summary(result: StudyResult) -> Summary:
+def _words(result: StudyResult) -> Summary:
     if not result.table.height:
         return Summary((), [summed(result)])
     weights = [decisive(result)] if result.sensitivity().height else []
@@ -34,27 +29,22 @@ def _summary(result: StudyResult) -> Summary:
         headlines.of_study(result),
         [summed(result), *facts(result), *headlines.limits(records)],
         filled(best(result), *weights, *bills(records)),
-        figures(result),
-        list(dict.fromkeys(paths)),
+        assumed=list(dict.fromkeys(paths)),
     )
 
 
-def figures(result: StudyResult) -> Figures:
-    """What draws the figures a study has data for, by file name."""
-    from nacre import figures as of
+def _has(result: StudyResult) -> Iterator[str]:
     from nacre.figures.by_axis import can_be_drawn
 
-    makers: dict[str, Any] = {}
     if not result.table.height:
-        return makers
+        return
     if can_be_drawn(result):
-        makers["by_axis"] = partial(of.by_axis, result)
+        yield "by_axis"
     columns = [objective.column for objective in result.questions.objectives[:2]]
     if len(columns) == 2 and result.designs.drop_nulls(columns).height:
-        makers["pareto"] = partial(of.pareto, result)
+        yield "pareto"
     if result.sensitivity().height:
-        makers["sensitivity"] = partial(of.sensitivity, result)
-    return makers
+        yield "sensitivity"
 
 
 def _plots() -> Plots:
@@ -74,17 +64,14 @@ def _section(name: str, result: StudyResult) -> str:
     from nacre.pages import page
 
     if not result.table.height:
-        return page.section(name, (), [f"{summed(result)} have ended"])
+        return page.section(name, Summary(), lines=[f"{summed(result)} have ended"])
     weights = [decisive(result)] if result.sensitivity().height else []
-    records = _chosen(result)
     return page.section(
         name,
-        headlines.of_study(result),
-        [summed(result), *facts(result), *headlines.limits(records)],
+        KIND.summary(result),
         page.titled("Best designs", best(result)),
         page.titled("What decides", *weights),
-        *(page.drawn(make()) for make in figures(result).values()),
-        page.runs("The best designs side by side", records),
+        after=[page.runs("The best designs side by side", _chosen(result))],
     )
 
 
@@ -116,10 +103,10 @@ def _line(result: StudyResult) -> Sequence[str]:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
-    figures=figures,
+    words=_words,
     plots=_plots,
+    has=_has,
+    notebook=_html,
     section=_section,
     line=Line(
         "Studies side by side",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from nacre.base.text import NOTHING, count, duration, percent, printable, size
 from nacre.kinds.kind import Kind, Line
-from nacre.results.traces import FittedWorkload, TraceInfo
+from nacre.results.traces import TraceInfo
 from nacre.words import headlines
 from nacre.words.summary import Summary, filled
 from nacre.words.traces import missed_by_lru, request_sizes, trace_facts, trace_shape
@@ -15,7 +14,7 @@ from nacre.words.traces import missed_by_lru, request_sizes, trace_facts, trace_
 _NS = 1e9
 
 
-def _summary(info: TraceInfo) -> Summary:
+def _words(info: TraceInfo) -> Summary:
     tables = filled(trace_facts(info), trace_shape(info), request_sizes(info))
     return Summary(headlines.of_trace(info), list(info.warnings), tables)
 
@@ -35,12 +34,12 @@ def _section(name: str, info: TraceInfo) -> str:
 
     return page.section(
         name,
-        headlines.of_trace(info),
-        [f"note: {line}" for line in info.warnings],
+        _words(info),
         page.titled("What is in it", trace_facts(info)),
         page.titled("What it is like", trace_shape(info)),
         page.titled("Sizes", request_sizes(info)),
-        *(page.drawn(chart) for chart in trace_figures(info, printable(name)).values()),
+        lines=[f"note: {line}" for line in info.warnings],
+        after=[page.drawn(chart) for chart in trace_figures(info, printable(name)).values()],
     )
 
 
@@ -53,8 +52,8 @@ def _line(info: TraceInfo) -> Sequence[str]:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
+    words=_words,
+    notebook=_html,
     section=_section,
     line=Line(
         "Traces side by side",
@@ -64,16 +63,8 @@ KIND = Kind(
 )
 
 
-def _fitted_summary(found: FittedWorkload) -> Summary:
-    return Summary((), [repr(found), *found.warnings])
-
-
-def _fitted_html(found: FittedWorkload) -> str:
-    return found.to_polars()._repr_html_()
-
-
-def _text(found: FittedWorkload, _path: Path) -> bytes:
-    return found.text.encode()
-
-
-FITTED = Kind(summary=_fitted_summary, html=_fitted_html, encode=_text)
+FITTED = Kind(
+    words=lambda found: Summary((), [repr(found), *found.warnings]),
+    notebook=lambda found: str(found.to_polars()._repr_html_()),
+    encode=lambda found, _path: bytes(found.text.encode()),
+)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from nacre.results.record import Record
+    from nacre.words.summary import Summary
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --soft: #666; --line: #ddd; --paper: #fff;
@@ -63,10 +64,20 @@ def page(title: str, section: str) -> str:
     return document(printable(title), section)
 
 
-def section(name: str, headline: Iterable[str], lines: Iterable[str], *parts: str) -> str:
-    """A result under its name: a headline, sentences, and then its parts."""
-    top = [heading(printable(name)), said_aloud(headline), paragraphs(lines)]
-    return "".join([*top, *parts])
+def section(
+    name: str,
+    said: Summary,
+    *parts: str,
+    lines: Iterable[str] | None = None,
+    after: Iterable[str] = (),
+) -> str:
+    """A result under its name: headline, facts (or `lines`), its parts, figures, and what follows.
+
+    Every section of a report is built here.
+    """
+    facts = said.facts if lines is None else lines
+    top = [heading(printable(name)), said_aloud(said.headline), paragraphs(facts)]
+    return "".join([*top, *parts, *(drawn(make()) for make in said.figures.values()), *after])
 
 
 def titled(title: str, *tables: Table) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nacre.errors import config_error, unknown
-from nacre.kinds.kind import Kind
+from nacre.kinds.kind import Kind, Plots
 from nacre.pages.html import paragraphs, table
 from nacre.papers import output
 from nacre.papers.judging.evidence import summed
@@ -16,15 +16,13 @@ from nacre.words.summary import Figures, Summary
 if TYPE_CHECKING:
     import altair as alt
 
-    from nacre.kinds.kind import Plots
-
 
 def _lines(found: Reproduction) -> list[str]:
     return [*summed(found.listed), *map(str, found.fits), *notes(found.listed)]
 
 
-def _summary(found: Reproduction) -> Summary:
-    return Summary((), _lines(found), [claims(found.listed)], _figures(found))
+def _words(found: Reproduction) -> Summary:
+    return Summary((), _lines(found), [claims(found.listed)])
 
 
 def _html(found: Reproduction) -> str:
@@ -49,11 +47,11 @@ def _plots() -> Plots:
 
 
 KIND = Kind(
-    summary=_summary,
-    html=_html,
-    figures=_figures,
-    suffixes=output.SUFFIXES,
+    words=_words,
     plots=_plots,
+    drawings=_figures,
+    suffixes=output.SUFFIXES,
+    notebook=_html,
     names=output.NAMES,
     write=output.write,
 )
