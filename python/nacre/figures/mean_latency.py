@@ -12,13 +12,13 @@ from nacre.base.text import duration, printable
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
+from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import Activity, Record
 
 _BAR = 30
 
 Groups = Mapping[str, Mapping[str, Record]]
 PartOf = Callable[[str, Activity], str]
-Row = dict[str, object]
 
 
 def mean_latency(
@@ -30,7 +30,7 @@ def mean_latency(
     `parts` maps the parts, in their order, to colours.
     """
     rows = {group: _rows(records, part_of, list(parts)) for group, records in groups.items()}
-    longest = max(cast("float", row["end_ns"]) for group in rows.values() for row in group)
+    longest = max(row["end_ns"] for group in rows.values() for row in group)
     last = list(rows)[-1]
     panels = [_panel(group, rows[group], parts, longest, axis=group == last) for group in rows]
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=14).properties(title=title)
@@ -46,20 +46,15 @@ def _rows(records: Mapping[str, Record], part_of: PartOf, parts: list[str]) -> l
         taken = dict.fromkeys(parts, 0.0)
         for activity in record.time_spent.read:
             taken[part_of(name, activity)] += activity.mean_ns
-        start = 0.0
-        for part in parts:
-            end = start + taken[part]
-            rows.append({"name": printable(name), "part": part, "start_ns": start, "end_ns": end})
-            start = end
-        totals[printable(name)] = start
+        bar: list[Row] = [
+            {"name": printable(name), "part": part, "mean_ns": taken[part]} for part in parts
+        ]
+        rows += in_line(bar, "mean_ns", "_ns")
+        totals[printable(name)] = rows[-1]["end_ns"]
     fastest = min(totals, key=totals.__getitem__)
     for row in rows:
-        name = str(row["name"])
-        row |= {
-            "total": duration(totals[name]),
-            "weight": "bold" if name == fastest else "normal",
-            "last": row["part"] == parts[-1],
-        }
+        row["total"] = duration(totals[row["name"]])
+        row["weight"] = "bold" if row["name"] == fastest else "normal"
     return rows
 
 
@@ -72,40 +67,25 @@ def _panel_title(group: str) -> alt.TitleParams:
 def _panel(
     group: str, rows: list[Row], parts: Mapping[str, str], longest: float, *, axis: bool
 ) -> alt.LayerChart:
-    names = list(dict.fromkeys(str(row["name"]) for row in rows))
     fastest = next(str(row["name"]) for row in rows if row["weight"] == "bold")
     weight = alt.condition(
         f"datum.value == {json.dumps(fastest)}", alt.value("bold"), alt.value("normal")
     )
-    y = (
-        alt.Y("name:N", title=None)
-        .sort(names)
-        .scale(paddingInner=0.3, paddingOuter=0.1)
-        .axis(grid=False, labelFontWeight=weight, labelLimit=240)
-    )
+    y = alt.Y("name:N", title=None).scale(paddingInner=0.3, paddingOuter=0.1)
+    bars = Bars(rows, y.axis(grid=False, labelFontWeight=weight, labelLimit=240), "_ns")
     x = (
         alt.X("start_ns:Q", title="mean read latency" if axis else None)
         .scale(domain=[0, longest * 1.13], nice=False)
         .axis(grid=False, tickCount=8, labels=axis, ticks=axis, domain=axis, labelExpr=TIME_LABEL)
     )
-    base = alt.Chart(theme.data(rows)).encode(y=y)
-    blocks = base.mark_bar().encode(
-        x=x,
-        x2="end_ns:Q",
-        color=alt.Color("part:N")
-        .scale(domain=list(parts), range=list(parts.values()))
-        .legend(symbolType="square"),
-        tooltip=["name:N", "part:N", alt.Tooltip("total:N", title="mean")],
-    )
+    tooltip = ["name:N", "part:N", alt.Tooltip("total:N", title="mean")]
+    blocks = bars.blocks(x, "part", parts, tooltip, stroke=None)
     labels = [
-        base.transform_filter(f"datum.last && datum.weight == '{weight_}'")
-        .mark_text(align="left", dx=6, baseline="middle", fontWeight=weight_)
-        .encode(x="end_ns:Q", text="total:N")
-        for weight_ in ("bold", "normal")
+        bars.totals(f"datum.last && datum.weight == '{each}'", each) for each in ("bold", "normal")
     ]
     chart = alt.layer(blocks, *labels).properties(
         title=_panel_title(group),
         width=theme.WIDTH - 60,
-        height=_BAR * len(names),
+        height=_BAR * len(bars.names),
     )
     return cast("alt.LayerChart", chart)

@@ -12,6 +12,7 @@ from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL
 from nacre.figures.latency import fastest
+from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
@@ -19,79 +20,51 @@ _SMALL = 0.01
 _LABELLED = 0.09
 _OTHER = "other"
 
-Segment = dict[str, float | str]
-
 
 def time_spent(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.LayerChart:
     """A bar per record and kind of request: mean time by component and activity."""
     names = theme.names(names or [record.name for record in records])
-    segments, bars = _segments(records, ops, names)
+    segments = _segments(records, ops, names)
     if not segments:
         raise Error("there is no time to draw: no request completed", "no-data")
     parts = _order(records, segments)
     colours = _colours(parts, segments)
     for segment in segments:
-        segment["ink"] = theme.ink_on(colours[str(segment["part"])])
-    longest = max(float(segment["end_ns"]) for segment in segments)
-    y = alt.Y("bar:N", title=None).sort(bars).axis(grid=False, labelLimit=260)
+        segment["ink"] = theme.ink_on(colours[segment["part"]])
+        segment["middle"] = (segment["start_ns"] + segment["end_ns"]) / 2
+    longest = max(segment["end_ns"] for segment in segments)
     x = (
         alt.X("start_ns:Q", title="mean time per request")
         .scale(domain=[0, longest * 1.12], nice=False)
         .axis(tickCount=8, grid=False, labelExpr=TIME_LABEL)
     )
-    base = alt.Chart(theme.data(segments)).encode(y=y.scale(paddingInner=0.35))
-    blocks = base.mark_bar(stroke="white", strokeWidth=1).encode(
-        x=x,
-        x2="end_ns:Q",
-        color=alt.Color("part:N")
-        .scale(domain=parts, range=[colours[part] for part in parts])
-        .legend(symbolType="square", columns=3, symbolStrokeWidth=0),
-        tooltip=[
-            alt.Tooltip("part:N", title="where"),
-            alt.Tooltip("said:N", title="mean"),
-            alt.Tooltip("percent:N", title="share"),
-        ],
-    )
-    wide = f"(datum.end_ns - datum.start_ns) > {_LABELLED * longest}"
-    inside = (
-        base.transform_filter(wide)
-        .transform_calculate(middle="(datum.start_ns + datum.end_ns) / 2")
-        .mark_text(baseline="middle", fontSize=11)
-        .encode(
-            x="middle:Q",
-            text="percent:N",
-            color=alt.Color("ink:N").scale(None),
-        )
-    )
-    totals = (
-        base.transform_filter("datum.last")
-        .mark_text(align="left", dx=6, baseline="middle")
-        .encode(x="end_ns:Q", text="total:N")
-    )
-    chart = alt.layer(blocks, inside, totals).properties(
-        title=_title(records, names, ops), width=theme.WIDTH, height=24 + 36 * len(bars)
+    y = alt.Y("bar:N", title=None).scale(paddingInner=0.35).axis(grid=False, labelLimit=260)
+    bars = Bars(segments, y, "_ns")
+    where = [("part", "where"), ("said", "mean"), ("percent", "share")]
+    tooltip = [alt.Tooltip(f"{name}:N", title=title) for name, title in where]
+    ordered = {part: colours[part] for part in parts}
+    blocks = bars.blocks(x, "part", ordered, tooltip, columns=3, symbolStrokeWidth=0)
+    inside = bars.inside(f"(datum.end_ns - datum.start_ns) > {_LABELLED * longest}", "percent:N")
+    chart = alt.layer(blocks, inside, bars.totals()).properties(
+        title=_title(records, names, ops), width=theme.WIDTH, height=24 + 36 * len(bars.names)
     )
     return theme.themed(cast("alt.LayerChart", chart))
 
 
-def _segments(
-    records: Sequence[Record], ops: Sequence[Op], names: Sequence[str]
-) -> tuple[list[Segment], list[str]]:
-    segments: list[Segment] = []
-    bars: list[str] = []
+def _segments(records: Sequence[Record], ops: Sequence[Op], names: Sequence[str]) -> list[Row]:
+    segments: list[Row] = []
     for op in ops:
         for record, name in zip(records, names, strict=True):
             if not record.time_spent[op]:
                 continue
             bar = f"{op}s" if len(records) == 1 else name if len(ops) == 1 else f"{name}, {op}s"
-            bars.append(bar)
             segments += _bar(bar, op, record)
-    return segments, bars
+    return segments
 
 
-def _bar(bar: str, op: Op, record: Record) -> list[Segment]:
+def _bar(bar: str, op: Op, record: Record) -> list[Row]:
     """The segments of one bar, from the host down; small ones together at the end."""
     place = {component.path: i for i, component in enumerate(record.components)}
     spent: Sequence[Activity] = record.time_spent[op]
@@ -101,25 +74,22 @@ def _bar(bar: str, op: Op, record: Record) -> list[Segment]:
     rest = [part for part in spent if part.share < _SMALL and part.mean_ns > 0]
     if rest:
         pieces.append((_OTHER, sum(p.mean_ns for p in rest), sum(p.share for p in rest)))
-    segments: list[Segment] = []
-    start = 0.0
-    for part, mean_ns, share in pieces:
-        segments.append(
+    segments = in_line(
+        (
             {
                 "bar": bar,
-                "op": op,
                 "part": part,
                 "mean_ns": mean_ns,
                 "said": duration(mean_ns),
-                "share": share,
                 "percent": percent(share),
-                "start_ns": start,
-                "end_ns": start + mean_ns,
             }
-        )
-        start += mean_ns
-    if segments:
-        segments[-1] |= {"last": True, "total": duration(start)}
+            for part, mean_ns, share in pieces
+        ),
+        "mean_ns",
+        "_ns",
+    )
+    for last in segments[-1:]:
+        last["total"] = duration(last["end_ns"])
     return segments
 
 
@@ -127,7 +97,7 @@ def _name(part: Activity) -> str:
     return f"{part.component}: {part.activity}"
 
 
-def _order(records: Sequence[Record], segments: Sequence[Segment]) -> list[str]:
+def _order(records: Sequence[Record], segments: Sequence[Row]) -> list[str]:
     """The parts from the host down, "other" last."""
     place: dict[str, int] = {}
     for record in records:
@@ -140,7 +110,7 @@ def _order(records: Sequence[Record], segments: Sequence[Segment]) -> list[str]:
     )
 
 
-def _colours(parts: Sequence[str], segments: Sequence[Segment]) -> Mapping[str, str]:
+def _colours(parts: Sequence[str], segments: Sequence[Row]) -> Mapping[str, str]:
     """A hue per component; the more of its time an activity takes, the darker its shade."""
     taken = dict.fromkeys(parts, 0.0)
     for segment in segments:

@@ -10,6 +10,7 @@ import altair as alt
 from nacre.base.text import count, duration, percent, printable
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import IDLE, Record
 
 _MOST = 30
@@ -40,8 +41,6 @@ COLOURS = {
 }
 """The same colour in every figure, in the order in which they are drawn."""
 
-Row = dict[str, Any]
-
 
 def time_split(record: Record) -> alt.LayerChart:
     """A bar per resource: the share of the elapsed time by activity, idle last."""
@@ -53,46 +52,28 @@ def time_split(record: Record) -> alt.LayerChart:
     busy = _busy(rows)
     kept = sorted(busy, key=lambda bar: -busy[bar])[:_MOST]
     rows = [row for row in rows if row["bar"] in kept]
-    bars = list(dict.fromkeys(row["bar"] for row in rows))
-    known = [name for name in COLOURS if any(row["activity"] == name for row in rows)]
-    colours = [COLOURS[name] for name in known]
-    base = alt.Chart(theme.data(rows)).encode(
-        y=alt.Y("bar:N", title=None)
-        .sort(bars)
-        .scale(paddingInner=0.35)
-        .axis(grid=False, labelLimit=300)
-    )
-    blocks = base.mark_bar(stroke="white", strokeWidth=1).encode(
-        x=alt.X("start:Q", title="share of the elapsed time")
+    done = {row["activity"] for row in rows}
+    y = alt.Y("bar:N", title=None).scale(paddingInner=0.35).axis(grid=False, labelLimit=300)
+    bars = Bars(rows, y)
+    blocks = bars.blocks(
+        alt.X("start:Q", title="share of the elapsed time")
         .scale(domain=[0, 1], nice=False)
         .axis(format=".0%", tickCount=10, grid=False),
-        x2="end:Q",
-        color=alt.Color("activity:N")
-        .scale(domain=known, range=colours)
-        .legend(
-            symbolType="square",
-            symbolStrokeWidth=0,
-            columns=6,
-            labelExpr="replace(datum.label, regexp('_', 'g'), ' ')",
-        ),
-        tooltip=[
+        "activity",
+        {name: colour for name, colour in COLOURS.items() if name in done},
+        [
             alt.Tooltip("bar:N", title="resource"),
             "activity:N",
             alt.Tooltip("share:Q", format=".2%"),
             alt.Tooltip("seconds:Q", title="seconds of its servers", format=".4~r"),
         ],
+        symbolStrokeWidth=0,
+        columns=6,
+        labelExpr="replace(datum.label, regexp('_', 'g'), ' ')",
     )
-    inside = (
-        base.transform_filter(f"datum.share >= {_LABELLED}")
-        .mark_text(baseline="middle", fontSize=11)
-        .encode(
-            x="middle:Q",
-            text=alt.Text("share:Q", format=".0%"),
-            color=alt.Color("ink:N").scale(None),
-        )
-    )
+    inside = bars.inside(f"datum.share >= {_LABELLED}", alt.Text("share:Q", format=".0%"))
     chart = alt.layer(blocks, inside).properties(
-        title=_title(record, rows, busy, kept), width=theme.WIDTH, height=24 + 36 * len(bars)
+        title=_title(record, rows, busy, kept), width=theme.WIDTH, height=24 + 36 * len(bars.names)
     )
     return theme.themed(cast("alt.LayerChart", chart))
 
@@ -116,25 +97,17 @@ def _rows(record: Record) -> list[Row]:
 
 
 def _placed(bar: str, parts: Sequence[Mapping[str, Any]]) -> list[Row]:
-    rows: list[Row] = []
-    start = 0.0
-    for part in parts:
-        share = part["share"]
-        if share:
-            rows.append(
-                {
-                    "bar": bar,
-                    "activity": part["activity"],
-                    "share": share,
-                    "seconds": part["seconds"],
-                    "start": start,
-                    "middle": start + share / 2,
-                    "end": start + share,
-                    "ink": theme.ink_on(COLOURS[part["activity"]]),
-                }
-            )
-        start += share
-    return rows
+    about = ("activity", "share", "seconds")
+    rows = in_line(
+        (
+            {"bar": bar, "ink": theme.ink_on(COLOURS[part["activity"]])}
+            | {name: part[name] for name in about}
+            for part in parts
+            if part["share"]
+        ),
+        "share",
+    )
+    return [row | {"middle": row["start"] + row["share"] / 2} for row in rows]
 
 
 def _busy(rows: Sequence[Row]) -> dict[str, float]:

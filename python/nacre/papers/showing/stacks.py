@@ -9,6 +9,7 @@ import altair as alt
 from nacre.base.text import significant
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.figures.stacked import in_line
 from nacre.papers.measures.measures import Results
 from nacre.papers.running.outcome import UnknownError
 from nacre.papers.spec.paper import Drawing
@@ -38,17 +39,17 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
         .mark_bar()
         .encode(
             x=x,
-            y=alt.Y("low:Q", title=drawing.y_title).axis(tickCount=6),
-            y2="high:Q",
+            y=alt.Y("start:Q", title=drawing.y_title).axis(tickCount=6),
+            y2="end:Q",
             color=colour,
             tooltip=["bar:O", "part:N", alt.Tooltip("value:Q", format=",.4~g")],
         )
     )
-    sums = alt.Chart(theme.data([row for row in bars if row["said"]]))
+    sums = alt.Chart(theme.data([row for row in bars if row["last"]]))
     # A diamond may stand where the sum does, in the middle of the bar: the sum keeps to its left.
     words = sums.mark_text(
         dx=-10 if beside else 0, dy=-8, fontSize=11, align="right" if beside else "center"
-    ).encode(x=x, y="high:Q", text="said:N")
+    ).encode(x=x, y="end:Q", text="said:N")
     chart = alt.layer(alt.layer(left, words))
     if beside:
         right = alt.Y("value:Q", title=drawing.beside_title).scale(zero=True)
@@ -75,14 +76,13 @@ def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
         place = labels[drawing.x]
         bar = f"{place}: {labels[drawing.series]}" if drawing.series else place
         values = {part: _value(results, point, name) for part, name in drawing.measures.items()}
-        known = {part: value for part, value in values.items() if value is not None}
-        low = 0.0
-        for part, value in known.items():
-            row = {"bar": bar, "part": part, "value": value, "low": low, "high": low + value}
-            low += value
-            bars.append(row | {"said": ""})
-        if known:
-            bars[-1]["said"] = significant(low)
+        parts: Data = [
+            {"bar": bar, "part": part, "value": value}
+            for part, value in values.items()
+            if value is not None
+        ]
+        for row in in_line(parts, "value"):
+            bars.append(row | {"said": significant(row["end"])})
         found = _value(results, point, drawing.beside) if drawing.beside else None
         if found is not None:
             ratio = found / first.setdefault(place, found)

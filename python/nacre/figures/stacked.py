@@ -1,0 +1,73 @@
+"""Bars of parts, one after the other: what the figures of where time went are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from nacre.figures import theme
+
+Row = dict[str, Any]
+
+
+def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
+    """The parts of a bar one after the other: each has a `start` and an `end`.
+
+    Of a measure with a unit they are called `start_ns`, `end_ns`. The last part has `last`.
+    """
+    rows: list[Row] = []
+    start = 0.0
+    for part in parts:
+        end = start + part[measure]
+        rows.append({**part, f"start{unit}": start, f"end{unit}": end, "last": False})
+        start = end
+    if rows:
+        rows[-1]["last"] = True
+    return rows
+
+
+class Bars:
+    """Horizontal bars of rows that `in_line` made, one for each name in the field of `y`."""
+
+    def __init__(self, rows: Sequence[Row], y: alt.Y, unit: str = "") -> None:
+        field = str(y.shorthand).removesuffix(":N")
+        self.names = list(dict.fromkeys(str(row[field]) for row in rows))
+        self._chart = alt.Chart(theme.data(rows)).encode(y=y.sort(self.names))
+        self._end = f"end{unit}:Q"
+
+    def blocks(
+        self,
+        x: alt.X,
+        part: str,
+        colours: Mapping[str, str],
+        tooltip: Sequence[Any],
+        stroke: str | None = "white",
+        **legend: Any,
+    ) -> alt.Chart:
+        """The parts, in their colours."""
+        edge: dict[str, Any] = {} if stroke is None else {"stroke": stroke, "strokeWidth": 1}
+        colour = alt.Color(f"{part}:N").scale(domain=[*colours], range=[*colours.values()])
+        blocks: alt.Chart = self._chart.mark_bar(**edge).encode(
+            x=x,
+            x2=self._end,
+            color=colour.legend(symbolType="square", **legend),
+            tooltip=list(tooltip),
+        )
+        return blocks
+
+    def inside(self, where: str, text: str | alt.Text) -> alt.Chart:
+        """Words at the `middle` of the parts that are wide enough, in the color of `ink`."""
+        words = self._chart.transform_filter(where).mark_text(baseline="middle", fontSize=11)
+        ink = alt.Color("ink:N").scale(None)
+        inside: alt.Chart = words.encode(x="middle:Q", text=text, color=ink)
+        return inside
+
+    def totals(self, where: str = "datum.last", weight: str | None = None) -> alt.Chart:
+        """The field `total` after the last part of each bar."""
+        bold: dict[str, Any] = {} if weight is None else {"fontWeight": weight}
+        ends = self._chart.transform_filter(where)
+        words = ends.mark_text(align="left", dx=6, baseline="middle", **bold)
+        totals: alt.Chart = words.encode(x=self._end, text="total:N")
+        return totals
