@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 
 Worn = Callable[..., Record]
 
-# The same examples every time: a test that fails once fails again.
-hypothesis.settings.register_profile("house", deadline=None, derandomize=True, print_blob=True)
+# The same examples every time: a test that fails once fails again. Examples may be drawn slowly, as on
+# a loaded machine.
+hypothesis.settings.register_profile(
+    "house",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("house")
 
 

@@ -54,7 +54,7 @@ class Client(TestClient):
             found: dict[str, Any] = self.get(f"/api/jobs/{job['number']}").json()
             return found
 
-        until(lambda: told()["state"] not in ("waiting", "running"), seconds=120)
+        until(lambda: told()["state"] not in ("waiting", "running"))
         return told()
 
     def done(self, path: str, document: object) -> dict[str, Any]:
@@ -100,14 +100,14 @@ class Server:
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Asks it to end; its status and what it complained of."""
         self.process.send_signal(number)
-        _, complaint = self.process.communicate(timeout=30)
+        _, complaint = self.process.communicate(timeout=120)
         return self.process.returncode, complaint
 
     def close(self) -> None:
         """Ends it if it is still there."""
         if self.process.poll() is None:
             self.process.kill()
-            self.process.communicate(timeout=20)
+            self.process.communicate(timeout=120)
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class Server:
     def said_last(self) -> dict[str, Any]:
         """What it saw, when it ends by itself."""
         assert self.process is not None
-        said, _ = self.process.communicate(timeout=20)
+        said, _ = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, said
         self.process = None
         last = event(said.splitlines()[-1])
@@ -119,7 +119,7 @@ class Server:
     def _end(self, number: signal.Signals) -> None:
         assert self.process is not None
         self.process.send_signal(number)
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=120)
         self.process = None
 
 
@@ -160,8 +160,8 @@ def run(command: Sequence[str | Path], **options: object) -> str:
     return str(done.stdout)
 
 
-def until(condition: object, seconds: float = 10.0) -> None:
-    """Waits until something of another process holds."""
+def until(condition: object, seconds: float = 120.0) -> None:
+    """Waits until something of another process holds; the limit ends a test that hangs."""
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():

@@ -90,7 +90,7 @@ STUDY = {
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_rusage]:
     """Waits for its end: its status, and what it and its children took of processors."""
-    until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE, seconds=20)
+    until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
     number, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return number, process.returncode, usage
@@ -242,7 +242,7 @@ def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket)
         ASKED.append(asked)
     elif case.begins in ("working", "reading"):
         known = psutil.Process(process.pid)
-        until(lambda: process.poll() is not None or took(known) > case.worked_s, seconds=30)
+        until(lambda: process.poll() is not None or took(known) > case.worked_s)
     else:
         assert process.stdout is not None
         assert any(case.begins.encode() in line for line in process.stdout)
@@ -412,7 +412,7 @@ def test_what_is_saved_is_not_saved_into_a_pipe(inputs: Path, tmp_path: Path) ->
     os.mkfifo(tmp_path / "mute")
     state = str(tmp_path / "mute")
     command = [str(NACRE), "run", str(inputs / "small.toml"), "--save-state", state]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1, done.stdout
     assert "no saved state" in done.stderr
 

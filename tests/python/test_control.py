@@ -26,7 +26,7 @@ control = pytest.fixture(control_of)
 
 def page(server: Server, path: str = "/metrics") -> str:
     url = server.metrics
-    with urllib.request.urlopen(url.removesuffix("/metrics") + path, timeout=20) as answer:
+    with urllib.request.urlopen(url.removesuffix("/metrics") + path, timeout=120) as answer:
         assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
         return str(answer.read().decode())
 
@@ -137,7 +137,7 @@ def test_other_pages_are_not_there_and_garbage_gets_no_answer(server: Server) ->
         page(server, "/secrets")
     port = int(re.findall(r":(\d+)/", server.metrics)[0])
     for sent in (b"\x16\x03\x01\x00hello", b"y" * 8192, b"metrics please\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as wire:
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as wire:
             wire.sendall(sent)
             assert wire.recv(100) == b""
     assert page(server)

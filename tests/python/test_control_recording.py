@@ -101,7 +101,7 @@ def test_a_server_does_not_begin_by_recording_over_its_image_or_a_file(tmp_path:
     (tmp_path / "mine.txt").write_text("mine")
     for place, said in ((server.image, "an image that"), (tmp_path / "mine.txt", "already a file")):
         command = [str(NACRE), "serve", str(device), str(server.image), "--record", str(place)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 2, done.stdout
         assert said in done.stderr
     assert server.image.read_bytes() == image
@@ -159,10 +159,10 @@ def test_a_recording_whose_name_was_taken_meanwhile_is_kept_and_told(tmp_path: P
         trace.write_text("meanwhile")
         if ends == "ctl record":
             stop = [str(NACRE), "ctl", "record", image, "--stop"]
-            done = subprocess.run(stop, capture_output=True, text=True, timeout=20, check=False)
+            done = subprocess.run(stop, capture_output=True, text=True, timeout=120, check=False)
             assert (done.returncode, "the new one is kept as" in done.stderr) == (1, True)
         process.terminate()
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=120)
         assert process.returncode == 1
         assert "the new one is kept as" in said
         assert trace.read_text() == "meanwhile"

@@ -56,7 +56,7 @@ def test_metrics_are_not_read_under_the_name_of_another_site(tmp_path: Path) -> 
         port = address.rpartition(":")[2]
         named = {address: 200, f"localhost:{port}": 200, f"evil.example:{port}": 403, "": 403}
         for host, status in named.items():
-            connection = HTTPConnection(address, timeout=20)
+            connection = HTTPConnection(address, timeout=120)
             connection.request("GET", "/metrics", headers={"Host": host})
             answer = connection.getresponse()
             assert answer.status == status, host
@@ -69,7 +69,7 @@ def test_metrics_are_not_read_under_the_name_of_another_site(tmp_path: Path) -> 
 def test_a_server_without_encryption_is_for_this_machine(tmp_path: Path) -> None:
     command = [str(NACRE), "serve", str(scenario(tmp_path)), "a.img", "--listen", "tcp:0.0.0.0:0"]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 2, done.stdout
     assert "is reached from other machines" in done.stderr

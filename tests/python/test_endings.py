@@ -193,7 +193,7 @@ def test_a_command_that_is_denied_its_threads_says_so(tmp_path: Path, arguments:
         env=os.environ | {"RUST_MIN_STACK": str(1 << 46)},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")

@@ -101,7 +101,7 @@ def test_what_is_not_there_is_said(inside: Client) -> None:
 
 def ask(server: Server, method: str, path: str, document: object = None) -> object:
     """An answer of a server."""
-    connection = http.client.HTTPConnection(urlsplit(server.base).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(server.base).netloc, timeout=120)
     headers = {"authorization": f"Bearer {server.token}", "content-type": "application/json"}
     connection.request(method, path, json.dumps(document), headers)
     answer = connection.getresponse()

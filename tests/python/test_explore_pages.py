@@ -443,7 +443,7 @@ def test_a_study_that_runs_shows_its_front_so_far(inside: Client) -> None:
         "/api/studies", json={"study": {**STUDY, "name": "live", "axis": axes}}
     ).json()
     path = "/api/studies/live-1/live"
-    until(lambda: inside.get(path).json()["figure"], seconds=60)
+    until(lambda: inside.get(path).json()["figure"])
     assert inside.get(path).json()["facts"][0].startswith("1 of 1 designs are on the Pareto front")
     inside.post(f"/api/jobs/{job['number']}/stop")
     assert inside.last(job)["state"] == "stopped"

@@ -81,7 +81,7 @@ def test_whoever_shows_no_certificate_of_the_run_is_not_let_in(
             stranger.check_hostname = False
             stranger.verify_mode = ssl.CERT_NONE
             with (
-                socket.create_connection((LOOPBACK, port), timeout=10) as plain,
+                socket.create_connection((LOOPBACK, port), timeout=120) as plain,
                 pytest.raises(ssl.SSLError, match=r"alert (certificate required|unknown ca)"),
                 stranger.wrap_socket(plain) as encrypted,
             ):

@@ -47,7 +47,8 @@ class Control:
         It appears at `path` when the recording is ended; a file that is there is replaced with
         `force` only.
         """
-        self._ask("record", path=str(Path(path).absolute()), force=force, export=export)
+        place = str(Path(path).absolute())
+        self._ask("record", patience=None, path=place, force=force, export=export)
 
     def record_end(self, *, export: str | None = None) -> Recorded:
         """Ends the recording: the trace is whole and in its place, unless `error` says why not."""
