@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Worn = Callable[..., Record]
 
-# The same examples every time: a test that fails once fails again. Examples may be drawn slowly, as on
-# a loaded machine.
+# The same examples every time: a test that fails once fails again. A loaded machine is slow to draw
+# examples, which is no failure.
 hypothesis.settings.register_profile(
     "house",
     deadline=None,

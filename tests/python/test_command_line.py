@@ -12,6 +12,8 @@ from types import ModuleType
 
 import nacre
 import pytest
+import typer
+from nacre.cli.app import app
 
 SCENARIO = """\
 schema = 1
@@ -295,6 +297,22 @@ def test_help_names_every_command(run: Runner) -> None:
     for command in ("run", "check", "catalog", "trace", "report"):
         assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
     assert run("--version").stdout == f"nacre {nacre.__version__}\n"
+
+
+def test_help_shows_every_option_and_many_under_headings() -> None:
+    root = typer.main.get_command(app)
+    commands = dict(getattr(root, "commands", {}))
+    shown = {}
+    while commands:
+        name, command = commands.popitem()
+        commands |= {f"{name} {word}": c for word, c in getattr(command, "commands", {}).items()}
+        shown[name] = command.get_help(typer.Context(command, info_name=name))
+        for option in (each for each in command.params if each.param_type_name == "option"):
+            assert re.search(rf"^ .*{option.opts[-1]}\b", shown[name], re.MULTILINE), name
+    headings = {name: re.findall(r"^(\w.*):$", text, re.MULTILINE) for name, text in shown.items()}
+    assert headings["run"] == ["Arguments", "Options", "State", "Where it runs", "Results"]
+    assert headings["trace info"] == ["Arguments", "Options", "Reading the trace", "Results"]
+    assert headings["step"] == ["Arguments", "Options"]
 
 
 def test_the_catalogue_shows_an_entry_and_the_scenario_of_the_same_name(run: Runner) -> None:

@@ -13,10 +13,9 @@ import typer
 import typer.main
 
 from nacre import __version__
+from nacre.cli.commands import Command, Group
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.interrupt import heed
-from nacre.cli.listed import Listed
-from nacre.cli.settable import Settable
 from nacre.cli.terminal import OutputError
 
 _COMMANDS = {
@@ -68,13 +67,15 @@ def _load(name: str, place: str) -> Any:
     found = getattr(import_module(f"nacre.cli.{module}"), attribute)
     made = typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
+        for command in found.registered_commands:
+            command.cls = Command
         made.add_typer(found, name=name, no_args_is_help=name != "catalog")
     else:
-        made.command(name, cls=Settable)(found)
+        made.command(name, cls=Command)(found)
     return typer.main.get_group(made).commands[name]
 
 
-class _Words(Listed):
+class _Words(Group):
     """The words behind `nacre`."""
 
     def __init__(self, **settings: Any) -> None:

@@ -9,8 +9,8 @@ import typer
 from nacre.base.table import Table
 from nacre.cli import completing
 from nacre.cli.arguments import Json
+from nacre.cli.commands import Group
 from nacre.cli.failure import guarded
-from nacre.cli.listed import Listed
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import config_error, unknown
 from nacre.scenario.catalog import entries
@@ -19,7 +19,7 @@ from nacre.scenario.source import scenarios
 app = typer.Typer(
     help="Show shipped devices, media and scenarios.",
     no_args_is_help=False,
-    cls=Listed,
+    cls=Group,
 )
 
 

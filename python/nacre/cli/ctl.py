@@ -13,9 +13,9 @@ from nacre.base.quantity import maybe
 from nacre.base.table import Table
 from nacre.base.text import size as amount
 from nacre.cli.arguments import Force, Json, place
+from nacre.cli.commands import Group
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.listed import Listed
 from nacre.cli.step import asked, show
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
 from nacre.devices.control import Control
@@ -34,7 +34,7 @@ from nacre.words.served import (
     wear_table,
 )
 
-app = typer.Typer(help="Watch and steer a device that is being served.", cls=Listed)
+app = typer.Typer(help="Watch and steer a device that is being served.", cls=Group)
 
 _EVERY_S = 1.0
 """Seconds between two looks of `--watch`."""

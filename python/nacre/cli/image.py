@@ -9,13 +9,13 @@ import typer
 
 from nacre.base.text import count, size
 from nacre.cli.arguments import Json, place
+from nacre.cli.commands import Group
 from nacre.cli.failure import FAILED, guarded
-from nacre.cli.listed import Listed
 from nacre.cli.terminal import write_json, write_line, write_prose
 from nacre.devices import images as images
 from nacre.devices.images import ImageCheck, ImageJournal
 
-app = typer.Typer(help="Look at image files, and save what is left of damaged ones.", cls=Listed)
+app = typer.Typer(help="Look at image files, and save what is left of damaged ones.", cls=Group)
 
 _NAMED = 8
 """Damaged pages that are named in a line."""

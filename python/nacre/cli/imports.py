@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from nacre.cli.arguments import Force, Json, output_option
+from nacre.cli.commands import Group
 from nacre.cli.failure import guarded
-from nacre.cli.listed import Listed
 from nacre.cli.mqsim import import_mqsim
 from nacre.cli.terminal import write_json, write_line, write_prose, write_text
 from nacre.files.atomic import look, look_apart, write_file
 from nacre.interop import fio as fio_files
 
-app = typer.Typer(help="Make scenarios of other tools' files.", cls=Listed)
+app = typer.Typer(help="Make scenarios of other tools' files.", cls=Group)
 
 
 @app.callback()

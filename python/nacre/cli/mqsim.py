@@ -10,8 +10,8 @@ import typer
 
 from nacre.base.table import Table
 from nacre.cli.arguments import Json, output_option
+from nacre.cli.commands import Group
 from nacre.cli.failure import guarded, warn
-from nacre.cli.listed import Listed
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import config_error, invalid
 from nacre.files.atomic import write_file
@@ -23,7 +23,7 @@ from nacre.interop.mqsim.settings import Flow
 _T = TypeVar("_T")
 
 
-class _Simulators(Listed):
+class _Simulators(Group):
     """The simulators there are; saved results that are given instead are told how to compare."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -16,8 +16,8 @@ from nacre.base.table import Table
 from nacre.base.text import count, numbered, percent, size
 from nacre.base.view import View
 from nacre.cli.arguments import Force, Json, output_option, place
+from nacre.cli.commands import Group
 from nacre.cli.failure import guarded
-from nacre.cli.listed import Listed
 from nacre.cli.reading import NONE, reading
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX, TraceError
@@ -28,7 +28,7 @@ from nacre.results.traces import FittedWorkload
 from nacre.traces import Options
 from nacre.words.traces import request_sizes, trace_facts, trace_shape
 
-app = typer.Typer(help="Look into, convert, sample and imitate block traces.", cls=Listed)
+app = typer.Typer(help="Look into, convert, sample and imitate block traces.", cls=Group)
 
 
 class Sampling(StrEnum):

@@ -1,0 +1,102 @@
+"""Commands and words of commands: their help, and what is said of an option that does not exist."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_USAGE: Any = typer.BadParameter.__mro__[1]
+"""What is raised for an option that a command does not have."""
+_SHOWN = 3
+_MANY = 8
+"""A command with more options lists them under headings."""
+_HEADINGS: Mapping[str, Sequence[str]] = {
+    "State": ("--from", "--save-state"),
+    "Connections": ("--listen", "--tls", "--control", "--metrics"),
+    "Under a program": ("--check", "--times", "--within", "--ready", "--ready-timeout"),
+    "Reading the trace": ("--format", "--time-unit", "--strict", "--action", "--page", "--limit"),
+    "Where it runs": (
+        *("--split", "--engine", "--address", "--workers"),
+        *("--tls-ca", "--tls-cert", "--tls-key"),
+    ),
+    "Results": ("--output", "--out", "--html", "--record", "--resume", "--force", "--json"),
+}
+"""The headings of options, in their order; others come first."""
+
+
+class Command(TyperCommand):
+    """A command; one that takes `--set` says how a setting is given that came as an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the arguments; `--requests` is answered with `--set workload.requests=...`."""
+        try:
+            return super().parse_args(ctx, args)
+        except _USAGE as error:
+            option = str(getattr(error, "option_name", ""))
+            takes_settings = any("--set" in each.opts for each in self.params)
+            paths = places(option.lstrip("-").replace("-", "_")) if takes_settings else []
+            if paths:
+                given = " or ".join(f"--set {path}=..." for path in paths[:_SHOWN])
+                error.message = f"No such option: {option}; a setting is given as {given}"
+                error.possibilities = None
+            raise
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes the arguments and the options; many options under headings."""
+        shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
+        is_long = sum(each.param_type_name == "option" for each, _ in shown) > _MANY
+        rows: dict[str, list[Any]] = {name: [] for name in ("Arguments", "Options", *_HEADINGS)}
+        for each, record in shown:
+            if record and each.param_type_name == "argument":
+                rows["Arguments"].append(record)
+            elif record:
+                rows[_heading(each.opts) if is_long else "Options"].append(record)
+        for name, records in rows.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
+def _heading(names: Sequence[str]) -> str:
+    found = (title for title, known in _HEADINGS.items() if not {*names}.isdisjoint(known))
+    return next(found, "Options")
+
+
+class Group(TyperGroup):
+    """Words of commands; nothing in the list of its help is cut."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes a line or more for each command."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first(each.help)) for name, each in found if each and not each.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def _first(text: str | None) -> str:
+    """The first paragraph, in one line."""
+    return " ".join((text or "").partition("\n\n")[0].split())
+
+
+def places(name: str) -> list[str]:
+    """Where a scenario may have a setting of this name: `workload.requests`."""
+    from nacre import _core
+
+    schema = json.loads(_core.schema_of(False))
+    # A table of a scenario, or `false` for none.
+    run = schema["properties"]["run"]["anyOf"][0]["properties"]
+    families = {"workload": "workload.", "workload.arrival": "arrival.", "stack": "device."}
+    found = [
+        f"{path}.{name}"
+        for path, family in families.items()
+        if any(
+            key.startswith(family) and name in table.get("properties", {})
+            for key, table in schema["$defs"].items()
+        )
+    ]
+    return [*found, *([f"run.{name}"] if name in run else [])]
