@@ -349,12 +349,12 @@ range = { from = 1, to = 3, step = 2 }
 @pytest.mark.parametrize(
     ("claims", "plan", "says"),
     [
-        (CLAIMS.replace('id = "rate"', 'id = "rate"\nwihtin = 0.1'), PLAN, 'meant "within"'),
+        (CLAIMS.replace('id = "rate"', 'id = "rate"\nwihtin = 0.1'), PLAN, 'did you mean "within"'),
         (CLAIMS.replace("depth = 4", "depth = 5"), PLAN, 'axis "depth" has no "5"'),
         (CLAIMS.replace('runs = "alone"', 'runs = "aloen"'), PLAN, "is of runs 'aloen'"),
         (CLAIMS.replace("above = 1\n", ""), PLAN, "nothing decides whether it passes"),
         (CLAIMS.replace('class = "trend"', 'class = "fact"'), PLAN, "prediction, calibration"),
-        (CLAIMS.replace('class = "trend"\n', ""), PLAN, '"class" is missing'),
+        (CLAIMS.replace('class = "trend"\n', ""), PLAN, "class: it is missing"),
         (
             CLAIMS.replace('class = "trend"', 'class = "prediction"'),
             PLAN,
@@ -370,7 +370,7 @@ range = { from = 1, to = 3, step = 2 }
         (CLAIMS.replace('note = "section 4', 'unit = "section 4'), PLAN, "claims.toml"),
         (CLAIMS.replace("[figure.rate]", "[figure.rat]"), PLAN, 'the figure "rat"'),
         (CLAIMS, PLAN.replace("values = [1, 2, 4]", "values = [1, 2, 2]"), "the same label"),
-        (CLAIMS, PLAN.replace("seconds = 2", "second = 2"), 'unknown key "second"'),
+        (CLAIMS, PLAN.replace("seconds = 2", "second = 2"), "second: there is no such key"),
     ],
 )
 def test_a_mistake_in_a_paper_is_named(tmp_path: Path, claims: str, plan: str, says: str) -> None:

@@ -56,23 +56,23 @@ class Claim:
 def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
     """The claim of an entry; every reference to the plan is checked."""
     kind = cast("Kind", entry.one_of("kind", get_args(Kind)))
-    published: Any = entry.take("published", (str, int, float), None)
+    published: Any = entry.value("published", (str, int, float), None)
     claim = Claim(
-        id=entry.take("id", str),
-        figure=entry.take("figure", str),
-        metric=entry.take("metric", str),
+        id=entry.value("id", str),
+        figure=entry.value("figure", str),
+        metric=entry.value("metric", str),
         published=float(published) if isinstance(published, int | float) else published,
-        unit=entry.take("unit", str, ""),
+        unit=entry.value("unit", str, ""),
         kind=kind,
         grade=cast("Class", entry.one_of("class", get_args(Class))),
-        because=entry.take("because", str, ""),
-        misses=entry.take("misses", str, ""),
-        source=entry.take("source", str),
-        note=entry.take("note", str, ""),
-        check=entry.take("check", str, "value"),
-        measure=entry.take("measure", str),
+        because=entry.value("because", str, ""),
+        misses=entry.value("misses", str, ""),
+        source=entry.value("source", str),
+        note=entry.value("note", str, ""),
+        check=entry.value("check", str, "value"),
+        measure=entry.value("measure", str),
         of=selection(entry, "of", groups),
-        to=selection(entry, "to", groups) if entry.take("to", dict, None) else None,
+        to=selection(entry, "to", groups) if entry.value("to", dict, None) else None,
         tolerance=_tolerance(entry, kind, published),
     )
     entry.done()
@@ -83,35 +83,35 @@ def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
 def _graded(entry: Entry, claim: Claim) -> None:
     """A row cannot be said to be worth more than it is; a mistake is raised."""
     if claim.kind == "unclosed" and not claim.note:
-        raise entry.wrong('it is unclosed: its "note" is to say why')
+        raise entry.error('it is unclosed: its "note" is to say why')
     if claim.kind == "unclosed" and claim.misses:
-        raise entry.wrong('it is unclosed: it cannot miss, so "misses" says nothing')
+        raise entry.error('it is unclosed: it cannot miss, so "misses" says nothing')
     if (claim.kind == "unclosed") != (claim.grade == "unclosed"):
-        raise entry.wrong(f"kind {claim.kind} and class {claim.grade} exclude each other")
+        raise entry.error(f"kind {claim.kind} and class {claim.grade} exclude each other")
     if claim.grade == "prediction" and not isinstance(claim.published, float):
-        raise entry.wrong("only a published number can be predicted; its class is trend")
+        raise entry.error("only a published number can be predicted; its class is trend")
     if claim.grade == "trend" and claim.kind != "trend":
-        raise entry.wrong(f"kind {claim.kind} is no trend; its class is another")
+        raise entry.error(f"kind {claim.kind} is no trend; its class is another")
     if claim.grade in ("calibration", "arithmetic") and not claim.because:
-        raise entry.wrong(f'it is {claim.grade}: "because" is to say of what')
+        raise entry.error(f'it is {claim.grade}: "because" is to say of what')
 
 
 def _tolerance(entry: Entry, kind: Kind, published: float | str | None) -> Tolerance:
     bounds = {
-        key: entry.take(key, float) for key in _BOUNDS if entry.take(key, float, None) is not None
+        key: entry.value(key, float) for key in _BOUNDS if entry.value(key, float, None) is not None
     }
-    relative: float | None = entry.take("within", float, None)
-    absolute: float | None = entry.take("within_absolute", float, None)
-    law: float | None = entry.take("law", float, None)
+    relative: float | None = entry.value("within", float, None)
+    absolute: float | None = entry.value("within_absolute", float, None)
+    law: float | None = entry.value("law", float, None)
     if law is not None and published is not None:
-        raise entry.wrong('it is held against what is "published" or against a "law": give one')
+        raise entry.error('it is held against what is "published" or against a "law": give one')
     against = published if law is None else law
     if kind in _WITHIN and isinstance(against, str):
-        raise entry.wrong(f'"published" is a statement, which is no {kind} number')
+        raise entry.error(f'"published" is a statement, which is no {kind} number')
     if kind != "unclosed" and against is None:
-        raise entry.wrong('"published" is missing; give a "law" where the paper prints nothing')
+        raise entry.error('"published" is missing; give a "law" where the paper prints nothing')
     if relative is None and absolute is None:
         relative = _WITHIN.get(kind)
     if kind != "unclosed" and relative is None and absolute is None and not bounds:
-        raise entry.wrong(f"nothing decides whether it passes; give one of: {', '.join(_BOUNDS)}")
+        raise entry.error(f"nothing decides whether it passes; give one of: {', '.join(_BOUNDS)}")
     return Tolerance(relative, absolute, bounds, law)

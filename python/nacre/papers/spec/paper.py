@@ -124,21 +124,20 @@ def read(folder: Path) -> Paper:
     """The paper in a folder; every reference from a claim to the plan is checked."""
     groups = plan.read(folder / "plan.toml")
     document = entry.file(folder / "claims.toml")
-    title = document.take("title", str)
+    title = document.value("title", str)
     claims = tuple(read_claim(entry, groups) for entry in document.entries("claim"))
-    tables = document.take("figure", dict, {})
-    place = document.place
+    tables = document.value("figure", dict, {})
     drawings = {
-        name: _drawing(Entry(table, f"{place}: figure {name}"), groups)
+        name: _drawing(Entry(table, document.mistakes, f"figure.{name}"), groups)
         for name, table in tables.items()
     }
     held_out = tuple(map(_held_out, document.entries("held_out")))
     document.done()
     ids = [(claim.figure, claim.id) for claim in claims]
     if twice := next((pair for pair in ids if ids.count(pair) > 1), None):
-        raise document.wrong(f"two claims are called {'/'.join(twice)}")
+        raise document.error(f"two claims are called {'/'.join(twice)}")
     if stray := drawings.keys() - {claim.figure for claim in claims}:
-        raise document.wrong(f'no claim is about the figure "{min(stray)}"')
+        raise document.error(f'no claim is about the figure "{min(stray)}"')
     return Paper(folder.name, title, claims, drawings, groups, held_out)
 
 
@@ -148,27 +147,27 @@ def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
         form in ("lines", "columns", "stacks", "course", "distribution"),
         form != "bars",
     )
-    measures: dict[str, str] = entry.take("measures", dict, {})
-    if measure := entry.take("measure", str, ""):
+    measures: dict[str, str] = entry.value("measures", dict, {})
+    if measure := entry.value("measure", str, ""):
         measures = {"": measure}
     if form == "surface" and measures.keys() != {"x", "y", "value"}:
-        raise entry.wrong('a surface needs the "measures" x, y and value')
+        raise entry.error('a surface needs the "measures" x, y and value')
     drawing = Drawing(
         form=form,
-        title=entry.take("title", str),
-        stated=entry.take("stated", str, ""),
+        title=entry.value("title", str),
+        stated=entry.value("stated", str, ""),
         points=plan.selection(entry, "of", groups) if has_points else None,
-        x=entry.take("x", str) if has_axis else "",
-        x_title=entry.take("x_title", str, ""),
-        y_title=entry.take("y_title", str, ""),
+        x=entry.value("x", str) if has_axis else "",
+        x_title=entry.value("x_title", str, ""),
+        y_title=entry.value("y_title", str, ""),
         measures=measures,
-        series=entry.take("series", str, ""),
-        ordinal=entry.take("ordinal", bool, False),
-        log=entry.take("log", bool, False),
-        join=entry.take("join", bool, False),
-        interval=entry.take("interval", str, ""),
-        beside=entry.take("beside", str, ""),
-        beside_title=entry.take("beside_title", str, ""),
+        series=entry.value("series", str, ""),
+        ordinal=entry.value("ordinal", bool, False),
+        log=entry.value("log", bool, False),
+        join=entry.value("join", bool, False),
+        interval=entry.value("interval", str, ""),
+        beside=entry.value("beside", str, ""),
+        beside_title=entry.value("beside_title", str, ""),
     )
     entry.done()
     return drawing
@@ -176,10 +175,10 @@ def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
 
 def _held_out(entry: Entry) -> HeldOut:
     held_out = HeldOut(
-        path=entry.take("path", str),
-        fitted=entry.take("fitted", str),
-        neutral=entry.take("neutral", str),
-        why=entry.take("why", str),
+        path=entry.value("path", str),
+        fitted=entry.value("fitted", str),
+        neutral=entry.value("neutral", str),
+        why=entry.value("why", str),
     )
     entry.done()
     return held_out

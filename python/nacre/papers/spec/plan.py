@@ -15,7 +15,6 @@ from nacre.papers.spec.entry import Entry
 from nacre.studies.points.planner import combinations
 from nacre.studies.points.point import merged
 from nacre.studies.spec import axis as study_axis
-from nacre.studies.spec import entry as study_reading
 from nacre.studies.spec.axis import Axis, Chosen
 
 
@@ -137,7 +136,7 @@ def read(path: Path) -> dict[str, Group]:
     document.done()
     plan = {group.name: group for group in groups}
     if len(plan) < len(groups):
-        raise document.wrong("two groups of runs have the same name")
+        raise document.error("two groups of runs have the same name")
     return plan
 
 
@@ -159,10 +158,10 @@ def _as_table(axis: Axis) -> dict[str, Any]:
 
 def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
     """What `key` of an entry selects: `{ runs = "rates", rate = [5000, 10000] }`."""
-    table = dict(entry.take(key, dict))
+    table = dict(entry.value(key, dict))
     name = table.pop("runs", None)
     if name not in groups:
-        raise entry.wrong(f'"{key}" is of runs {name!r}; there are: {", ".join(groups)}')
+        raise entry.error(f'"{key}" is of runs {name!r}; there are: {", ".join(groups)}')
     where = {
         axis: tuple(str(v) for v in (given if isinstance(given, list) else [given]))
         for axis, given in table.items()
@@ -171,30 +170,30 @@ def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
     try:
         list(groups[name].points(where))
     except Error as error:
-        raise entry.wrong(f'"{key}": {error}') from None
+        raise entry.error(f'"{key}": {error}') from None
     return selection
 
 
 def _group(entry: Entry, folder: Path) -> Group:
-    name, scenario = entry.take("name", str), entry.take("scenario", str)
-    tables = entry.take("axis", list, [])
+    name, scenario = entry.value("name", str), entry.value("scenario", str)
+    tables = entry.value("axis", list, [])
     axes = tuple(_axis(entry, table, number) for number, table in enumerate(tables))
     group = Group(
         name=name,
         scenario=str(folder / scenario) if scenario.endswith(".toml") else scenario,
-        settings=entry.take("set", dict, {}),
-        seconds=entry.take("seconds", float, 1.0),
+        settings=entry.value("set", dict, {}),
+        seconds=entry.value("seconds", float, 1.0),
         axes=tuple(axis for axis, _ in axes),
-        mixes=entry.take("mixes", int, 0),
-        dilate=entry.take("dilate", float, 0.0),
-        over=entry.take("over", str, ""),
+        mixes=entry.value("mixes", int, 0),
+        dilate=entry.value("dilate", float, 0.0),
+        over=entry.value("over", str, ""),
         numbers={axis.name: numbers for axis, numbers in axes},
     )
     entry.done()
     if group.over and group.over not in [axis.name for axis in group.axes]:
-        raise entry.wrong(f'"over" names no axis of these runs: "{group.over}"')
+        raise entry.error(f'"over" names no axis of these runs: "{group.over}"')
     if group.mixes and group.dilate:
-        raise entry.wrong('"mixes" are computed and "dilate" is for what is served: give one')
+        raise entry.error('"mixes" are computed and "dilate" is for what is served: give one')
     return group
 
 
@@ -202,12 +201,9 @@ def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dic
     """An axis of a study, and the numbers of its places: `x`, or else labels that are numbers."""
     values = table.get("values")
     given = {"values": [_without_number(item) for item in values]} if values else {}
-    mistakes = study_reading.Mistakes(runs.place, None)
-    entry = study_reading.Entry({**table, **given}, mistakes, "axis", number)
+    entry = Entry({**table, **given}, runs.mistakes, f"{runs.path}.axis", number)
     axis = study_axis.read(entry, search=False)
-    if axis is None:
-        problem = mistakes.found[0]
-        raise runs.wrong(f"{problem['path']}: {problem['problem']}, given {problem['given']}")
+    assert axis is not None  # noqa: S101 (every mistake is raised)
     places = values or [choice.label for choice in axis.choices]
     found = {
         str(choice.label): _number(item, runs)
@@ -225,5 +221,5 @@ def _number(item: Any, runs: Entry) -> float | None:
     """Where a place lies: its `x`, or its value where that is a number."""
     x = item.get("x", item.get("value")) if isinstance(item, Mapping) else item
     if isinstance(item, Mapping) and "x" in item and not isinstance(x, int | float):
-        raise runs.wrong(f'"x" is {x!r}')
+        raise runs.error(f'"x" is {x!r}')
     return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None

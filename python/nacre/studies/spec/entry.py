@@ -1,10 +1,10 @@
-"""Reads the tables of a study; every mistake is noted with its place, and all are told at once."""
+"""Reads tables of studies and papers; every mistake is noted with its place."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from nacre.base import toml
 from nacre.errors import Code, Problem, nearest
@@ -17,7 +17,7 @@ class Mistakes:
 
     def __init__(self, name: str, text: str | None) -> None:
         self.found: list[Problem] = []
-        self._name = name
+        self.name = name
         self._lines = text.splitlines() if text else []
 
     def add(
@@ -45,7 +45,7 @@ class Mistakes:
             return ""
         start = self._start(section, index) if section else 0
         if start is None:
-            return self._name
+            return self.name
         found = start
         word = re.compile(rf'\s*(?:"{re.escape(key)}"|{re.escape(key)})\s*[=.]')
         for number, line in enumerate(self._lines[start:], start + 1):
@@ -56,7 +56,7 @@ class Mistakes:
                 break
         if not section and key:
             found = found or self._start(key, 0) or 0
-        return f"{self._name}:{found}" if found else self._name
+        return f"{self.name}:{found}" if found else self.name
 
     def _start(self, section: str, index: int) -> int | None:
         header = re.compile(rf"\s*\[\[?\s*{re.escape(section)}\s*\]")
@@ -65,7 +65,7 @@ class Mistakes:
 
 
 class Entry:
-    """One table of a study; keys nobody takes are mistakes."""
+    """One table of a document; keys nobody takes are mistakes."""
 
     def __init__(
         self, table: Mapping[str, Any], mistakes: Mistakes, section: str = "", index: int = -1
@@ -111,21 +111,21 @@ class Entry:
             return None
         return self.take(key, kind, what)
 
-    def entries(self, key: str) -> list[Entry]:
+    def entries(self, key: str) -> list[Self]:
         """The tables of a list."""
         rows = self.take(key, (list, tuple), f"a list of tables, [[{key}]]", ())
         found = []
         for index, row in enumerate(rows):
             if isinstance(row, Mapping):
-                found.append(Entry(row, self.mistakes, key, index))
+                found.append(type(self)(row, self.mistakes, key, index))
             else:
                 self.wrong("wrong-type", key, "it is not a table", given=row)
         return found
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> Self | None:
         """A table, if it is there."""
         table = self.take(key, Mapping, f"a table, [{key}]")
-        return None if table is None else Entry(table, self.mistakes, key)
+        return None if table is None else type(self)(table, self.mistakes, key)
 
     def belongs(self, key: str, place: str) -> None:
         """Notes a key that stands here and belongs elsewhere."""
