@@ -187,7 +187,8 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 49] = [
+const KEPT: [(&str, &str); 50] = [
+    ("safe_chunk_is_lost", include_str!("kept/safe_chunk_is_lost.crash")),
     (
         "read_behind_a_page_that_cannot_leave",
         include_str!("kept/read_behind_a_page_that_cannot_leave.crash"),

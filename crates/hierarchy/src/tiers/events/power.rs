@@ -28,6 +28,10 @@ impl Tiers {
         let migration = &mut self.migration;
         migration.next = recovery.done;
         if migration.stage == Stage::Again {
+            // Who lost something may have lost what was written there as safe.
+            if recovery.bytes_lost > 0 {
+                migration.moving.iter_mut().for_each(|chunk| chunk.is_safe = false);
+            }
             let is_open = migration.moving.iter().filter(|chunk| !chunk.is_safe);
             recovery.programs_repeated += is_open.count() as u64;
         }
