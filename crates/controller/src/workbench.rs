@@ -75,3 +75,13 @@ pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, 
     assert_eq!(total, done - now, "the spans of {request:?}");
     Answer { done, status, spans, data: completions.take_data(0) }
 }
+
+/// Lets a device without requests come to rest; when it does.
+pub(crate) fn rest(device: &mut dyn event::Device) -> Time {
+    let mut last = Time::ZERO;
+    while device.next_event() < Time::MAX {
+        last = device.next_event();
+        device.run(last + Time::from_ps(1), &mut Completions::new());
+    }
+    last
+}

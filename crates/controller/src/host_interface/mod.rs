@@ -13,19 +13,16 @@ mod laps;
 mod lines;
 pub mod memory_window;
 pub mod nvme;
-mod places;
 mod plain;
 mod processors;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use laps::{Lap, Laps, Mark};
-pub(crate) use places::Places;
-pub(crate) use plain::Plain;
 
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Breakdown, ComponentId, Op, Request, Resource, Time};
+use nacre_kernel::{Op, Request, Resource, Time};
 
 /// The family of interfaces between host and device.
 #[derive(Debug)]
@@ -90,88 +87,6 @@ impl Step {
             device: self.device + next.device,
         }
     }
-}
-
-impl Step {
-    /// Adds where the time of the step went, which began at `at`.
-    pub(crate) fn tell(self, id: ComponentId, at: Time, breakdown: &mut Breakdown) {
-        let queue = self.there - at - self.software - self.link - self.device;
-        breakdown.add_all(
-            id,
-            [
-                (Activity::Software, self.software),
-                (Activity::Queue, queue + self.device),
-                (Activity::Link, self.link),
-            ],
-        );
-    }
-}
-
-/// How a read was asked for of a device that serves it as a whole: it begins when it is asked for the first piece.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PiecewiseRead {
-    /// Since when its pieces are asked for.
-    from: Time,
-    /// How the first of them was.
-    pub(crate) first: Step,
-}
-
-/// The first piece of a read of so many bytes is asked for from `at` on.
-pub(crate) fn ask(host: &mut dyn HostInterface, at: Time, bytes: u64) -> PiecewiseRead {
-    let bytes = bytes.min(host.piece());
-    PiecewiseRead { from: at, first: host.bring(at, Op::Read, bytes) }
-}
-
-/// The data of a write of so many bytes comes from `at` on, piece by piece: the piece that is there last. The device
-/// takes it as a whole: what answers the last piece comes with the end of the request.
-pub(crate) fn bring_all(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Step {
-    let (piece, mut left) = (host.piece(), bytes);
-    let mut last = Step::none(at);
-    while left > 0 {
-        let bytes = left.min(piece);
-        let brought = host.bring(at, Op::Write, bytes);
-        if brought.there >= last.there {
-            last = brought;
-        }
-        left -= bytes;
-        if left > 0 {
-            host.answer(brought.there, Op::Write, bytes);
-        }
-    }
-    last
-}
-
-/// So many bytes that were read leave for the host from `at` on, piece by piece, as it asks for them: what the piece that
-/// is there last takes from then on. `is_first` says that it was asked for the first of these pieces already.
-pub(crate) fn answer_all(
-    host: &mut dyn HostInterface,
-    asked: PiecewiseRead,
-    is_first: bool,
-    at: Time,
-    bytes: u64,
-) -> Step {
-    let (piece, mut left) = (host.piece(), bytes);
-    let mut last = Step::none(at);
-    while left > 0 {
-        let size = left.min(piece);
-        let was_asked = is_first && left == bytes;
-        let brought = if was_asked { asked.first } else { host.bring(asked.from, Op::Read, size) };
-        let answered = host.answer(brought.there.max(at), Op::Read, size);
-        if answered.there >= last.there {
-            last = since(at, asked.first, brought, answered);
-        }
-        left -= size;
-    }
-    last
-}
-
-/// What a piece that is `answered` took from `at` on. Its way until it was `brought` begins with that of the `first` piece.
-fn since(at: Time, first: Step, brought: Step, answered: Step) -> Step {
-    // All of it went before, where it was asked for in time.
-    let before = if brought.there > at { answered.there - at - answered.link } else { Time::ZERO };
-    let link = brought.link.saturating_sub(first.link).min(before);
-    let software = brought.software.saturating_sub(first.software).min(before - link);
-    Step { there: answered.there, software, link: link + answered.link, device: Time::ZERO }
 }
 
 /// How a host reaches a device. The steps of one request follow each other before those of the next.

@@ -1,56 +1,95 @@
 //! The drive as the contract of devices has it.
 
 use super::config::CompletionPoint;
-use super::controller::Controller;
-use super::model::{Book, Onyx};
-use super::report;
-use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Time, Transactions, Zone,
-};
+use super::drive::{Counts, Drive};
+use super::outage::powered_programs;
+use super::report::{self, Figures, OfController};
+use super::scoreboard::Scoreboard;
+use nacre_kernel::event::{Completions, Device, Endurance, Payload, Preconditioning, RequestId};
+use nacre_kernel::{Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time};
 use nacre_media::store::Store;
+use std::collections::VecDeque;
 
-impl<S: Store> Device for Onyx<S> {
+impl<S: Store> Drive<S> {
+    /// When something happens other than that an operation begins.
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        mut data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        assert!(!self.has_failed, "nothing may be asked of a device without power");
-        self.book.host.record(request);
-        let mut visit = self.enter(now, request);
-        if matches!(request.op, Op::Read | Op::Write) {
-            let (mut address, mut left) = (request.address, u64::from(request.bytes));
-            while left > 0 {
-                let (controller, part) = self.part(address, left);
-                match request.op {
-                    Op::Read => self.read_part(&mut visit, controller, part),
-                    _ => self.write_part(&mut visit, controller, part),
-                }
-                if S::CARRIES_BYTES {
-                    let first = (address - request.address) as usize;
-                    self.carry(controller, part, address, data.part(first..first + part.bytes as usize));
-                }
-                (address, left) = (address + part.bytes, left - part.bytes);
-            }
-        }
-        let completion = self.leave(&visit, breakdown);
-        if S::CARRIES_BYTES {
-            self.pending.acknowledge(completion.done);
-        }
-        completion
+    fn next_other(&self) -> Time {
+        let first = |queue: &VecDeque<(Time, u32)>| queue.front().map_or(Time::MAX, |&(at, _)| at);
+        let queued = first(&self.crossing).min(first(&self.over));
+        queued.min(self.port.next()).min(self.pipeline.next()).min(self.agenda.next())
     }
 
-    fn advance(&mut self, to: Time) {
-        self.host.advance(to);
-        self.pipeline.forget_before(to);
-        self.ring.forget_before(to);
-        self.controllers.iter_mut().for_each(|controller| controller.forget_before(to));
-        if S::CARRIES_BYTES {
-            self.settle(to);
+    /// What happens at `now`, other than that an operation begins.
+    #[inline]
+    fn step(&mut self, now: Time, completions: &mut Completions) {
+        let until = now + Time::from_ps(1);
+        if let Some((at, event)) = self.agenda.pop_before(until) {
+            self.happen(at, event);
+        } else if let Some((at, part)) = self.crossing.pop_front_if(|&mut (at, _)| at < until) {
+            self.crossed(at, part);
+        } else if self.port.next() < until {
+            if let Some(arrival) = self.port.pop_before(until) {
+                self.arrived(arrival, completions);
+            }
+        } else if let Some((at, number, _)) = self.pipeline.end_before(until) {
+            self.processed(at, number);
+        } else {
+            let (at, number) = self.over.pop_front().expect("something is due");
+            self.complete(at, number, completions);
+        }
+    }
+
+    fn figures(&self) -> Figures<'_> {
+        let controllers = self.controllers.iter().map(|controller| OfController {
+            book: &controller.counts,
+            rows: &controller.rows,
+            leveller: &*controller.leveller,
+        });
+        Figures {
+            id: self.id,
+            path: &self.path,
+            config: &self.config,
+            interface: self.port.resources(),
+            pipeline: self.pipeline.resource("pipeline"),
+            ring: self.ring.resource("ring"),
+            controllers: controllers.collect(),
+            host: &self.counts.host,
+            tag_waits: self.counts.tag_waits,
+            buffer_waits: self.counts.buffer_waits,
+            worn_out_at: self.worn_out_at,
+        }
+    }
+}
+
+impl<S: Store> Device for Drive<S> {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        self.accept(now, id, request, data);
+    }
+
+    fn next_event(&self) -> Time {
+        self.next_other().min(self.operations.next())
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let before = completions.len();
+        let mut until = until;
+        loop {
+            let (next, operation) = (self.next_other(), self.operations.next());
+            if next.min(operation) >= until {
+                return;
+            }
+            if operation < next {
+                if completions.len() > before {
+                    // Whoever waited for a completion may submit something before the next operation begins.
+                    return;
+                }
+                self.operate();
+                continue;
+            }
+            self.step(next, completions);
+            if completions.len() > before {
+                until = until.min(next + Time::from_ps(1));
+            }
         }
     }
 
@@ -58,14 +97,10 @@ impl<S: Store> Device for Onyx<S> {
         Some(Bytes(self.capacity))
     }
 
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             carries_bytes: S::CARRIES_BYTES,
-            persistence: match (self.config.completion, self.powered_programs()) {
+            persistence: match (self.config.completion, powered_programs(&self.config)) {
                 (CompletionPoint::Early, Some(_)) => Persistence::WithStoredEnergy,
                 _ => Persistence::OnAcknowledgement,
             },
@@ -77,28 +112,26 @@ impl<S: Store> Device for Onyx<S> {
         }
     }
 
-    fn busy_until(&self) -> Time {
-        let before = self.host.busy_until().max(self.pipeline.free_from()).max(self.ring.free_from());
-        self.controllers.iter().map(Controller::free_from).fold(before, Time::max)
-    }
-
-    fn restart_ledger(&mut self) {
-        self.book = Book::default();
-        self.host.restart_ledger();
+    fn restart_ledger(&mut self, _now: Time) {
+        self.counts = Counts::default();
+        self.port.restart_ledger();
+        self.pipeline.restart_ledger();
         self.ring.restart_ledger();
-        self.controllers.iter_mut().for_each(Controller::restart);
+        self.controllers.iter_mut().for_each(Scoreboard::restart);
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
-        report::of(self, elapsed)
+        report::of(&self.figures(), elapsed)
     }
 
     fn check_invariants(&self) {
-        self.host.check_invariants();
+        self.port.check_invariants();
         self.pipeline.check_invariants();
-        self.ring.check_invariants();
-        self.controllers.iter().for_each(Controller::check_invariants);
-        report::check_rows(self);
+        self.controllers.iter().for_each(Scoreboard::check_invariants);
+        for buffer in &self.buffers {
+            let most = self.config.writes_at_a_time();
+            assert!(buffer.free <= most, "{} of {most} places are free", buffer.free);
+        }
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
@@ -109,26 +142,20 @@ impl<S: Store> Device for Onyx<S> {
         self.repair(at)
     }
 
-    fn precondition(&mut self, requests: &[Request]) {
-        for request in requests.iter().filter(|request| request.op == Op::Write) {
-            self.wear_once(request);
-        }
-    }
-
-    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
-        self.endure(bursts)
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
     /// Asks for the counters that writes will change.
     fn prefetch(&self, requests: &[Request]) {
         for request in requests.iter().filter(|request| request.op == Op::Write) {
-            let (number, part) = self.part(request.address, u64::from(request.bytes));
-            let controller = &self.controllers[number];
+            let part = self.row(request.address, u64::from(request.bytes));
+            let controller = &self.controllers[part.controller as usize];
             controller.rows.prefetch(controller.leveller.physical(part.row));
         }
+    }
+
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        Some(self)
+    }
+
+    fn endurance(&mut self) -> Option<&mut dyn Endurance> {
+        (!S::CARRIES_BYTES).then_some(self as &mut dyn Endurance)
     }
 }

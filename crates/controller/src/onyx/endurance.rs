@@ -1,38 +1,27 @@
 //! Wear without time: what many writes do to rows and to the mapping.
 
-use super::model::Onyx;
-use nacre_kernel::{Burst, Endured, Request, Time};
+use super::drive::Drive;
+use nacre_kernel::event::{Endurance, Preconditioning};
+use nacre_kernel::{Burst, Endured, Op, Request, Time};
 use nacre_media::store::Store;
 
-impl<S: Store> Onyx<S> {
-    /// One write.
-    pub(super) fn wear_once(&mut self, request: &Request) {
+impl<S: Store> Drive<S> {
+    /// One write, in no time.
+    fn wear_once(&mut self, request: &Request) {
         let (mut address, mut left) = (request.address, u64::from(request.bytes));
         while left > 0 {
-            let (number, part) = self.part(address, left);
-            let controller = &mut self.controllers[number];
+            let part = self.row(address, left);
+            let controller = &mut self.controllers[part.controller as usize];
             let physical = controller.leveller.physical(part.row);
             let moved = controller.wear(part.row, physical);
             if controller.rows.worn_out() > 0 && self.worn_out_at.is_none() {
                 self.worn_out_at = Some(Time::ZERO);
             }
-            if S::CARRIES_BYTES
-                && let Some(moved) = moved
-            {
-                self.carry_moved(number, moved, Time::ZERO);
+            if let Some(moved) = moved {
+                self.copy_bytes(part.controller, moved);
             }
             (address, left) = (address + part.bytes, left - part.bytes);
         }
-    }
-
-    /// Bursts one after the other until a row is worn out. There are no bytes, which would have to move too.
-    pub(super) fn endure(&mut self, bursts: &[Burst]) -> Endured {
-        assert!(!S::CARRIES_BYTES, "a drive with bytes is not worn out in no time, and says so");
-        let books: Vec<_> = self.controllers.iter().map(|controller| controller.book.clone()).collect();
-        let endured = self.endure_all(bursts);
-        // What was counted since measuring began is of the run.
-        self.controllers.iter_mut().zip(books).for_each(|(controller, book)| controller.book = book);
-        endured
     }
 
     fn endure_all(&mut self, bursts: &[Burst]) -> Endured {
@@ -53,13 +42,29 @@ impl<S: Store> Onyx<S> {
     /// The writes of `burst` up to and with the first that wears a row out.
     fn endure_burst(&mut self, burst: &Burst) -> Option<u64> {
         let Burst { request, times } = burst;
-        let (number, part) = self.part(request.address, u64::from(request.bytes));
+        let part = self.row(request.address, u64::from(request.bytes));
         if part.bytes == u64::from(request.bytes) {
-            return self.controllers[number].endure(part.row, *times);
+            return self.controllers[part.controller as usize].endure(part.row, *times);
         }
         (1..=*times).find(|_| {
             self.wear_once(request);
             self.worn_out_at.is_some()
         })
+    }
+}
+
+impl<S: Store> Preconditioning for Drive<S> {
+    fn precondition(&mut self, requests: &[Request]) {
+        requests.iter().filter(|request| request.op == Op::Write).for_each(|write| self.wear_once(write));
+    }
+}
+
+impl<S: Store> Endurance for Drive<S> {
+    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
+        let counts: Vec<_> = self.controllers.iter().map(|controller| controller.counts.clone()).collect();
+        let endured = self.endure_all(bursts);
+        // What was counted since measuring began is of the run.
+        self.controllers.iter_mut().zip(counts).for_each(|(controller, counts)| controller.counts = counts);
+        endured
     }
 }

@@ -1,7 +1,10 @@
 //! The drive behind interfaces of the family, as any other device.
 
 use super::{drive, random, request};
-use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Time};
+use crate::host_interface::events::tests::{Issued, built, served_at_once};
+use crate::workbench::ask;
+use nacre_kernel::event::{Device, Payload};
+use nacre_kernel::{Activity, Op, Span, Time};
 
 /// A driver and a link that carries data are what the drive has of its own: to the picosecond, under load too.
 #[test]
@@ -15,11 +18,16 @@ fn its_own_driver_and_link_are_those_of_the_family() {
     }
 }
 
-fn latency(device: &mut dyn Device, op: Op) -> (Time, Breakdown) {
-    let mut breakdown = Breakdown::new();
-    let done = device.submit(Time::ZERO, &request(op, 4096, 4096), Data::None, &mut breakdown).done;
+fn latency(device: &mut dyn Device, op: Op) -> (Time, Vec<Span>) {
+    let answer = ask(device, Time::ZERO, &request(op, 4096, 4096), Payload::NONE);
     device.check_invariants();
-    (done, breakdown)
+    (answer.done, answer.spans)
+}
+
+/// What an interface takes before a device that serves at once.
+fn alone(host: &str, op: Op, bytes: u64) -> Time {
+    let issued = Issued { at: Time::ZERO, op, bytes };
+    served_at_once(&mut *built(host), &[issued], Some(4096))[0].0
 }
 
 /// What NVMe takes is told by its own room's tests; here it is what the drive without driver and link takes over it.
@@ -27,19 +35,17 @@ fn latency(device: &mut dyn Device, op: Op) -> (Time, Breakdown) {
 fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";
     for op in [Op::Read, Op::Write, Op::Flush] {
-        let mut interface = crate::host_interface::tests::built("kind = \"nvme\"");
-        let bytes = if op == Op::Flush { 0 } else { 4096 };
-        let front = crate::host_interface::tests::served_at_once(&mut *interface, Time::ZERO, op, bytes);
+        let front = alone("kind = \"nvme\"", op, if op == Op::Flush { 0 } else { 4096 });
         let (without, before) = latency(&mut *drive(bare), op);
-        let (found, breakdown) = latency(&mut *drive(&format!("{bare}[device.host]\nkind = \"nvme\"\n")), op);
+        let (found, spans) = latency(&mut *drive(&format!("{bare}[device.host]\nkind = \"nvme\"\n")), op);
         let off = found.as_ns_f64() - without.as_ns_f64() - front.as_ns_f64();
         assert!(off.abs() < 1.0, "{op:?}: {found}, of which {without} and {front}");
-        let software = |breakdown: &Breakdown| {
-            let spans = breakdown.spans().iter().filter(|span| span.activity == Activity::Software);
+        let software = |spans: &[Span]| {
+            let spans = spans.iter().filter(|span| span.activity == Activity::Software);
             spans.fold(Time::ZERO, |sum, span| sum + span.time)
         };
         assert_eq!(
-            software(&breakdown),
+            software(&spans),
             software(&before) + Time::from_us(3),
             "driver, interrupt and completion"
         );
@@ -57,8 +63,7 @@ fn behind_loads_and_stores_it_takes_their_way_on_top() {
         ("kind = \"cxl_mem\"", 45.0),
     ] {
         for op in [Op::Read, Op::Write] {
-            let mut interface = crate::host_interface::tests::built(host);
-            let front = crate::host_interface::tests::served_at_once(&mut *interface, Time::ZERO, op, 4096);
+            let front = alone(host, op, 4096);
             let (without, _) = latency(&mut *drive(bare), op);
             let (found, _) = latency(&mut *drive(&format!("{bare}[device.host]\n{host}\n")), op);
             let off = found.as_ns_f64() - without.as_ns_f64() - front.as_ns_f64();
@@ -73,5 +78,5 @@ fn behind_loads_and_stores_it_takes_their_way_on_top() {
 #[test]
 fn behind_nvme_it_keeps_the_contract() {
     let nvme = "ranks = 8\nchip = \"64 KiB\"\n[device.host]\nkind = \"nvme\"\nqueue_depth = 8\n";
-    nacre_testkit::conformance(|| drive(nvme));
+    nacre_testkit::events::conformance(Time::from_ms(1), || drive(nvme));
 }

@@ -1,9 +1,12 @@
 //! Closed forms and conservation.
 
 use super::{drive, random, request};
-use crate::workbench::workbench;
-use nacre_kernel::{Activity, Breakdown, ComponentReport, Data, Device, Op, Request, Streams, Time};
-use nacre_testkit::{assert_close, closed_loop, conformance};
+use crate::workbench::{ask, rest, workbench};
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Activity, ComponentReport, Op, Request, Streams, Time};
+use nacre_testkit::oracle::Load;
+use nacre_testkit::visits::closed_loop;
+use nacre_testkit::{assert_close, events, visits};
 
 /// Four MiB: two controllers of four ranks, so that rows are written often.
 const SMALL: &str = "controllers = 2\nranks = 4\nrow_ranks = 2\nchip = \"128 KiB\"\n";
@@ -19,27 +22,34 @@ fn counter(report: &ComponentReport, name: &str) -> u64 {
 fn the_drive_keeps_the_contract_of_devices() {
     let often = "completion = \"late\"\nwear_levelling = { kind = \"start_gap\", interval = 1 }\ntags = 3\n";
     for settings in ["", often, "row = \"8 KiB\"\nbuffered_writes = 1\n"] {
-        conformance(|| drive(&format!("{SMALL}{settings}")));
+        events::conformance(Time::from_ms(2), || drive(&format!("{SMALL}{settings}")));
+        let build = || {
+            let toml = format!("kind = \"onyx\"\n{SMALL}{settings}");
+            workbench(1).with_bytes().build_events(&toml).expect("the test's drive is legal")
+        };
+        events::conformance(Time::from_ms(2), build);
+        events::durability(Time::from_us(500), build);
     }
 }
 
 #[test]
 fn a_request_alone_takes_the_times_of_its_parts() {
     let mut onyx = drive("completion = \"late\"");
-    let mut breakdown = Breakdown::new();
-    for (op, bytes, medium_ps) in [
+    for (number, (op, bytes, medium_ps)) in [
         // Eight beats of 410.3 ns and what goes before.
         (Op::Read, 512, 8 * 410_300 + 3_000_000),
         // Two ranks filled one after the other, then programs side by side.
         (Op::Write, 512, 3_000_000 + 2 * 3_200_000 + 120_000_000),
         // Eight ranks filled one after the other; the ninth chunk waits for the first rank, and so on.
         (Op::Write, 4096, 3_000_000 + 9 * 3_200_000 + 2 * 120_000_000),
-    ] {
-        breakdown.clear();
-        let now = Time::from_ms(1) + onyx.busy_until();
-        let done = onyx.submit(now, &request(op, 0, bytes), Data::None, &mut breakdown).done;
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let now = Time::from_ms(1 + number as u64);
+        let spans = ask(&mut *onyx, now, &request(op, 0, bytes), Payload::NONE).spans;
         let spent = |activity| {
-            let of = breakdown.spans().iter().filter(|span| span.activity == activity);
+            let of = spans.iter().filter(|span| span.activity == activity);
             of.fold(Time::ZERO, |sum, span| sum + span.time).as_ps()
         };
         assert_eq!(spent(Activity::Software), 3_600_000 + 2_090_000);
@@ -47,7 +57,6 @@ fn a_request_alone_takes_the_times_of_its_parts() {
         assert_eq!(spent(Activity::Link), u64::from(bytes) * 750);
         assert_eq!(spent(if op == Op::Read { Activity::Read } else { Activity::Write }), medium_ps);
         assert_eq!(spent(Activity::Queue), 0, "nothing waits in a {op:?} of {bytes} bytes");
-        assert_eq!(breakdown.total_from(0), done - now);
     }
 }
 
@@ -119,23 +128,19 @@ fn start_gap_leaves_g_of_g_plus_one_of_the_bandwidth() {
 fn an_early_write_is_done_when_the_buffer_has_its_data() {
     let mut onyx = drive("buffered_writes = 2\ncompletion = \"early\"");
     let arrive = Time::from_ps(3_600_000 + 2_090_000 + 512 * 750);
-    let done = |onyx: &mut dyn Device, at: Time| {
-        onyx.submit(at, &request(Op::Write, 0, 512), Data::None, &mut Breakdown::new()).done - at
-    };
-    assert_eq!(done(&mut *onyx, Time::ZERO), arrive);
-    assert_eq!(
-        done(&mut *onyx, Time::from_us(1)) - arrive,
-        Time::from_ps(1_090_000),
-        "it waits for the pipeline"
-    );
+    let write = request(Op::Write, 0, 512);
+    let requests = [write, write, write, request(Op::Read, 0, 512)];
+    let times = [0, 1, 50, 60].map(Time::from_us);
+    let seen = visits(&mut *onyx, &requests, Load::Open(&times));
+    assert_eq!(seen[0].latency(), arrive);
+    let waited = seen[1].latency() - arrive;
+    assert_eq!(waited, Time::from_ps(1_090_000), "it waits for the pipeline");
     // The third waits until the first is programmed.
     let programmed = arrive + Time::from_ps(3_000_000 + 2 * 3_200_000 + 120_000_000);
-    assert_eq!(done(&mut *onyx, Time::from_us(50)) + Time::from_us(50), programmed);
+    assert_eq!(seen[2].done, programmed);
     assert_eq!(counter(&onyx.report(Time::from_ms(1)), "buffer_waits"), 1);
-    // A read of the row waits until nothing holds its ranks.
-    let read =
-        onyx.submit(Time::from_us(60), &request(Op::Read, 0, 512), Data::None, &mut Breakdown::new()).done;
-    assert!(read > programmed + Time::from_us(240), "two more programs went before it");
+    // A read of the row waits for the writes to it that came before, of which the second is in the buffer.
+    assert!(seen[3].done > programmed + Time::from_us(120), "a program went before it");
 }
 
 #[test]
@@ -145,7 +150,7 @@ fn uniform_writes_wear_all_rows_alike() {
     let mut random = Streams::new(3).stream("addresses");
     let writes: Vec<Request> =
         (0..512_000).map(|_| request(Op::Write, random.below(512) << 12, 4096)).collect();
-    onyx.precondition(&writes);
+    onyx.preconditioning().expect("it has it").precondition(&writes);
     let report = onyx.report(Time::ZERO);
     let of = |name: &str| &report.columns.iter().find(|column| column.name == name).expect("there").values;
     // A bin is one row here, of 514: 1000 writes and the eighth part of moves.
@@ -165,7 +170,7 @@ fn hammering_one_row_wears_its_whole_domain() {
         let mut onyx = drive(&format!("{SMALL}endurance = 6000\nwear_levelling = {wear_levelling}\n"));
         // 512 rows of a controller; after 10 * 513 * 512 moves of the gap every row was everywhere ten times.
         let writes = vec![request(Op::Write, 4096, 4096); 513 * 512 * 10];
-        onyx.precondition(&writes);
+        onyx.preconditioning().expect("it has it").precondition(&writes);
         let report = onyx.report(Time::ZERO);
         let values =
             &report.columns.iter().find(|column| column.name == "rows.most_programs").expect("there").values;
@@ -188,7 +193,7 @@ fn programs_energy_and_lifetime_follow_from_counts() {
     let seen = closed_loop(&mut *onyx, 8, 3000, |number| {
         request(if number % 3 == 0 { Op::Read } else { Op::Write }, (number % 1024) << 12, 4096)
     });
-    let elapsed = seen.end.max(onyx.busy_until());
+    let elapsed = seen.end.max(rest(&mut *onyx));
     let report = onyx.report(elapsed);
     let wear = report.wear.clone().expect("rows wear");
     assert_eq!((wear.host, wear.levelled), (2000, 500));
@@ -210,7 +215,7 @@ fn busy_time_of_many_ranks_does_not_end_with_simulated_time() {
     let write = |number: u64| request(Op::Write, (number % 64) << 12, 4096);
     // 16 programs of one second for each write, 18,100 writes for each controller.
     let writes = 64 * 18_100;
-    let end = closed_loop(&mut *onyx, 512, writes, write).end.max(onyx.busy_until());
+    let end = closed_loop(&mut *onyx, 512, writes, write).end.max(rest(&mut *onyx));
     let report = onyx.report(end);
     let ranks = report.resources.iter().find(|resource| resource.name == "ranks").expect("it has ranks");
     let programmed = counter(&report, "rank_programs") as f64;
@@ -227,10 +232,11 @@ fn preconditioning_wears_and_maps_as_writes_do() {
     let writes: Vec<Request> =
         (0..2000).map(|_| request(Op::Write, addresses.below(8000) << 9, 512 * 5)).collect();
     let (mut prepared, mut served) = (drive(&settings), drive(&settings));
-    prepared.precondition(&writes);
-    for write in &writes {
-        served.submit(Time::ZERO, write, Data::None, &mut Breakdown::new());
+    prepared.preconditioning().expect("it has it").precondition(&writes);
+    for (write, ms) in writes.iter().zip(0..) {
+        ask(&mut *served, Time::from_ms(ms), write, Payload::NONE);
     }
+    rest(&mut *served);
     let (prepared, served) = (prepared.report(Time::ZERO), served.report(Time::ZERO));
     assert_eq!(prepared.columns, served.columns);
     assert_eq!(prepared.wear, served.wear);
@@ -239,15 +245,15 @@ fn preconditioning_wears_and_maps_as_writes_do() {
 #[test]
 fn all_mistakes_come_at_once() {
     let settings = "kind = \"onyx\"\nrow = \"1000 B\"\nrow_ranks = 5\ncapacitors = \"1 mJ\"";
-    let problems = workbench(1).build(settings).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build_events(settings).err().expect("it cannot be built").to_string();
     for part in ["device.row ", "device.row_ranks ", "device.capacitors "] {
         assert!(problems.contains(part), "{part} in {problems}");
     }
     let domains = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", interval = 0, domains = 0 }";
-    let problems = workbench(1).build(domains).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build_events(domains).err().expect("it cannot be built").to_string();
     assert!(problems.contains("interval") && problems.contains("domains"), "{problems}");
     let uneven = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", domains = 100 }";
-    let problems = workbench(1).build(uneven).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build_events(uneven).err().expect("it cannot be built").to_string();
     assert!(problems.contains("use 64 or 128, the nearest that divide them"), "{problems}");
 }
 
@@ -261,7 +267,7 @@ fn mistakes_are_named_with_what_is_allowed() {
         // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
         ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
     ] {
-        let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
+        let built = workbench(1).build_events(&format!("kind = \"onyx\"\n{settings}"));
         let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();
         assert!(problems.contains(expected), "{settings}: {problems}");
     }
@@ -275,9 +281,7 @@ fn mistakes_are_named_with_what_is_allowed() {
 fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
     let alone = |hop: &str, number: u64, op: Op| {
         let mut onyx = drive(&format!("ring_hop = \"{hop}\""));
-        let done =
-            onyx.submit(Time::ZERO, &request(op, number << 12, 512), Data::None, &mut Breakdown::new());
-        done.done
+        ask(&mut *onyx, Time::ZERO, &request(op, number << 12, 512), Payload::NONE).done
     };
     for (number, hops) in (0..).zip([0, 0, 1, 1, 2, 2, 1, 1]) {
         for op in [Op::Read, Op::Write] {
@@ -294,12 +298,10 @@ fn what_finds_its_ranks_free_passes_what_waits_unless_all_go_in_order() {
     for (scheduling, passes) in [("available", true), ("in_order", false)] {
         let settings = format!("{BARE}controllers = 1\nwear_levelling = \"none\"\n");
         let mut onyx = drive(&format!("{settings}scheduling = \"{scheduling}\"\n"));
-        let mut ask = |us: u64, op: Op, row: u64| {
-            onyx.submit(Time::from_us(us), &request(op, row << 12, 64), Data::None, &mut Breakdown::new())
-                .done
-        };
-        ask(0, Op::Write, 0);
-        let (waits, other) = (ask(10, Op::Read, 0), ask(11, Op::Read, 1));
+        let requests =
+            [(Op::Write, 0), (Op::Read, 0), (Op::Read, 1)].map(|(op, row)| request(op, row << 12, 64));
+        let seen = visits(&mut *onyx, &requests, Load::Open(&[0, 10, 11].map(Time::from_us)));
+        let (waits, other) = (seen[1].done, seen[2].done);
         let near = |seen: Time, expected: Time| {
             assert!(
                 seen >= expected && seen - expected < Time::from_ns(1),

@@ -2,7 +2,8 @@
 
 use super::{catalogued, random, request};
 use nacre_kernel::{Activity, Op, Time};
-use nacre_testkit::{assert_close, closed_loop};
+use nacre_testkit::assert_close;
+use nacre_testkit::visits::closed_loop;
 
 const ONYX: &str = include_str!("../../../../../catalog/devices/onyx.toml");
 const MONETA: &str = include_str!("../../../../../catalog/devices/moneta.toml");
@@ -48,14 +49,15 @@ fn early_completion_gains_most_for_small_writes() {
 }
 
 /// Section 2.3: 156 MB/s for reads of a DIMM pair. Writes: the data sheet's 120 us give 33.2 MB/s of data
-/// for sixteen ranks with the time to fill; the paper's 47.1 does not follow from its parts.
+/// for sixteen ranks with the time to fill; the paper's 47.1 does not follow from its parts. Neither counts rows that wear
+/// levelling moves; what they cost is told in `oracle`.
 #[test]
 fn a_controller_reads_at_156_mb() {
     for (settings, op, expected) in [
         ("row_setup = \"0 s\"", Op::Read, 64.0 / 410.3e-9),
         ("program = \"120 us\"\nrow_setup = \"0 s\"", Op::Write, 16.0 * 256.0 / 123.2e-6),
     ] {
-        let mut drive = super::drive(&format!("controllers = 1\n{settings}"));
+        let mut drive = super::drive(&format!("controllers = 1\nwear_levelling = \"none\"\n{settings}"));
         let seen = closed_loop(&mut *drive, 4, 500, |number| request(op, number << 16, 1 << 16));
         assert_close("one controller", seen.per_second() * 65536.0, expected, 0.02);
     }

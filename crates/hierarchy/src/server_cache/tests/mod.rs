@@ -5,7 +5,6 @@ mod laws;
 mod levels;
 mod mistakes;
 mod oracle;
-mod preparation;
 mod short_way;
 mod timing;
 mod write_back;

@@ -1,0 +1,219 @@
+//! What the drive is made of. What a request waits for is an event.
+
+use super::config::Config;
+use super::part::Row;
+use super::scoreboard::Scoreboard;
+use crate::host_interface::events::{Cpus, HostPort};
+use crate::wear_levelling::Move;
+use nacre_kernel::event::{Agenda, Link, Payload, RequestId, Slab, Timers};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{ComponentId, HostCounts, Recovery, Request, Time};
+use nacre_media::store::{InPlace, Store};
+use std::collections::VecDeque;
+
+/// A PCM solid-state drive over the bytes of its rows.
+#[derive(State)]
+#[state(bound = "S: Store")]
+pub(super) struct Drive<S> {
+    #[state(skip = "from the configuration")]
+    pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
+    pub(super) path: String,
+    #[state(skip = "from the configuration")]
+    pub(super) config: Config,
+    #[state(same)]
+    pub(super) capacity: u64,
+    pub(super) port: Box<dyn HostPort>,
+    pub(super) tags: Places,
+    pub(super) pipeline: Cpus<u32>,
+    pub(super) ring: Link,
+    /// By controller, the time of its way round the ring.
+    #[state(skip = "from the configuration")]
+    pub(super) ring_delays: Vec<Time>,
+    /// Parts on the ring, with the time at which their last byte is across.
+    #[state(varies)]
+    pub(super) crossing: VecDeque<(Time, u32)>,
+    pub(super) controllers: Vec<Scoreboard>,
+    /// When the next operation of each controller begins.
+    pub(super) operations: Timers,
+    /// Of each controller, its places for writes.
+    pub(super) buffers: Vec<Places>,
+    pub(super) agenda: Agenda<Event>,
+    /// Requests whose hosts know at once that they are done, and when.
+    #[state(varies)]
+    pub(super) over: VecDeque<(Time, u32)>,
+    pub(super) active: Slab<Active>,
+    pub(super) parts: Slab<Row>,
+    /// Parts of writes that controllers have taken and that are not on the medium, the oldest first; only if bytes are
+    /// carried.
+    #[state(varies)]
+    pub(super) buffered: Vec<u32>,
+    #[state(skip = "the owner of the bytes keeps them next to the state")]
+    pub(super) rows: InPlace<S>,
+    /// Rows that are being copied.
+    #[state(varies)]
+    pub(super) moves: Vec<RowMove>,
+    /// Since when it is ready.
+    pub(super) ready: Time,
+    /// What the last power loss left to do and took away.
+    pub(super) interrupted: Recovery,
+    /// When the first row was programmed more often than it is made for.
+    #[state(varies)]
+    pub(super) worn_out_at: Option<Time>,
+    pub(super) counts: Counts,
+}
+
+/// Places, and what waits for one.
+#[derive(Clone, Debug, State)]
+pub(super) struct Places {
+    pub(super) free: u32,
+    #[state(varies)]
+    waiting: VecDeque<u32>,
+}
+
+/// Where a row is being copied.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct RowMove {
+    pub(super) controller: u32,
+    pub(super) moved: Move,
+    /// When that ends, if it is known.
+    pub(super) end: Time,
+    /// For the write of this part.
+    pub(super) part: u32,
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Counts {
+    pub(super) host: HostCounts,
+    /// Parts of requests that found the write buffer of their controller full.
+    pub(super) buffer_waits: u64,
+    /// Requests that found all tags taken.
+    pub(super) tag_waits: u64,
+}
+
+/// A request in progress.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Active {
+    pub(super) id: RequestId,
+    pub(super) arrived: Time,
+    pub(super) request: Request,
+    pub(super) data: Payload,
+    /// Whether the first part of a read was asked for.
+    pub(super) is_asked: bool,
+    /// Its parts, of a read until they go to their controllers.
+    pub(super) parts: Vec<u32>,
+    /// Parts that are not answered, and parts that are not written.
+    pub(super) left: u32,
+    pub(super) unwritten: u32,
+    pub(super) is_complete: bool,
+    pub(super) software: Time,
+    pub(super) link: Time,
+    pub(super) medium: Time,
+    pub(super) device: Time,
+}
+
+/// What happens in addition to the legs of the host's port, the pipeline, the ring, and operations on rows.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) enum Event {
+    /// The drive is ready for a request that came before.
+    Ready(u32),
+    /// A part is at its controller.
+    There(u32),
+    /// What was read is at the pipeline, or the pipeline knows that a write is safe.
+    Back(u32),
+    /// A part is read, or written.
+    Done(u32),
+    /// A row is read and can be written elsewhere; it is written.
+    MoveRead(u32),
+    MoveWritten(u32),
+    /// A place of a controller is free.
+    Refilled(u32),
+}
+
+impl Places {
+    pub(super) fn new(count: u32) -> Places {
+        Places { free: count, waiting: VecDeque::new() }
+    }
+
+    /// Whether `number` gets a place now; otherwise it waits.
+    pub(super) fn take(&mut self, number: u32) -> bool {
+        if self.free > 0 {
+            self.free -= 1;
+            return true;
+        }
+        self.waiting.push_back(number);
+        false
+    }
+
+    /// A place is free. Returns what takes it.
+    pub(super) fn give_back(&mut self) -> Option<u32> {
+        let next = self.waiting.pop_front();
+        self.free += u32::from(next.is_none());
+        next
+    }
+}
+
+impl<S: Store> Drive<S> {
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: Config,
+        port: Box<dyn HostPort>,
+        controllers: Vec<Scoreboard>,
+        store: S,
+    ) -> Drive<S> {
+        Drive {
+            id,
+            path,
+            capacity: config.controller_bytes() * u64::from(config.controllers),
+            port,
+            tags: Places::new(config.tags),
+            pipeline: Cpus::new(1),
+            ring: Link::new(config.ring),
+            crossing: VecDeque::new(),
+            ring_delays: (0..config.controllers).map(|number| config.ring_delay(number)).collect(),
+            buffers: controllers.iter().map(|_| Places::new(config.writes_at_a_time())).collect(),
+            operations: Timers::new(controllers.len()),
+            controllers,
+            agenda: Agenda::new(),
+            over: VecDeque::new(),
+            active: Slab::new(),
+            parts: Slab::new(),
+            buffered: Vec::new(),
+            rows: InPlace::new(store),
+            moves: Vec::new(),
+            ready: Time::ZERO,
+            interrupted: Recovery::default(),
+            worn_out_at: None,
+            counts: Counts::default(),
+            config,
+        }
+    }
+
+    /// The part of a row that begins at `address`, of at most `left` bytes.
+    #[inline]
+    pub(super) fn row(&self, address: u64, left: u64) -> Row {
+        let row_bytes = self.config.row.0;
+        let (stripe, offset) = divided(address, row_bytes);
+        let (row, controller) = divided(stripe, self.controllers.len() as u64);
+        Row {
+            address,
+            controller: controller as u32,
+            row,
+            offset,
+            bytes: left.min(row_bytes - offset),
+            ..Row::default()
+        }
+    }
+}
+
+/// How often `unit` is in `number`, and what is left. Units are nearly always powers of two, whose shift takes a tenth of
+/// a division's time.
+#[inline]
+fn divided(number: u64, unit: u64) -> (u64, u64) {
+    match unit.is_power_of_two() {
+        true => (number >> unit.trailing_zeros(), number & (unit - 1)),
+        false => (number / unit, number % unit),
+    }
+}

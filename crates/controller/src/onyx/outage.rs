@@ -1,0 +1,155 @@
+//! Power losses: what is programmed nevertheless, what is lost, and what is copied again.
+//!
+//! A program that has ended is on the medium. For the others the capacitors have energy or not; it goes to them in the order
+//! in which they end, and then to those that had not begun, the oldest first. A program without it that was under way has
+//! written its chunk up to where it was, in words of 8 B. A copy of wear levelling needs no energy: its row is still where it was, and it is
+//! copied again when the power is back.
+
+use super::config::{CompletionPoint, Config};
+use super::drive::{Drive, Places};
+use super::part::Row;
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Random, Recovery, Time};
+use nacre_media::store::Store;
+
+/// Bytes that a program writes together.
+const WORD: u64 = 8;
+
+/// A chunk whose program has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    /// When its program ends, if it began; [`Time::MAX`] otherwise.
+    end: Time,
+    begin: Time,
+    /// Its part, by position among the writes that controllers have taken, and its bytes there.
+    position: usize,
+    first: u64,
+    to: u64,
+}
+
+/// Programs of a chunk that the capacitors have energy for; `None` if it is enough for all.
+pub(super) fn powered_programs(config: &Config) -> Option<u64> {
+    match (config.capacitors, config.chips.cells.program_energy) {
+        (Some(held), Some(each)) if each.0 > 0.0 => {
+            // A budget of exactly so many programs is not to fall short by a rounding of floats.
+            Some((held.0 / (each.0 * f64::from(config.chips.count())) * (1.0 + 1e-12)) as u64)
+        }
+        (None, _) if config.completion == CompletionPoint::Late => Some(0),
+        _ => None,
+    }
+}
+
+impl<S: Store> Drive<S> {
+    pub(super) fn lose_power(&mut self, at: Time, _chance: &mut Random) {
+        let (mut lost, mut ready) = (Recovery::default(), at);
+        if S::CARRIES_BYTES {
+            let mut chunks = self.unfinished(at);
+            chunks.sort_by_key(|chunk| chunk.end);
+            let powered = powered_programs(&self.config).unwrap_or(u64::MAX);
+            let split = chunks.len().min(usize::try_from(powered).unwrap_or(usize::MAX));
+            for chunk in &chunks[..split] {
+                ready = ready.max(self.end_of(at, chunk));
+            }
+            self.finish(at, &chunks[split..], &mut lost);
+            lost.programs_finished = split as u64;
+        }
+        lost.done = ready;
+        self.moves.retain(|moved| moved.end > at);
+        lost.programs_repeated = self.moves.len() as u64;
+        self.interrupted = lost;
+        self.port.power_fail(at);
+        self.pipeline.power_fail(at);
+        self.ring.power_fail(at);
+        self.controllers.iter_mut().for_each(|controller| controller.power_fail(at, ready));
+        self.tags = Places::new(self.config.tags);
+        let writes = self.config.writes_at_a_time();
+        self.buffers.iter_mut().for_each(|buffer| *buffer = Places::new(writes));
+        self.agenda.clear();
+        self.crossing.clear();
+        self.over.clear();
+        self.operations.clear_all();
+        self.active.clear();
+        self.parts.clear();
+        self.buffered.clear();
+    }
+
+    /// When a program with stored energy ends; one that had not begun as if nothing were in its way.
+    fn end_of(&self, at: Time, chunk: &Chunk) -> Time {
+        let timing = &self.controllers[0].timing;
+        if chunk.end < Time::MAX { chunk.end } else { at + timing.setup + timing.fill + timing.rank.program }
+    }
+
+    /// Chunks of writes that controllers have taken whose programs have not ended at `at`.
+    fn unfinished(&self, at: Time) -> Vec<Chunk> {
+        let size = self.config.rank().chunk;
+        let mut chunks = Vec::new();
+        for (position, &number) in self.buffered.iter().enumerate() {
+            let Row { offset, bytes, programs, .. } = &self.parts[number];
+            let (mut first, mut index) = (0, 0);
+            while first < *bytes {
+                let to = (first + size - (offset + first) % size).min(*bytes);
+                let (begin, end) = programs.get(index).copied().unwrap_or((Time::MAX, Time::MAX));
+                if end > at {
+                    chunks.push(Chunk { end, begin, position, first, to });
+                }
+                (first, index) = (to, index + 1);
+            }
+        }
+        chunks
+    }
+
+    /// All writes that controllers have taken land, without what is `missing` of them.
+    fn finish(&mut self, at: Time, missing: &[Chunk], lost: &mut Recovery) {
+        for (position, number) in std::mem::take(&mut self.buffered).into_iter().enumerate() {
+            let part = self.parts[number].clone();
+            let place = self.place(&part);
+            let data: Payload = self.data_of(&part);
+            let Some(bytes) = data.bytes() else { continue };
+            let mut from = 0;
+            let mut of_part: Vec<&Chunk> =
+                missing.iter().filter(|chunk| chunk.position == position).collect();
+            of_part.sort_by_key(|chunk| chunk.first);
+            for chunk in of_part {
+                self.rows.write(place + from, &bytes[from as usize..chunk.first as usize]);
+                let written = chunk.written(at, part.offset);
+                self.rows.write(
+                    place + chunk.first,
+                    &bytes[chunk.first as usize..(chunk.first + written) as usize],
+                );
+                if self.active[part.request].is_complete {
+                    lost.programs_lost += 1;
+                    lost.bytes_lost += chunk.to - chunk.first - written;
+                }
+                from = chunk.to;
+            }
+            self.rows.write(place + from, &bytes[from as usize..]);
+        }
+    }
+
+    /// The power is back at `at`: rows whose copies were interrupted are copied again.
+    pub(super) fn repair(&mut self, at: Time) -> Recovery {
+        let mut recovery = std::mem::take(&mut self.interrupted);
+        let start = at.max(recovery.done);
+        recovery.done = start;
+        for moved in std::mem::take(&mut self.moves) {
+            // Until then the power may fail again, and it is copied once more.
+            let end = self.controllers[moved.controller as usize].copy(start, moved.moved);
+            self.copied_again(moved.controller, moved.moved, end);
+            recovery.done = recovery.done.max(end);
+        }
+        self.ready = recovery.done;
+        recovery
+    }
+}
+
+impl Chunk {
+    /// Bytes of it that its program has written at `at`, if its part begins at `offset` of a row.
+    fn written(&self, at: Time, offset: u64) -> u64 {
+        if self.begin >= at {
+            return 0;
+        }
+        let share = (at - self.begin).as_secs_f64() / (self.end - self.begin).as_secs_f64();
+        let up_to = offset + self.first + ((self.to - self.first) as f64 * share) as u64;
+        (up_to / WORD * WORD).saturating_sub(offset + self.first)
+    }
+}

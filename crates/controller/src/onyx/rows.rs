@@ -1,0 +1,153 @@
+//! Parts of requests at their controllers: places of writes, operations on rows, and the copies of wear levelling.
+
+use super::config::CompletionPoint;
+use super::drive::{Drive, Event, RowMove};
+use super::part::Row;
+use super::scoreboard::{Begun, Job};
+use crate::wear_levelling::Move;
+use nacre_kernel::Time;
+use nacre_media::store::Store;
+
+impl<S: Store> Drive<S> {
+    /// A part is at its controller: a read waits for lines and ranks, a write for a place first.
+    pub(super) fn there(&mut self, now: Time, part: u32) {
+        let Row { controller, row, offset, bytes, is_write, .. } = self.parts[part];
+        if !is_write {
+            let scoreboard = &mut self.controllers[controller as usize];
+            let physical = scoreboard.leveller.physical(row);
+            scoreboard.read(now, Job::Part(part), physical, offset, bytes);
+            return self.look(controller);
+        }
+        if self.buffers[controller as usize].take(part) {
+            self.take(now, part);
+        } else {
+            self.counts.buffer_waits += 1;
+        }
+    }
+
+    /// A controller takes a write.
+    fn take(&mut self, now: Time, part: u32) {
+        let Row { controller, row, offset, bytes, .. } = self.parts[part];
+        self.parts[part].taken = now;
+        if S::CARRIES_BYTES {
+            self.buffered.push(part);
+        }
+        let scoreboard = &mut self.controllers[controller as usize];
+        let physical = scoreboard.leveller.physical(row);
+        scoreboard.write(now, Job::Part(part), physical, offset, bytes);
+        if let Some(moved) = scoreboard.wear(row, physical) {
+            self.moves.push(RowMove { controller, moved, end: Time::MAX, part });
+            self.copy_bytes(controller, moved);
+        }
+        self.look(controller);
+        if self.config.completion == CompletionPoint::Early {
+            self.hop(now, controller, Event::Back(part));
+        }
+    }
+
+    /// Something waits at a controller: when its next operation begins.
+    fn look(&mut self, controller: u32) {
+        let number = controller as usize;
+        self.operations.set(number, self.controllers[number].next_event());
+    }
+
+    /// The next operation of a controller begins.
+    pub(super) fn operate(&mut self) {
+        let number = self.operations.take_next();
+        let begun = self.controllers[number].step();
+        self.operated(begun);
+        self.look(number as u32);
+    }
+
+    /// Operations on rows began.
+    fn operated(&mut self, begun: Begun) {
+        if let Job::Part(part) = begun.job {
+            self.parts[part].programs.extend(begun.programs);
+        }
+        let Some(done) = begun.done else { return };
+        let event = match begun.job {
+            Job::Part(part) => Event::Done(part),
+            Job::MoveRead(part) => Event::MoveRead(part),
+            Job::MoveWrite(part) => Event::MoveWritten(part),
+        };
+        self.agenda.schedule(done, event);
+    }
+
+    /// A part is read or written.
+    pub(super) fn done(&mut self, now: Time, part: u32) {
+        let Row { controller, bytes, is_write, offset, taken, .. } = self.parts[part];
+        let timing = &self.controllers[controller as usize].timing;
+        if !is_write {
+            self.parts[part].medium = timing.setup + timing.rank.read * timing.rank.beats(offset, bytes);
+            return self.cross(now, part);
+        }
+        if self.config.completion == CompletionPoint::Late {
+            let chunks = timing.rank.chunks(offset, bytes).1;
+            self.parts[part].medium = timing.alone[chunks as usize - 1].min(now - taken);
+            self.hop(now, controller, Event::Back(part));
+        }
+        self.parts[part].is_written = true;
+        if S::CARRIES_BYTES {
+            self.land();
+        } else {
+            self.parts[part].is_landed = true;
+        }
+        let moved = self.moves.iter().find(|moved| moved.part == part && moved.end == Time::MAX);
+        match moved.map(|moved| moved.moved.from) {
+            Some(from) => {
+                let scoreboard = &mut self.controllers[controller as usize];
+                let bytes = scoreboard.timing.row_bytes;
+                scoreboard.read(now, Job::MoveRead(part), from, 0, bytes);
+                self.look(controller);
+            }
+            None => self.written(now, part),
+        }
+    }
+
+    /// A row that wear levelling moves was read.
+    pub(super) fn move_read(&mut self, now: Time, part: u32) {
+        let moved = self.moves.iter().find(|moved| moved.part == part && moved.end == Time::MAX);
+        let &RowMove { controller, moved, .. } = moved.expect("a row is being copied");
+        let scoreboard = &mut self.controllers[controller as usize];
+        let bytes = scoreboard.timing.row_bytes;
+        scoreboard.write(now, Job::MoveWrite(part), moved.to, 0, bytes);
+        self.look(controller);
+    }
+
+    /// A write and what wear levelling did for it are over: its place is free, or is going to be.
+    pub(super) fn written(&mut self, now: Time, part: u32) {
+        let Row { controller, .. } = self.parts[part];
+        if self.worn_out_at.is_none() && self.controllers[controller as usize].rows.worn_out() > 0 {
+            self.worn_out_at = Some(now);
+        }
+        match self.config.completion {
+            CompletionPoint::Late if !self.config.late_refill.is_zero() => {
+                self.agenda.schedule(now + self.config.late_refill, Event::Refilled(controller));
+            }
+            _ => self.refilled(now, controller),
+        }
+        self.parts[part].is_over = true;
+        self.settle(part);
+    }
+
+    /// A write is over if its bytes are on the medium and its controller has nothing more to do.
+    pub(super) fn settle(&mut self, part: u32) {
+        let Row { request, is_landed, is_over, .. } = self.parts[part];
+        if is_landed && is_over {
+            self.give_back_part(part);
+            self.active[request].unwritten -= 1;
+            self.give_back(request);
+        }
+    }
+
+    pub(super) fn refilled(&mut self, now: Time, controller: u32) {
+        if let Some(part) = self.buffers[controller as usize].give_back() {
+            self.take(now, part);
+        }
+    }
+
+    /// A row is copied again after a power loss, until `end`.
+    pub(super) fn copied_again(&mut self, controller: u32, moved: Move, end: Time) {
+        self.moves.push(RowMove { controller, moved, end, part: u32::MAX });
+    }
+}

@@ -1,0 +1,407 @@
+//! Completion times under load, against a simulation of the rules that shares no code with the scoreboard: it walks over
+//! every instant at which anything could begin, and looks at everything that waits.
+
+use super::{drive, request};
+use nacre_kernel::{Op, Request, Streams, Time};
+use nacre_testkit::oracle::Load;
+use nacre_testkit::{assert_close, visits};
+use std::collections::{BTreeSet, VecDeque};
+
+const ROW: u64 = 4096;
+const CHUNK: u64 = 256;
+const BEAT: u64 = 64;
+const READ: u64 = 410_300;
+const FILL: u64 = 3_200_000;
+/// Logical rows of a controller of 16 ranks with 4 chips of 64 KiB.
+const ROWS: u64 = 1024;
+/// Nothing but the medium takes time, and one controller serves all.
+const FRONT: &str = "controllers = 1\nchip = \"64 KiB\"\ndriver = \"0 s\"\npipeline = \"0 s\"\ntags = 65536\n\
+    link = \"1000000000 GB/s\"\nring = \"1000000000 GB/s\"\nprogram = \"120 us\"\n";
+
+/// One controller, as the documentation has it. Times are picoseconds.
+#[derive(Clone, Copy)]
+struct Rules {
+    row_ranks: u64,
+    setup: u64,
+    program: u64,
+    is_late: bool,
+    places: usize,
+    refill: u64,
+    /// Writes between two moves of a row; 0 if none is ever moved.
+    interval: u64,
+    in_order: bool,
+}
+
+impl Rules {
+    fn settings(&self) -> String {
+        let Rules { row_ranks, setup, program, is_late, places, refill, interval, in_order } = *self;
+        let levelling = match interval {
+            0 => "\"none\"".into(),
+            _ => format!("{{ kind = \"start_gap\", interval = {interval} }}"),
+        };
+        format!(
+            "{FRONT}row_ranks = {row_ranks}\nrow_setup = \"{setup} ps\"\nlate_writes = {places}\n\
+             buffered_writes = {places}\nlate_refill = \"{refill} ps\"\nscheduling = \"{}\"\n\
+             completion = \"{}\"\nwear_levelling = {levelling}\n",
+            if in_order { "in_order" } else { "available" },
+            if is_late { "late" } else { "early" },
+        )
+        .replace("program = \"120 us\"", &format!("program = \"{program} ps\""))
+    }
+}
+
+/// What an operation is for: a part of a request, or a copy for the write with this number.
+#[derive(Clone, Copy, PartialEq)]
+enum For {
+    Request(usize),
+    CopyOut(u64),
+    CopyIn(u64),
+}
+
+#[derive(Clone, Copy)]
+struct Operation {
+    purpose: For,
+    is_write: bool,
+    group: u64,
+    /// The first chunk that is left, and how many are; beats of a read.
+    chunk: u64,
+    left: u64,
+    beats: u64,
+    lead: u64,
+    /// Of a write of the host: which row is copied when it is done.
+    copies: Option<u64>,
+    end: u64,
+}
+
+/// A part of a request: its physical row, if it is known, and its bytes there.
+#[derive(Clone, Copy)]
+struct Piece {
+    request: usize,
+    row: u64,
+    offset: u64,
+    bytes: u64,
+}
+
+struct Naive {
+    rules: Rules,
+    instants: BTreeSet<u64>,
+    lines: u64,
+    ranks: [u64; 16],
+    waiting: VecDeque<Operation>,
+    running: Vec<Operation>,
+    free: usize,
+    for_place: VecDeque<Piece>,
+    refills: Vec<u64>,
+    gap: u64,
+    written: u64,
+    left: Vec<usize>,
+    done: Vec<u64>,
+    completed: usize,
+}
+
+impl Naive {
+    fn new(rules: Rules, requests: usize) -> Naive {
+        Naive {
+            rules,
+            instants: BTreeSet::new(),
+            lines: 0,
+            ranks: [0; 16],
+            waiting: VecDeque::new(),
+            running: Vec::new(),
+            free: rules.places,
+            for_place: VecDeque::new(),
+            refills: Vec::new(),
+            gap: ROWS,
+            written: 0,
+            left: vec![0; requests],
+            done: vec![0; requests],
+            completed: 0,
+        }
+    }
+
+    fn operation(&self, purpose: For, is_write: bool, row: u64, offset: u64, bytes: u64) -> Operation {
+        let last = offset + bytes - 1;
+        Operation {
+            purpose,
+            is_write,
+            group: row % (16 / self.rules.row_ranks),
+            chunk: offset / CHUNK,
+            left: last / CHUNK - offset / CHUNK + 1,
+            beats: last / BEAT - offset / BEAT + 1,
+            lead: self.rules.setup,
+            copies: None,
+            end: 0,
+        }
+    }
+
+    /// Where a logical row is: those behind the gap are one further on. It never comes round in these tests.
+    fn physical(&self, row: u64) -> u64 {
+        row + u64::from(self.rules.interval > 0 && row >= self.gap)
+    }
+
+    fn arrive(&mut self, now: u64, number: usize, request: &Request) {
+        let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
+        while address < end {
+            let (row, offset) = (address / ROW, address % ROW);
+            let piece = Piece { request: number, row, offset, bytes: (ROW - offset).min(end - address) };
+            address += piece.bytes;
+            self.left[number] += 1;
+            if request.op == Op::Read {
+                let row = self.physical(row);
+                let read = self.operation(For::Request(number), false, row, offset, piece.bytes);
+                self.waiting.push_back(read);
+            } else {
+                self.for_place.push_back(piece);
+            }
+        }
+        self.take_places(now);
+    }
+
+    fn take_places(&mut self, now: u64) {
+        while self.free > 0 {
+            let Some(Piece { request, row, offset, bytes }) = self.for_place.pop_front() else { return };
+            self.free -= 1;
+            let mut write = self.operation(For::Request(request), true, self.physical(row), offset, bytes);
+            self.written += 1;
+            if self.rules.interval > 0 && self.written.is_multiple_of(self.rules.interval) {
+                write.copies = Some(self.gap);
+                self.gap -= 1;
+                assert!(self.gap > 0, "the gap has come round");
+            }
+            self.waiting.push_back(write);
+            if !self.rules.is_late {
+                self.part_done(now, request);
+            }
+        }
+    }
+
+    fn part_done(&mut self, now: u64, request: usize) {
+        self.left[request] -= 1;
+        if self.left[request] == 0 {
+            self.done[request] = now;
+            self.completed += 1;
+        }
+    }
+
+    fn ended(&mut self, now: u64, operation: Operation) {
+        match operation.purpose {
+            For::Request(number) => {
+                if !operation.is_write || self.rules.is_late {
+                    self.part_done(now, number);
+                }
+                match operation.copies {
+                    Some(to) => {
+                        let read = self.operation(For::CopyOut(to), false, to - 1, 0, ROW);
+                        self.waiting.push_front(read);
+                    }
+                    None if operation.is_write => self.release(now),
+                    None => {}
+                }
+            }
+            For::CopyOut(to) => {
+                let write = self.operation(For::CopyIn(to), true, to, 0, ROW);
+                self.waiting.push_front(write);
+            }
+            For::CopyIn(_) => self.release(now),
+        }
+    }
+
+    fn release(&mut self, now: u64) {
+        if self.rules.is_late && self.rules.refill > 0 {
+            self.refills.push(now + self.rules.refill);
+            self.instants.insert(now + self.rules.refill);
+        } else {
+            self.free += 1;
+            self.take_places(now);
+        }
+    }
+
+    /// The ranks that `operation` takes together, each with the time after which it takes it and for how long.
+    fn needs(&self, operation: &Operation) -> Vec<(usize, u64, u64)> {
+        let Rules { row_ranks, setup, program, .. } = self.rules;
+        let rank =
+            |index: u64| (operation.group * row_ranks + (operation.chunk + index) % row_ranks) as usize;
+        (0..operation.left.min(row_ranks))
+            .map(|index| match (operation.is_write, index) {
+                (false, _) => (rank(index), 0, setup + READ * operation.beats),
+                (true, 0) => (rank(0), 0, operation.lead + FILL + program),
+                (true, _) => (rank(index), operation.lead + FILL * index, FILL + program),
+            })
+            .collect()
+    }
+
+    /// The oldest operation that can begin at `now`, of those that pass no older one that needs one of their ranks.
+    fn decide(&self, now: u64) -> Option<usize> {
+        let mut older = [false; 16];
+        for (number, operation) in self.waiting.iter().enumerate() {
+            let needs = self.needs(operation);
+            let is_behind = needs.iter().any(|&(rank, ..)| older[rank]) || number > 0 && self.rules.in_order;
+            let is_free = needs.iter().all(|&(rank, after, _)| self.ranks[rank] <= now + after);
+            if !is_behind && is_free && self.lines <= now {
+                return Some(number);
+            }
+            needs.iter().for_each(|&(rank, ..)| older[rank] = true);
+        }
+        None
+    }
+
+    fn begin(&mut self, now: u64, number: usize) {
+        let mut operation = self.waiting[number];
+        let needs = self.needs(&operation);
+        for &(rank, after, time) in &needs {
+            self.ranks[rank] = now + after + time;
+            operation.end = operation.end.max(self.ranks[rank]);
+        }
+        let count = needs.len() as u64;
+        self.lines = if operation.is_write { now + operation.lead + FILL * count } else { operation.end };
+        for free in self.ranks.iter().copied().chain([self.lines, operation.end]) {
+            for index in 0..16 {
+                self.instants.extend([
+                    free.saturating_sub(FILL * index),
+                    free.saturating_sub(FILL * index + self.rules.setup),
+                ]);
+            }
+        }
+        operation.left = if operation.is_write { operation.left - count } else { 0 };
+        (operation.chunk, operation.lead) = (operation.chunk + count, 0);
+        if operation.left > 0 {
+            self.waiting[number] = operation;
+        } else {
+            self.waiting.remove(number);
+            self.running.push(operation);
+        }
+    }
+
+    /// When each request is done.
+    fn run(mut self, requests: &[Request], load: Load<'_>) -> Vec<Time> {
+        let mut next = 0;
+        match load {
+            Load::Open(times) => self.instants.extend(times.iter().map(|time| time.as_ps())),
+            Load::Closed { .. } => _ = self.instants.insert(0),
+        }
+        while let Some(now) = self.instants.pop_first() {
+            loop {
+                while let Some(index) = self.running.iter().position(|operation| operation.end == now) {
+                    let operation = self.running.remove(index);
+                    self.ended(now, operation);
+                }
+                let before = self.refills.len();
+                self.refills.retain(|&at| at > now);
+                self.free += before - self.refills.len();
+                self.take_places(now);
+                let has_arrived = |number: usize| match load {
+                    Load::Open(times) => times[number].as_ps() <= now,
+                    Load::Closed { clients } => number < self.completed + clients,
+                };
+                if next < requests.len() && has_arrived(next) {
+                    self.arrive(now, next, &requests[next]);
+                    next += 1;
+                } else if let Some(number) = self.decide(now) {
+                    self.begin(now, number);
+                } else {
+                    break;
+                }
+            }
+            let past = self.instants.range(..=now).copied().collect::<Vec<_>>();
+            past.iter().for_each(|instant| _ = self.instants.remove(instant));
+        }
+        assert_eq!(self.completed, requests.len());
+        self.done.into_iter().map(Time::from_ps).collect()
+    }
+}
+
+/// Random reads and writes from within a row up to several.
+fn mixed(seed: u64, count: u64, reads: f64) -> Vec<Request> {
+    let mut random = Streams::new(seed).stream("requests");
+    let draw = |_| {
+        let op = if random.chance(reads) { Op::Read } else { Op::Write };
+        let bytes = [64, 512, 1024, 4096, 4096, 12_288][random.below(6) as usize];
+        // Some rows are asked for often.
+        let rows = if random.chance(0.5) { 12 } else { 900 };
+        let address = random.below(rows) * ROW + random.below(8) * 512;
+        request(op, address, bytes)
+    };
+    (0..count).map(draw).collect()
+}
+
+#[test]
+fn every_request_is_done_when_the_rules_say() {
+    let plain = Rules {
+        row_ranks: 8,
+        setup: 3_000_000,
+        program: 120_000_000,
+        is_late: false,
+        places: 3,
+        refill: 0,
+        interval: 0,
+        in_order: false,
+    };
+    for (rules, seed) in [
+        plain,
+        Rules { is_late: true, places: 2, refill: 45_000_000, ..plain },
+        Rules { is_late: true, places: 5, interval: 7, ..plain },
+        Rules { row_ranks: 4, places: 8, interval: 3, ..plain },
+        Rules { row_ranks: 2, setup: 0, places: 6, ..plain },
+        Rules { row_ranks: 16, interval: 11, ..plain },
+        Rules { in_order: true, interval: 5, ..plain },
+        Rules { row_ranks: 1, program: 10_000_000, is_late: true, places: 16, interval: 2, ..plain },
+    ]
+    .into_iter()
+    .zip(0..)
+    {
+        for reads in [0.0, 0.3, 0.7, 1.0] {
+            let requests = mixed(seed, 200, reads);
+            let mut random = Streams::new(seed).stream("arrivals");
+            let mut now = Time::ZERO;
+            let arrivals: Vec<Time> = requests
+                .iter()
+                .map(|_| {
+                    now += Time::from_ns(random.below(120_000));
+                    now
+                })
+                .collect();
+            for load in [
+                Load::Open(&arrivals),
+                Load::Closed { clients: 1 },
+                Load::Closed { clients: 4 },
+                Load::Closed { clients: 32 },
+            ] {
+                let expected = Naive::new(rules, requests.len()).run(&requests, load);
+                let found = visits(&mut *drive(&rules.settings()), &requests, load);
+                for (number, (found, expected)) in found.iter().zip(expected).enumerate() {
+                    assert_eq!(found.done, expected, "request {number}, {load:?}, {}", rules.settings());
+                }
+            }
+        }
+    }
+}
+
+/// With three places and two groups of ranks, a copy brings the groups out of step for good: the fills of one come just
+/// before the second pass of the other. That costs 3 % of the bandwidth of an endless sequence of rows; four places cost
+/// nothing.
+#[test]
+fn three_places_are_too_few_for_two_groups_of_ranks_once_a_row_was_moved() {
+    let parts = 16.0 * 256.0 / 123.2e-6;
+    let rules = |places, interval| Rules {
+        row_ranks: 8,
+        setup: 0,
+        program: 120_000_000,
+        is_late: false,
+        places,
+        refill: 0,
+        interval,
+        in_order: false,
+    };
+    for (places, interval, share) in
+        [(3, 0, 1.0), (4, 0, 1.0), (4, 128, 128.0 / 129.0), (3, 128, 0.967), (2, 0, 246.4 / 268.8)]
+    {
+        let requests: Vec<Request> =
+            (0..4000).map(|number| request(Op::Write, number % 800 * ROW, 4096)).collect();
+        let (rules, load) = (rules(places, interval), Load::Closed { clients: 8 });
+        let expected = Naive::new(rules, requests.len()).run(&requests, load);
+        let found = visits(&mut *drive(&rules.settings()), &requests, load);
+        let seconds = |done: Time| 4096.0 * 4000.0 / done.as_secs_f64();
+        assert_eq!(found.last().map(|visit| visit.done), expected.last().copied());
+        assert_close("bytes per second", seconds(found[3999].done), parts * share, 0.005);
+    }
+}

@@ -1,0 +1,132 @@
+//! Sizes and times of the operations on a row, and what a controller did.
+
+use super::Config;
+use super::config::Scheduling;
+use nacre_kernel::state::Value;
+use nacre_kernel::{Ledger, Time};
+use nacre_media::charge::Charges;
+use nacre_media::pcm::{Operation, Rank};
+
+/// Sizes and times of a row's operations.
+#[derive(Clone, Debug)]
+pub(super) struct Timing {
+    pub(super) rank: Rank,
+    pub(super) fill: Time,
+    pub(super) setup: Time,
+    pub(super) row_bytes: u64,
+    pub(super) row_ranks: usize,
+    /// Groups of so many ranks.
+    groups: u64,
+    /// Whether requests wait for their turn at the lines.
+    pub(super) in_order: bool,
+    /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
+    pub(super) alone: Vec<Time>,
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Book {
+    /// Of the data lines.
+    pub(super) lines: Ledger,
+    /// Of the ranks; those of a row that wear levelling moves are counted when it is said to move.
+    pub(super) ranks: Charges<{ Operation::COUNT }>,
+    /// Rows written by the host.
+    pub(super) host_rows: u64,
+    /// Rows that wear levelling moved.
+    pub(super) moved_rows: u64,
+    /// Rows worn out before.
+    pub(super) worn_before: u64,
+}
+
+/// Chunks of one row that are programmed side by side.
+#[derive(Clone, Copy)]
+pub(super) struct Pass {
+    pub(super) group: usize,
+    /// The rank of its first chunk, in the group.
+    pub(super) first: usize,
+    pub(super) count: usize,
+    /// What goes before the first fill.
+    pub(super) lead: Time,
+}
+
+impl Pass {
+    pub(super) fn rank(&self, index: usize, row_ranks: usize) -> usize {
+        let rank = self.first + index;
+        self.group + if rank >= row_ranks { rank - row_ranks } else { rank }
+    }
+
+    /// When, after the start of the pass, its chunk `index` takes its rank.
+    pub(super) fn offset(&self, index: usize, fill: Time) -> Time {
+        if index == 0 { Time::ZERO } else { self.lead + fill * index as u64 }
+    }
+}
+
+/// A set of ranks of one controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(super) struct Ranks([u64; 4]);
+
+impl Ranks {
+    /// Ranks `from..to`, below 256.
+    #[inline]
+    pub(super) fn range(from: usize, to: usize) -> Ranks {
+        let below = |end: usize, word: usize| match end.saturating_sub(64 * word) {
+            0 => 0,
+            bits @ 1..64 => (1 << bits) - 1,
+            _ => u64::MAX,
+        };
+        Ranks(std::array::from_fn(|word| below(to, word) & !below(from, word)))
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, other: &Ranks) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    #[inline]
+    pub(super) fn meets(&self, other: &Ranks) -> bool {
+        self.0.iter().zip(other.0).any(|(word, other)| word & other != 0)
+    }
+}
+
+impl Timing {
+    pub(super) fn of(config: &Config) -> Timing {
+        let mut timing = Timing {
+            rank: config.rank(),
+            fill: config.chips.fill,
+            setup: config.row_setup,
+            row_bytes: config.row.0,
+            row_ranks: config.row_ranks as usize,
+            groups: u64::from(config.ranks / config.row_ranks),
+            in_order: config.scheduling == Scheduling::InOrder,
+            alone: Vec::new(),
+        };
+        timing.alone = (1..=config.chunks()).map(|chunks| timing.write_alone(chunks)).collect();
+        timing
+    }
+
+    /// The rank of a row's chunk, in its group.
+    #[inline]
+    pub(super) fn rank_of(&self, chunk: u64) -> usize {
+        let ranks = self.row_ranks as u64;
+        (if ranks.is_power_of_two() { chunk & (ranks - 1) } else { chunk % ranks }) as usize
+    }
+
+    /// The first rank of the group that physical row `row` lies in.
+    #[inline]
+    pub(super) fn group(&self, row: u64) -> usize {
+        let group = if self.groups.is_power_of_two() { row & (self.groups - 1) } else { row % self.groups };
+        group as usize * self.row_ranks
+    }
+
+    /// How long `chunks` take on idle ranks: fills one after the other, each when its rank is free.
+    fn write_alone(&self, chunks: u64) -> Time {
+        let mut ranks = vec![Time::ZERO; self.row_ranks];
+        let mut lines = self.setup;
+        for chunk in 0..chunks as usize {
+            let rank = &mut ranks[chunk % self.row_ranks];
+            lines = lines.max(*rank) + self.fill;
+            *rank = lines + self.rank.program;
+        }
+        ranks.into_iter().fold(Time::ZERO, Time::max)
+    }
+}
