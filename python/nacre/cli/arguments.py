@@ -60,15 +60,25 @@ class EngineName(StrEnum):
     DASK = "dask"
 
 
+EngineChoice = Annotated[
+    EngineName,
+    typer.Option(help="What runs points and parts: all cores here, or a Dask cluster."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDR", help="Address of the Dask scheduler; default: a cluster of its own, here."
+    ),
+]
 TlsCa = Annotated[
     Path | None,
     typer.Option("--tls-ca", metavar="PEM", help="Authority of a Dask cluster with TLS."),
 ]
 TlsCert = Annotated[
-    Path | None, typer.Option("--tls-cert", metavar="PEM", help="Our certificate for it.")
+    Path | None, typer.Option("--tls-cert", metavar="PEM", help="Client certificate (PEM).")
 ]
 TlsKey = Annotated[
-    Path | None, typer.Option("--tls-key", metavar="PEM", help="The key of our certificate.")
+    Path | None, typer.Option("--tls-key", metavar="PEM", help="Key of the client certificate.")
 ]
 
 _ROOTS = ("schema", "name", "summary", "workload", "stack", "run")

@@ -10,7 +10,9 @@ import typer
 
 from nacre.base.progress import Bar
 from nacre.cli.arguments import (
+    Address,
     ConvertedPrices,
+    EngineChoice,
     EngineName,
     Json,
     ReplaceResults,
@@ -73,12 +75,8 @@ def run(
             help="Run parts of the trace side by side: volume, volume:N or hash:N.",
         ),
     ] = None,
-    engine: Annotated[
-        EngineName, typer.Option(help="What runs the parts: all cores here, or a Dask cluster.")
-    ] = EngineName.LOCAL,
-    address: Annotated[
-        str | None, typer.Option(metavar="ADDR", help="Of the Dask scheduler of the parts.")
-    ] = None,
+    engine: EngineChoice = EngineName.LOCAL,
+    address: Address = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,

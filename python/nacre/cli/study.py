@@ -13,7 +13,16 @@ from nacre import __version__
 from nacre.base.doing import Doing
 from nacre.base.progress import Bar
 from nacre.cli import completing
-from nacre.cli.arguments import EngineName, Json, TlsCa, TlsCert, TlsKey, directory
+from nacre.cli.arguments import (
+    Address,
+    EngineChoice,
+    EngineName,
+    Json,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    directory,
+)
 from nacre.cli.ending import conclude
 from nacre.cli.failure import Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
@@ -37,15 +46,8 @@ def study(
             autocompletion=completing.files,
         ),
     ],
-    engine: Annotated[
-        EngineName, typer.Option(help="All cores of this machine, or a Dask cluster.")
-    ] = EngineName.LOCAL,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDR", help="Of the Dask scheduler; default: a cluster of its own, here."
-        ),
-    ] = None,
+    engine: EngineChoice = EngineName.LOCAL,
+    address: Address = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
