@@ -12,7 +12,7 @@ from nacre.base.progress import Bar
 from nacre.cli import completing
 from nacre.cli.arguments import Json, ReplaceResults, Settings, directory, settings_of
 from nacre.cli.ending import conclude
-from nacre.cli.failure import FAILED, guarded
+from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.devices.program import READY_TIMEOUT_S, crash_program
@@ -137,10 +137,9 @@ def crash(
     else:
         _show(found, out)
     # Where everything is drawn, so are faults that no device detects.
-    if found.finding is not None or (scenario is not None and not found.is_good):
-        raise typer.Exit(FAILED)
+    failed = found.finding is not None or (scenario is not None and not found.is_good)
     said = f"interrupted: {found.points} of {points} points were tried"
-    conclude(interrupted=said if interruption.asked else "")
+    conclude(failed=failed, interrupted=said if interruption.asked and not failed else "")
 
 
 def _check_given(context: typer.Context, *, is_program: bool) -> None:
@@ -197,10 +196,9 @@ def _pull(
     else:
         for line in pulled_facts(pulled):
             write_prose(line)
-    if pulled.failed:
-        raise typer.Exit(FAILED)
+    failed = bool(pulled.failed)
     said = f"interrupted: the power was pulled {len(pulled.rounds)} of {times} times"
-    conclude(interrupted=said if interruption.asked else "")
+    conclude(failed=failed, interrupted=said if interruption.asked and not failed else "")
 
 
 def _show(found: Crash, out: Path | None) -> None:
