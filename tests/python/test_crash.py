@@ -46,7 +46,7 @@ def disk(tmp_path: Path) -> str:
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """`nacre crash` with these."""
     return subprocess.run(
-        [str(NACRE), "crash", *arguments], text=True, capture_output=True, timeout=120, check=False
+        [str(NACRE), "crash", *arguments], text=True, capture_output=True, timeout=600, check=False
     )
 
 
@@ -170,6 +170,7 @@ while True:
         {flush}
     with open({heard!r}, "w") as heard:
         heard.write(str(number))
+    open(os.environ["NACRE_READY"], "w").close()
 """
 CHECKS = """
 import os, sys
@@ -180,6 +181,9 @@ found = [int.from_bytes(client.read(4096 * place, 8), "little") for place in ran
 heard = int(open({heard!r}).read() or 0)
 sys.exit(f"heard {{heard}}\\nfound {{found}}" if min(found) < heard else 0)
 """
+
+READY = ("--ready", "--ready-timeout", "600")
+"""Seconds count from when the program has written once: how long it takes to start does not."""
 
 
 def programs(folder: Path, flush: str) -> tuple[list[str], str]:
@@ -198,9 +202,8 @@ def programs(folder: Path, flush: str) -> tuple[list[str], str]:
 def test_the_power_is_pulled_under_a_program_and_its_data_is_checked(tmp_path: Path) -> None:
     count, check = programs(tmp_path, "")
     device = str(scenario(tmp_path, mib=1))
-    done = command(
-        device, "--times", "2", "--within", "0.3", "--check", check, "--json", "--", *count
-    )
+    pulls = ["--times", "2", "--within", "0.3", *READY]
+    done = command(device, *pulls, "--check", check, "--json", "--", *count)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert [each["check"] for each in document["rounds"]] == [0, 0]
@@ -212,7 +215,8 @@ def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
     disk: str, tmp_path: Path
 ) -> None:
     count, check = programs(tmp_path, "")
-    done = command(disk, "--times", "20", "--within", "1", "--check", check, "--", *count)
+    pulls = ["--times", "20", "--within", "1", *READY]
+    done = command(disk, *pulls, "--check", check, "--", *count)
     assert done.returncode == 1, done.stdout
     assert "the check failed with status 1: heard" in " ".join(done.stdout.split())
     assert "\\n" not in done.stdout
