@@ -78,9 +78,11 @@ def _bar(bar: str, op: Op, record: Record) -> list[Row]:
         (
             {
                 "bar": bar,
+                "op": op,
                 "part": part,
                 "mean_ns": mean_ns,
                 "said": duration(mean_ns),
+                "share": share,
                 "percent": percent(share),
             }
             for part, mean_ns, share in pieces
