@@ -36,6 +36,10 @@ def as_published(point: Point) -> dict[str, Any]:
         case "cleaners" | "scattered":
             curves = {"hybrid": HYBRID, "locality gathering": GATHERED}
             cost = curves.get(labels["cleaner"], FIFO)[at]
+        case "steps":
+            cost = GATHERED[at]
+        case "parallel":
+            rate *= 2.0 if labels["operations"] == "8" else 1.0
         case "partitions":
             doublings = round(math.log2(int(labels["size"])))
             ends = {0: GATHERED[at], 7: FIFO[at]}
@@ -44,7 +48,8 @@ def as_published(point: Point) -> dict[str, Any]:
             cost = HYBRID[at] * (1 + 8 / int(labels["segments"]))
         case "rates":
             rate = min(float(labels["rate"]), 30_000.0)
-            write_ns = 200.0 if rate < 30_000 else 7_400.0
+            asked = int(labels["rate"])
+            write_ns = 200.0 if rate < 30_000 else 7_000.0 + 0.012 * asked
         case "fills":
             share = int(labels["utilisation"].split()[0])
             rate = 35_000.0 - 60 * share - 1_000 * max(0, share - 80)

@@ -1833,6 +1833,8 @@ class ProductAverageCleaning(Table):
 
     segments_per_partition: int | None = None
     """Segments in a partition; divides the segments of the array. Default: 1."""
+    step: str | float | None = None
+    """Share of the way from a segment's product to the average that one cleaning goes. Default: 50 %."""
     kind: Literal["product_average"] = "product_average"
     """Which room this is."""
 

@@ -60,6 +60,20 @@ def _seconds(busy: View, activity: str) -> float:
     return float(busy.get(activity, 0.0))
 
 
+def _idle(record: Record) -> float:
+    """Percent of the time in which neither the controller nor the flash of an array works.
+
+    Flash work stands still while the controller serves the host, so that both never work at once.
+    """
+    working_s = sum(
+        _seconds(resource.busy, activity)
+        for resource in _array(record).resources
+        if resource.name in ("controller", "flash")
+        for activity in resource.busy
+    )
+    return 100 * (1 - working_s / record.simulated_s)
+
+
 def _flushes(record: Record) -> float:
     return float(_array(record).counters["pages_drained"])
 
@@ -89,6 +103,7 @@ MEASURES: Mapping[str, Callable[[Record], float]] = {
     **{f"{name}_shared_percent": _shared(activity) for name, activity in _FLASH.items()},
     "cleaning_over_flushing": _cleaning_over_flushing,
     "erase_spread": _erase_spread,
+    "idle_percent": _idle,
     "flushes_per_s": _flushes_per_s,
     "flush_ns": _flush_ns,
 }

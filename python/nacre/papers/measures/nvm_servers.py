@@ -40,6 +40,44 @@ _READING = {"read", "correct"}
 _IDLE = {"idle"}
 
 
+def _units(record: Record) -> float:
+    """Units of work done, such as transactions."""
+    return (record.throughput.units_per_s or 0.0) * record.simulated_s
+
+
+def _joules_per_unit(record: Record) -> float:
+    """Energy of memories and disk for each unit of work."""
+    return float(sum(record.energy_j.values()) / _units(record))
+
+
+def _disk_accesses_per_unit(record: Record) -> float:
+    """Reads and writes of the disk for each unit of work."""
+    (disk,) = (component for component in record.components if component.kind == "hdd")
+    return float(disk.counters["reads"] + disk.counters["writes"]) / _units(record)
+
+
+def _pages_growth(record: Record) -> float:
+    """Pages that the secondary cache holds at the end, over those when measuring began."""
+    path = record.components[1].path
+    names = ("flash.pages_valid", "pages.held")
+    (name,) = (f"{path}.{name}" for name in names if f"{path}.{name}_before" in record.columns)
+    return float(record.columns[name][0]) / float(record.columns[f"{name}_before"][0])
+
+
+_IDLE_MW_PER_CHIP = 80.0
+"""Idle power of a DRAM chip, as in server.toml."""
+_CHIP = 128 * 2**20
+"""Bytes of a DRAM chip."""
+_TABLES = ("hash", "page_status", "block_status", "global_status")
+
+
+def _tables_mw(record: Record) -> float:
+    """Idle power of the DRAM that holds the tables of the flash cache."""
+    path = _flash(record).path
+    tables = sum(float(record.columns[f"{path}.tables.{name}_bytes"][0]) for name in _TABLES)
+    return tables / _CHIP * _IDLE_MW_PER_CHIP
+
+
 def _memory_watts(kind: str) -> Callable[[Record], float]:
     """Mean power of the memories that read and decode, idle, or write, fill, clean and erase."""
 
@@ -175,6 +213,10 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "disk_w": lambda record: _watts(record, disk=True),
     "memory_w": lambda record: _watts(record, disk=False),
     "total_w": lambda record: _watts(record, disk=True) + _watts(record, disk=False),
+    "joules_per_unit": _joules_per_unit,
+    "disk_accesses_per_unit": _disk_accesses_per_unit,
+    "tables_mw": _tables_mw,
+    "pages_growth": _pages_growth,
     "memory_read_w": _memory_watts("read"),
     "memory_write_w": _memory_watts("write"),
     "memory_idle_w": _memory_watts("idle"),
