@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 ///
 /// It sees the oldest accesses, as many as its queue has places. The command that is allowed first is given; of several at
 /// the same clock a refresh that is due goes first, then the read or write of the oldest access whose rows are open, then the
-/// command that opens or closes a row for the oldest access. A row is not closed while an access that is seen wants it.
+/// command that opens or closes a row for the oldest access. A row is not closed while an access that is seen wants it and
+/// has all its rows open, nor while an older one wants it: two that had a row of the other's open would wait for each other.
 /// The bursts of one access follow each other, and it leaves its place with the last of them.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
@@ -198,21 +199,31 @@ impl Scheduler {
         }
         for number in 0..seen {
             self.offer_access(number as u32, from, &mut offer);
+            // What it has open of its rows is not closed for a later access.
+            self.mark_wanted_by(number);
         }
         best.map(|(clock, _, choice)| Next { clock, choice })
     }
 
-    /// Notes which banks have a row open that is wanted.
+    /// Notes which banks have a row open that an access wants which has all its rows open.
     fn mark_wanted(&mut self, seen: usize, from: u64) {
         self.wanted.fill(0);
         for number in 0..seen {
             self.waiting[number].seen.get_or_insert(from);
             let access = self.waiting[number].access;
-            for place in self.places_of(access) {
-                if self.channel.open_row(place) == Some(place.row) {
-                    let bank = self.channel.bank_number(place);
-                    self.wanted[bank / 64] |= 1 << (bank % 64);
-                }
+            let is_open = |place: Place| self.channel.open_row(place) == Some(place.row);
+            if self.places_of(access).all(is_open) {
+                self.mark_wanted_by(number);
+            }
+        }
+    }
+
+    /// Notes which banks have a row open that the access at `number` wants.
+    fn mark_wanted_by(&mut self, number: usize) {
+        for place in self.places_of(self.waiting[number].access) {
+            if self.channel.open_row(place) == Some(place.row) {
+                let bank = self.channel.bank_number(place);
+                self.wanted[bank / 64] |= 1 << (bank % 64);
             }
         }
     }

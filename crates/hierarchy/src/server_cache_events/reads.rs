@@ -106,10 +106,26 @@ impl ServerCache {
         let number = self.operations.add(step, found.level, now, at(found.place, &part, self.shift));
         self.operations[number].owner = visit;
         self.add_part(visit);
-        self.wait_for_bytes(number, found.level, block, &part);
+        if !(moves_up && self.wait_for_parts(number, found.level, block)) {
+            self.wait_for_bytes(number, found.level, block, &part);
+        }
         self.operations.touches(number, found.level, block);
         self.carry_out(now, block, &Origin::Operation(number), None);
         self.operations.launch(number);
+    }
+
+    /// A block that moves up takes with it what is being written to parts of it: its read waits for that. Whether there is
+    /// anything.
+    fn wait_for_parts(&mut self, number: u32, level: usize, block: u64) -> bool {
+        let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
+        let newest = writes.iter().max_by_key(|&&write| self.operations[write].order);
+        let Some(&newest) = newest else { return false };
+        let of = &self.operations[newest];
+        if of.step == Step::ComeIn || self.is_whole(&of.request) {
+            return false;
+        }
+        self.operations.depend_all(number, &writes);
+        true
     }
 
     /// A block that is still being written into its level as a whole is in memory, or comes into it: a read of it takes

@@ -4,8 +4,8 @@
 //! A queue of `queue` accesses, the oldest that wait; the next one is seen when one of them has asked for its last burst.
 //! Each clock one command is given, the first of these that the constraints allow: the read or write of the oldest access
 //! whose row is open (a row hit); else, from the oldest access to the newest, the command that opens its row, or the one
-//! that closes another row in its bank. A row is not closed while an access that is seen wants it. Reads and writes are
-//! served alike.
+//! that closes another row in its bank. A row is not closed while an access wants it that is seen and has all its rows
+//! open, nor while an older one does. Reads and writes are served alike.
 //!
 //! # Leaves out
 //! A limit of starvation: an access waits as long as hits of its bank keep coming. Writes that are gathered. An access that
