@@ -29,7 +29,7 @@ _COMMANDS = {
     "trace": "trace:app",
     "catalog": "catalog:app",
     "describe": "describe:describe",
-    "new": "describe:new",
+    "new": "new:new",
     "schema": "describe:schema",
     "import": "imports:app",
     "compare": "mqsim:comparisons",

@@ -18,6 +18,10 @@ _HEADINGS: Mapping[str, Sequence[str]] = {
     "State": ("--from", "--save-state"),
     "Connections": ("--listen", "--tls", "--control", "--metrics"),
     "Under a program": ("--check", "--times", "--within", "--ready", "--ready-timeout"),
+    "From a data sheet": (
+        *("--capacity", "--read-iops", "--write-iops", "--sequential-read", "--sequential-write"),
+        *("--read-latency", "--write-latency", "--endurance", "--unit", "--cells"),
+    ),
     "Reading the trace": ("--format", "--time-unit", "--strict", "--action", "--page", "--limit"),
     "Where it runs": (
         *("--split", "--engine", "--address", "--workers"),

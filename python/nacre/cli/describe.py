@@ -1,11 +1,10 @@
-"""`nacre describe`, `nacre new` and `nacre schema`."""
+"""`nacre describe` and `nacre schema`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,14 +12,10 @@ import typer
 from nacre import _core
 from nacre.base.table import Table
 from nacre.cli import completing
-from nacre.cli.arguments import Json, output_option
+from nacre.cli.arguments import Json
 from nacre.cli.failure import guarded
-from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
-from nacre.errors import invalid
-from nacre.files.atomic import write_file
-from nacre.scenario import examples
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table
 from nacre.scenario import models as made_of
-from nacre.scenario.examples import EXAMPLES
 from nacre.scenario.models import Model
 
 
@@ -47,7 +42,7 @@ def describe(
     """Show what a model simulates and leaves out, its settings and its sources."""
     family = made_of.family(name)
     if name is None or family:
-        _list(family, as_json=as_json)
+        list_models(family, as_json=as_json)
         return
     found = made_of.describe(name)
     if as_json:
@@ -63,38 +58,6 @@ def describe(
 
 
 @guarded
-def new(
-    kind: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[KIND]",
-            help="Of the stack, as ssd or tiers; a device of the catalogue, as tlc_nvme; or an "
-            "example, as first_look.ipynb. Default: a list of kinds and examples.",
-            autocompletion=completing.stacks,
-        ),
-    ] = None,
-    output: Annotated[Path | None, output_option("The file to write.")] = None,
-) -> None:
-    """Write a commented scenario, or an example, to begin with."""
-    if kind is None:
-        if output is not None:
-            hint = f'name one, as "nacre new ssd -o {output}"; nacre new lists them'
-            raise invalid("missing-setting", "KIND", "it is not given", hint=hint)
-        rows = [["example", *row] for row in EXAMPLES.items()]
-        _list(made_of.family("device"), as_json=False, more=rows)
-        return
-    text = examples.text(kind) if kind in EXAMPLES else made_of.new(kind)
-    if output is None:
-        write_text(text)
-        return
-    if output.exists():
-        raise invalid("file-exists", str(output), "it is there already", hint="give another name")
-    write_file(output, text.encode())
-    runs = examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"
-    write_line(f"{output}: run it with: {runs}")
-
-
-@guarded
 def schema(
     of: Annotated[
         Document, typer.Argument(metavar="[WHAT]", help="scenario or record.")
@@ -104,7 +67,8 @@ def schema(
     write_json(json.loads(_core.schema_of(of is Document.RECORD)))
 
 
-def _list(models: Sequence[Model], *, as_json: bool, more: Sequence[list[str]] = ()) -> None:
+def list_models(models: Sequence[Model], *, as_json: bool, more: Sequence[list[str]] = ()) -> None:
+    """Writes a table of models, and of what else there is."""
     if as_json:
         write_json([model.to_dict() for model in models])
         return

@@ -1,0 +1,391 @@
+"""A flash drive from its data sheet: settings, each with the figure that it comes from.
+
+A sheet says how fast a drive is, not what it is made of. Dies and channels are assumed as they are
+usual for such cells; what a sheet's figure depends on most is solved for that figure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from nacre.base.quantity import parse
+from nacre.errors import Problem, config_error
+
+KIB, GIB = 1024, 1024**3
+PAGE = 16 * KIB
+_BUSES = {1.2e9: "1,200 MT/s of ONFI 4.1 and Toggle 4.0", 2.4e9: "2,400 MT/s of ONFI 5.0"}
+"""By bytes a second of a channel: what has it."""
+_CHANNELS = 16
+"""At most, of 1,200 MT/s: faster drives have faster channels."""
+_KEPT = 3.5
+"""Superblocks that are erased or open, of the four that cleaning begins at."""
+PROCESSORS = 4
+READ_SIZE = 4 * KIB
+"""Bytes of a random read, in every sheet."""
+
+Cells = Literal["mlc", "tlc", "qlc"]
+
+
+FIGURES = {
+    "capacity": "bytes",
+    "read-iops": "per_s",
+    "write-iops": "per_s",
+    "sequential-read": "bytes_per_s",
+    "sequential-write": "bytes_per_s",
+    "read-latency": "s",
+    "write-latency": "s",
+    "endurance": "bytes",
+    "unit": "bytes",
+}
+"""What a sheet may say, and what that is counted in."""
+REQUIRED = ("capacity", "read-iops", "write-iops", "sequential-read", "sequential-write")
+_EXAMPLES = {"bytes": "3.84 TB", "per_s": "200000 /s", "bytes_per_s": "6.9 GB/s", "s": "80 us"}
+
+
+def figure(text: str, base: str) -> float:
+    """The number of a figure, as `"3.84 TB"`; raises `ValueError` that says what is wrong.
+
+    Requests a second may come without their unit.
+    """
+    if base == "per_s" and text.replace(",", "").replace("_", "").isdigit():
+        text = f"{text.replace(',', '').replace('_', '')} /s"
+    quantity = parse(text)
+    if quantity.base != base or quantity.value <= 0:
+        raise ValueError(f"it is not a positive number with a unit, as {_EXAMPLES[base]!r}")
+    return float(quantity.value)
+
+
+@dataclass(frozen=True)
+class _Die:
+    """What is usual for a die with such cells; times in seconds."""
+
+    size: int
+    planes: int
+    pages: int
+    read: float
+    program: float
+    fastest: float
+    slowest: float
+    erase: float
+
+
+_DIES: dict[Cells, _Die] = {
+    "mlc": _Die(16 * GIB, 2, 512, 50e-6, 900e-6, 250e-6, 1.8e-3, 5e-3),
+    "tlc": _Die(64 * GIB, 4, 1152, 60e-6, 900e-6, 350e-6, 1.8e-3, 10e-3),
+    "qlc": _Die(128 * GIB, 4, 1536, 110e-6, 2.2e-3, 1.2e-3, 4.5e-3, 15e-3),
+}
+
+
+@dataclass(frozen=True)
+class DataSheet:
+    """The figures of a sheet: bytes, seconds, and so much a second."""
+
+    capacity: float
+    read_iops: float
+    """Random reads of 4 KiB, as many outstanding as it takes."""
+    write_iops: float
+    """Random writes of `unit` in the steady state."""
+    sequential_read: float
+    sequential_write: float
+    read_latency: float | None = None
+    """A random read alone."""
+    write_latency: float | None = None
+    """A random write alone."""
+    endurance: float | None = None
+    """Bytes that may be written at random."""
+    cells: Cells = "tlc"
+    unit: float = 4 * KIB
+    """What the mapping knows as a whole: the indirection unit."""
+
+
+@dataclass(frozen=True)
+class _Value:
+    text: str
+    source: str
+    confidence: Literal["assumed", "fitted"]
+    note: str = ""
+
+    def toml(self) -> str:
+        note = f', note = "{self.note}"' if self.note else ""
+        told = f'source = "{self.source}", confidence = "{self.confidence}"'
+        return f"{{ value = {self.text}, {told}{note} }}"
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A drive that is as fast as its sheet says."""
+
+    sheet: DataSheet
+    dies: int
+    channels: int
+    bus: float
+    """Bytes a second of a channel."""
+    blocks: int
+    spare: float
+    """Flash beyond what the host sees, as a share of that."""
+    amplification: float
+    program: float
+    programs_at_once: int | None
+    read: float
+    firmware: float
+    driver: float
+    independent: bool
+
+    @property
+    def row(self) -> int:
+        """Bytes of a page of every plane of every die."""
+        return self.dies * _DIES[self.sheet.cells].planes * PAGE
+
+    def whole(self) -> dict[str, str]:
+        """Settings of the whole drive, beside those that a smaller one has in common with it."""
+        die = _DIES[self.sheet.cells]
+        return {
+            "stack.pages": str(die.pages),
+            "stack.blocks": str(self.blocks),
+            "stack.erase": _time(die.erase),
+            "stack.over_provisioning": _percent(self.spare),
+        }
+
+    def small(self) -> dict[str, str]:
+        """The same of as many dies with few pages to a block: soon in its steady state.
+
+        Blocks are erased in as much less time, so that erases keep their share of it, and there is
+        more spare flash, since more of few blocks are erased or open.
+        """
+        die, pages = _DIES[self.sheet.cells], 4
+        blocks = max(320, 2 * GIB // (pages * self.row))
+        kept = _KEPT / blocks - _KEPT / self.blocks
+        spare = (1 + self.spare) / (1 - kept * (1 + self.spare)) - 1
+        return {
+            "stack.pages": str(pages),
+            "stack.blocks": str(blocks),
+            "stack.erase": _time(die.erase * pages / die.pages),
+            "stack.over_provisioning": _percent(spare),
+        }
+
+    def footprint(self) -> int:
+        """MiB that the host sees of the small one."""
+        small = self.small()
+        spare = float(small["stack.over_provisioning"].rstrip(" %")) / 100
+        flash = int(small["stack.blocks"]) * int(small["stack.pages"]) * self.row
+        return int(flash / (1 + spare) / 2**20) - 1
+
+    def scenario(self) -> str:
+        """The text of a scenario: the dies of the drive, with small blocks."""
+        return _SCENARIO.format(
+            figures=_figures(self.sheet),
+            whole=" \\\n#     ".join(
+                f"--set '{path}={text}'" for path, text in self.whole().items()
+            ),
+            capacity=f"{self.sheet.capacity / 1e12:.6g} TB",
+            footprint=self.footprint(),
+            stack="\n".join(f"{name} = {value.toml()}" for name, value in self._values()),
+        )
+
+    def _values(self) -> Iterator[tuple[str, _Value]]:
+        sheet, die = self.sheet, _DIES[self.sheet.cells]
+        usual = f"usual for {sheet.cells.upper()} cells"
+
+        def fitted(text: str, figure: str, note: str = "") -> _Value:
+            return _Value(text, f"data sheet, {figure}", "fitted", note)
+
+        def assumed(text: str, source: str = usual, note: str = "") -> _Value:
+            return _Value(text, source, "assumed", note)
+
+        yield "channels", assumed(str(self.channels), "enough for the sheet's rates")
+        ways = self.dies // self.channels
+        size = die.size // GIB
+        small = {path.removeprefix("stack."): text for path, text in self.small().items()}
+        fewer = f"{die.pages} in the drive"
+        yield "ways", assumed(str(ways), f"{self.dies} dies of {size} GiB hold the capacity")
+        yield "planes", assumed(str(die.planes))
+        yield "pages", assumed(small["pages"], "fewer than in the drive, to be soon steady", fewer)
+        yield "page", assumed(f'"{PAGE // KIB} KiB"')
+        fewer = f"{self.blocks} in the drive, as its capacity and spare flash are"
+        yield (
+            "blocks",
+            assumed(small["blocks"], "fewer than in the drive, to be soon steady", fewer),
+        )
+        if sheet.unit != READ_SIZE:
+            yield "transfer", assumed('"4 KiB"', "a codeword")
+            yield "unit", fitted(f'"{sheet.unit / KIB:g} KiB"', "indirection unit")
+        note = "beside driver, firmware, channel and link"
+        read = f'["{_time(self.read)}"]'
+        known = sheet.read_latency is not None
+        yield "read", fitted(read, "latency of a random read", note) if known else assumed(read)
+        program = f'["{_time(self.program)}"]'
+        if self.programs_at_once is None:
+            yield "program", fitted(program, "writes in sequence", "all dies program")
+        else:
+            yield "program", assumed(program)
+            note = "all dies would be faster: something else limits writes, perhaps power"
+            yield (
+                "programs_at_once",
+                fitted(str(self.programs_at_once), "writes in sequence", note),
+            )
+        share = f"{_time(die.erase)} in the drive, for as many more pages"
+        yield "erase", assumed(f'"{small["erase"]}"', usual, share)
+        if sheet.endurance is not None:
+            flash = self.row * die.pages * self.blocks
+            cycles = max(1, round(sheet.endurance * self.amplification / flash))
+            note = f"each byte is programmed {self.amplification:.3g} times"
+            yield "endurance", fitted(str(cycles), "bytes that may be written", note)
+        note = (
+            f"write amplification {self.amplification:.3g}, from writes at random and in sequence"
+        )
+        spare = f'"{small["over_provisioning"]}"'
+        yield "over_provisioning", fitted(spare, "writes at random", note)
+        yield "bus", assumed(f'"{self.bus / 1e9:g} GB/s"', _BUSES[self.bus])
+        if self.independent:
+            note = "without it dies are too few for the sheet's random reads"
+            yield "independent_plane_reads", fitted("true", "random reads", note)
+        yield "buffer", assumed('"64 MiB"', "none published")
+        yield "suspend", assumed('"30 us"', "tens of microseconds, wu-he-2012")
+        yield "resume", assumed('"10 us"', "none published")
+        yield "link", fitted(f'"{sheet.sequential_read / 1e6:.6g} MB/s"', "reads in sequence")
+        yield "processors", assumed(str(PROCESSORS), "none published")
+        yield "firmware", fitted(f'"{_time(self.firmware)}"', "random reads a second")
+        known = sheet.write_latency is not None
+        driver = f'"{_time(self.driver)}"'
+        yield (
+            "driver",
+            fitted(driver, "latency of a random write", "beside firmware and link")
+            if known
+            else assumed(driver, "none published"),
+        )
+        cpus = max(16, math.ceil(1.5 * sheet.read_iops * self.driver))
+        yield "cpus", assumed(str(cpus), "enough that the host is not what limits")
+
+
+def drive(sheet: DataSheet) -> Drive:
+    """The drive of a sheet; raises `ConfigError` with all figures that contradict each other."""
+    die = _DIES[sheet.cells]
+    problems: list[Problem] = []
+    dies = 2 ** max(3, math.ceil(math.log2(sheet.capacity * 1.02 / die.size)))
+    # Copies cross twice.
+    needed = 1.2 * max(sheet.sequential_read, sheet.read_iops * READ_SIZE)
+    needed = max(needed, 3.3 * sheet.sequential_write)
+    bus = next((bus for bus in _BUSES if _CHANNELS * bus >= needed), max(_BUSES))
+    channels = min(dies, max(4, 2 ** math.ceil(math.log2(needed / bus))))
+    row = dies * die.planes * PAGE
+    program, limit = row / sheet.sequential_write, None
+    if program < die.fastest:
+        most = row / die.fastest / 1e6
+        problems.append(
+            _contradiction(
+                "sequential-write",
+                f"{dies} dies of {sheet.cells.upper()} cells write {most:.4g} MB/s at most",
+                "give the rate behind the SLC cache, or other --cells",
+            )
+        )
+    elif program > die.slowest:
+        program = die.program
+        limit = max(1, round(sheet.sequential_write * program / (die.planes * PAGE)))
+    costs = sheet.sequential_write / (sheet.write_iops * sheet.unit)
+    # Copies are read, too, and leave their dies, which program nothing meanwhile; where few program
+    # at once, that costs nothing.
+    reads = 0.0 if limit else (die.read + die.planes * PAGE / bus) / program
+    amplification = (costs + reads) / (1 + reads)
+    if not 1.05 < amplification < 30:
+        problems.append(
+            _contradiction(
+                "write-iops",
+                f"a write in sequence is {costs:.3g} times as fast as one at random, and cleaning "
+                "explains 1.05 to 30 times",
+                "give random writes in the steady state, and --unit if they are not of 4 KiB",
+            )
+        )
+        raise config_error(problems)
+    # Uniform writes, superblocks of many pages: u = exp(-a (1 - u)), A = 1 / (1 - u), solved for a
+    # (desnoyers-2012).
+    spare = -amplification * math.log1p(-1 / amplification) - 1
+    blocks = math.ceil(sheet.capacity * (1 + spare) / (row * die.pages) + _KEPT)
+    firmware = PROCESSORS / sheet.read_iops
+    over_link = READ_SIZE / sheet.sequential_read
+    driver = 5e-6
+    if sheet.write_latency is not None:
+        driver = sheet.write_latency - firmware - over_link
+    read = die.read
+    if sheet.read_latency is not None:
+        read = sheet.read_latency - driver - firmware - 0.3e-6 - READ_SIZE / bus - over_link
+    for option, time in (("write-latency", driver), ("read-latency", read)):
+        if time <= 1e-6:
+            told = "it is less than what firmware, link and driver take alone"
+            problems.append(_contradiction(option, told, "leave it out, or give more"))
+    if problems:
+        raise config_error(problems)
+    return Drive(
+        sheet=sheet,
+        dies=dies,
+        channels=channels,
+        bus=bus,
+        blocks=blocks,
+        spare=blocks * die.pages * row / sheet.capacity - 1,
+        amplification=amplification,
+        program=program,
+        programs_at_once=limit,
+        read=read,
+        firmware=firmware,
+        driver=driver,
+        independent=dies / read < 2 * sheet.read_iops,
+    )
+
+
+def _contradiction(option: str, problem: str, hint: str) -> Problem:
+    return Problem(code="conflicting-settings", path=f"--{option}", problem=problem, hint=hint)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:.4g} us" if seconds < 1e-3 else f"{seconds * 1e3:.4g} ms"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.8g} %"
+
+
+def _figures(sheet: DataSheet) -> str:
+    latency = "".join(
+        f", {name} {_time(value)}"
+        for name, value in (("read", sheet.read_latency), ("write", sheet.write_latency))
+        if value is not None
+    )
+    return (
+        f"# {sheet.capacity / 1e12:.6g} TB; reads: {sheet.read_iops:,.0f} /s at random, "
+        f"{sheet.sequential_read / 1e6:,.6g} MB/s in sequence;\n"
+        f"# writes: {sheet.write_iops:,.0f} /s of {sheet.unit / KIB:g} KiB at random, "
+        f"{sheet.sequential_write / 1e6:,.6g} MB/s in sequence{latency}."
+    )
+
+
+_SCENARIO = """\
+# A flash drive from its data sheet:
+{figures}
+# What the sheet does not say is assumed, as each value says: put in what you know.
+#
+# It has the dies of the drive, but fewer pages to a block and fewer blocks, so that it is soon in
+# its steady state; rates and latencies are those of the drive, its life and capacity are not.
+# The whole drive takes some 3 bytes of memory for 1 KiB:
+#   nacre run FILE {whole}
+schema = 1
+name = "drive"
+summary = "The dies of a flash drive of {capacity}, from its data sheet: 70 % reads of 4 KiB"
+
+[workload]
+kind = "uniform"
+requests = 1_000_000
+footprint = "{footprint} MiB"
+request = "4 KiB"
+read_share = "70 %"
+arrival = {{ kind = "closed", queue_depth = 32 }}
+
+[stack]
+kind = "ssd"
+{stack}
+
+[run]
+fill = "footprint"
+until_steady = {{ tolerance = "5 %" }}
+"""
