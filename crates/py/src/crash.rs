@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 /// Loses the power of a stack so often; returns what was found as JSON text.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, points, seed, faults, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn crash(
     py: Python<'_>,
     source: Source,
