@@ -1,7 +1,9 @@
 //! Energies and powers of a device are given together: what is not given would count as nothing.
 
+use crate::host::Host;
 use crate::workbench::ROOMS;
-use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Request, Streams, Time};
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Streams, Time};
 use nacre_testkit::Workbench;
 
 const BACKING: &str =
@@ -29,7 +31,7 @@ fn a_part_of_the_energies_is_a_mistake() {
     ] {
         let backing = if device == measured || !device.contains("cache") { "" } else { BACKING };
         let settings = format!("{device}{given}\n{below}{backing}");
-        let problems = Workbench::new(ROOMS, 1).build(&settings).err().expect(given).to_string();
+        let problems = Workbench::new(ROOMS, 1).build_events(&settings).err().expect(given).to_string();
         let expected = format!("energy is not known without {missing}, given");
         assert!(problems.contains(&expected), "{given} of {device}: {problems}");
         assert!(problems.contains(&format!("give {missing} too")), "{problems}");
@@ -40,29 +42,29 @@ fn a_part_of_the_energies_is_a_mistake() {
 /// request that came 10 ms later and met a loss of power so long after its begin, if any.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
-    let mut device = Workbench::new(ROOMS, 1)
+    let built = Workbench::new(ROOMS, 1)
         .with_bytes()
-        .build(&format!("{cache}[device.ecc]\n{code}{BACKING}"))
+        .build_events(&format!("{cache}[device.ecc]\n{code}{BACKING}"))
         .unwrap_or_else(|problems| panic!("{cache}{problems}"));
-    let energy = |device: &dyn Device| {
-        let resources = device.report(Time::from_s(1)).resources;
+    let mut host = Host::new(built);
+    let energy = |host: &Host| {
+        let resources = host.report().resources;
         let decoder = resources.into_iter().find(|resource| resource.name == "decoder").expect("a decoder");
         decoder.ledger.energy(Activity::Correct).0
     };
-    let mut bytes = [7; 2048];
-    let mut ask = |device: &mut dyn Device, arrival: Time, op: Op| {
-        let data = if op == Op::Read { Data::Read(&mut bytes) } else { Data::Write(&bytes) };
-        let request = Request { arrival, address: 0, bytes: 2048, volume: 0, op };
-        device.submit(arrival, &request, data, &mut Breakdown::new()).done
+    let request = |op: Op| Request { arrival: Time::ZERO, address: 0, bytes: 2048, volume: 0, op };
+    let data = |op: Op| if op == Op::Read { Payload::NONE } else { vec![7; 2048].into() };
+    host.ask(Time::ZERO, request(Op::Write), data(Op::Write));
+    let (before, begin) = (energy(&host), Time::from_ms(10));
+    let Some(failure) = failure else {
+        let done = host.ask(begin, request(op), data(op)).0;
+        return (before, energy(&host) - before, done - begin);
     };
-    ask(&mut *device, Time::ZERO, Op::Write);
-    let (before, begin) = (energy(&*device), Time::from_ms(10));
-    device.advance(begin);
-    let done = ask(&mut *device, begin, op);
-    if let Some(failure) = failure {
-        device.power_fail(begin + failure, &mut Streams::new(1).stream("loss"));
-    }
-    (before, energy(&*device) - before, done - begin)
+    host.run(begin);
+    host.device.submit(begin, RequestId(0), &request(op), data(op));
+    host.device.run(begin + failure, &mut Completions::new());
+    host.device.power_fail(begin + failure, &mut Streams::new(1).stream("loss"));
+    (before, energy(&host) - before, failure)
 }
 
 /// A decoding or encoding that a loss of power interrupts has taken the energy of the part that was done.

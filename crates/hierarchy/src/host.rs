@@ -34,11 +34,16 @@ impl Host {
 
     /// Submits a request at `now`; its number.
     pub(crate) fn submit(&mut self, now: Time, request: Request) -> usize {
+        self.submit_with(now, request, Payload::NONE)
+    }
+
+    /// The same with the bytes of a write.
+    pub(crate) fn submit_with(&mut self, now: Time, request: Request, data: Payload) -> usize {
         self.run(now);
         let number = self.submitted.len();
         self.submitted.push(now);
         self.done.push(None);
-        self.device.submit(now, RequestId(number as u32), &request, Payload::NONE);
+        self.device.submit(now, RequestId(number as u32), &request, data);
         number
     }
 
@@ -80,7 +85,9 @@ impl Host {
     /// Runs the device until nothing is pending.
     pub(crate) fn rest(&mut self) {
         while self.device.next_event() < Time::MAX {
-            self.step(self.device.next_event() + Time::from_ps(1));
+            let at = self.device.next_event();
+            self.step(at + Time::from_ps(1));
+            self.now = self.now.max(at);
         }
     }
 

@@ -44,6 +44,7 @@ pub static EVENTS: &[nacre_device::EventRoom] = &[
     network::EVENTS,
     server_cache_events::EVENTS,
     dram_disk_cache::EVENTS,
+    flash_disk_cache::EVENTS,
     pcm_disk_cache::EVENTS,
     tiers::EVENTS,
 ];

@@ -1,7 +1,9 @@
 //! What holds of the pages of every disk cache: none comes in or leaves that its report does not count.
 
+use crate::host::Host;
 use crate::workbench::ROOMS;
-use nacre_kernel::{Breakdown, ComponentReport, Data, Op, Random, Request, Streams, Time};
+use nacre_kernel::event::Payload;
+use nacre_kernel::{ComponentReport, Op, Random, Request, Streams, Time};
 use nacre_testkit::Workbench;
 use std::collections::BTreeMap;
 
@@ -11,6 +13,9 @@ const PAGE: u64 = 2048;
 const CAME: [&str; 2] = ["fills", "write_allocations"];
 const LEFT: [&str; 5] =
     ["pages_evicted", "pages_given_up", "pages_trimmed", "pages_superseded", "pages_power_failed"];
+
+/// How pages are read.
+const READ: [&str; 4] = ["read_hits", "read_misses", "read_merged", "read_lost"];
 
 fn count(report: &ComponentReport, name: &str) -> u64 {
     report.counters.iter().find(|(known, _)| *known == name).map_or(0, |&(_, count)| count)
@@ -38,7 +43,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         "pages of {kind}: {:?}",
         report.counters
     );
-    let read = sum(&["read_hits", "read_misses", "read_merged", "read_lost"]);
+    let read = sum(&READ);
     // Those of caches below are what the ones above fetch.
     if let Some(asked) = asked.take() {
         assert_eq!(read, asked, "pages read of {kind}: {:?}", report.counters);
@@ -131,35 +136,38 @@ fn request(random: &mut Random, now: Time) -> Request {
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
-    let mut device = bench.build(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"));
+    let built = bench.build_events(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"));
+    let mut host = Host::new(built);
     let (mut now, mut asked) = (Time::ZERO, 0);
-    let mut bytes = vec![0; 4 * PAGE as usize];
     for number in 1..=2_400 {
         let request = request(random, now);
-        let of_request = &mut bytes[..request.bytes as usize];
-        let data = match request.op {
-            Op::Read if carries_bytes => Data::Read(of_request),
-            Op::Write if carries_bytes => Data::Write(of_request),
-            _ => Data::None,
-        };
+        let is_write = request.op == Op::Write && carries_bytes;
+        let data = if is_write { vec![7; request.bytes as usize].into() } else { Payload::NONE };
         if request.op == Op::Read {
             asked += request.blocks(PAGE).1;
         }
-        let done = device.submit(now, &request, data, &mut Breakdown::new()).done;
-        // Sometimes the next one comes while this one is under way.
-        now = if random.chance(0.3) { now + Time::from_us(20) } else { done };
-        if number % 200 == 0 {
-            device.check_invariants();
-            check(&device.report(now), &mut Some(asked), seen);
+        let submitted = host.submit_with(now, request, data);
+        // Sometimes the next one comes while this one is in progress.
+        now = if random.chance(0.3) { now + Time::from_us(20) } else { host.wait(submitted).at };
+        if number % 200 == 0 && number != 1_600 {
+            host.rest();
+            now = now.max(host.now);
+            host.check();
+            check(&host.device.report(now), &mut Some(asked), seen);
         }
         match number {
             800 => {
-                device.restart_ledger();
+                host.device.restart_ledger(now);
                 asked = 0;
             }
             1_600 => {
-                device.power_fail(now, random);
-                now = device.recover(now).done;
+                host.run(now);
+                host.device.power_fail(now, random);
+                now = host.device.recover(now).done;
+                host.check();
+                // Reads that were in progress are not among them.
+                let report = host.device.report(now);
+                asked = READ.iter().map(|name| count(&report, name)).sum();
             }
             _ => {}
         }

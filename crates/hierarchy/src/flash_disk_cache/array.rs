@@ -4,12 +4,11 @@ use super::config::Cells;
 use super::{FLASH_PAGE, bytes, stored_bytes};
 use crate::coding::{self, Coder};
 use nacre_controller::ecc::{Ecc, Verdict, Work};
-use nacre_kernel::state::State;
-use nacre_kernel::{
-    Activity, Breakdown, ComponentId, Energy, Ledger, Operations, Power, Resource, Time, Timeline, UnderWay,
-};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Energy, Ledger, Power, Resource, Time};
 use nacre_media::dual_mode_flash::{DualModeFlash, Mode};
 use nacre_media::store::Store;
+use std::collections::VecDeque;
 
 /// Flash, its dies, and the encoder and decoders.
 #[derive(State)]
@@ -22,13 +21,34 @@ pub(super) struct Array<S> {
     pub(super) cells: Cells,
     #[state(skip = "from the configuration")]
     spans: Spans,
-    dies: Vec<Timeline>,
+    dies: Vec<Die>,
     coder: Coder,
     die_ledger: Ledger,
-    under_way: UnderWay,
     /// Where the bytes of a page are, with its spare bytes.
     #[state(skip = "nothing is read from it")]
     pub(super) buffer: Vec<u8>,
+}
+
+/// A die, which does one thing at a time, in the order in which it is asked to.
+#[derive(Clone, Debug, Default, Value)]
+struct Die {
+    serving: Option<Service>,
+    waiting: VecDeque<Job>,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Job {
+    number: u32,
+    time: Time,
+    activity: Activity,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Service {
+    job: Job,
+    end: Time,
+    /// Whether the ledger has its time.
+    is_charged: bool,
 }
 
 /// What is asked for again and again.
@@ -45,8 +65,6 @@ struct Spans {
 /// A page that was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sensed {
-    /// When its data is at hand.
-    pub(super) done: Time,
     pub(super) verdict: Verdict,
     /// Wrong bits.
     pub(super) wrong: u32,
@@ -80,55 +98,97 @@ impl<S: Store> Array<S> {
             flash,
             codes,
             spans,
-            dies: vec![Timeline::new(); cells.dies as usize],
+            dies: vec![Die::default(); cells.dies as usize],
             coder: Coder::new(decoders),
             die_ledger: Ledger::default(),
-            under_way: UnderWay::default(),
             buffer: vec![0; if S::CARRIES_BYTES { stored_bytes(&cells) as usize } else { 0 }],
             cells,
         }
     }
 
+    /// The die that `block` lies on.
     #[inline]
-    fn occupy(&mut self, block: u32, earliest: Time, time: Time, activity: Activity) -> Time {
-        let die = (block % self.cells.dies) as usize;
-        let start = self.dies[die].reserve(earliest, time);
-        self.die_ledger.charge(activity, time);
-        if S::CARRIES_BYTES {
-            self.under_way.add(activity, start, start + time, Operations::default());
-        }
-        self.die_ledger.charge_energy(activity, self.spans.draw.over(time));
-        start + time
+    pub(super) fn die_of(&self, block: u32) -> u32 {
+        block % self.cells.dies
     }
 
-    /// Reads `page` of `code`; its bytes are in the buffer, as they were decoded.
+    /// Operation `number` wants the die of `block` for so long. If that is free it begins: when it ends.
     #[inline]
-    pub(super) fn read(&mut self, page: u32, code: u8, now: Time, activity: Activity) -> Sensed {
-        let (mode, block) = (self.flash.mode(page), self.flash.block_of(page));
-        let wrong = self.flash.wrong_bits(page, now);
-        let code = code as usize;
-        let (mut verdict, mut senses, mut decode) = (Verdict::Clean, 0, self.spans.clean[code]);
-        if wrong > 0 {
-            let decoding = self.codes[code].decoding(wrong);
-            (verdict, senses, decode) = (decoding.verdict, decoding.senses, decoding.work);
+    pub(super) fn wait(
+        &mut self,
+        now: Time,
+        number: u32,
+        block: u32,
+        (time, activity): (Time, Activity),
+    ) -> Option<Time> {
+        let die = self.die_of(block);
+        let job = Job { number, time, activity };
+        if self.dies[die as usize].serving.is_some() {
+            self.dies[die as usize].waiting.push_back(job);
+            return None;
         }
-        if S::CARRIES_BYTES {
-            verdict = self.decode(page, code, verdict);
-        }
-        let sensed = self.occupy(block, now, self.cells.nand.read(mode) * u64::from(1 + senses), activity);
-        let done = self.coder.decode(sensed, decode, S::CARRIES_BYTES);
-        Sensed { done, verdict, wrong }
+        Some(self.begin(now, die, job))
     }
 
-    /// The verdict on `page` of `code`, whose data is still at hand: nothing is read and no time passes. Its bytes
-    /// are in the buffer.
+    #[inline]
+    fn begin(&mut self, now: Time, die: u32, job: Job) -> Time {
+        let end = now + job.time;
+        self.die_ledger.charge(job.activity, job.time);
+        self.die_ledger.charge_energy(job.activity, self.spans.draw.over(job.time));
+        self.dies[die as usize].serving = Some(Service { job, end, is_charged: true });
+        end
+    }
+
+    /// What `die` did ends at `now`: the operation, and when the next one ends.
+    #[inline]
+    pub(super) fn die_ends(&mut self, now: Time, die: u32) -> (u32, Option<Time>) {
+        let of = &mut self.dies[die as usize];
+        let ended = of.serving.take().expect("the die is busy").job.number;
+        let next = of.waiting.pop_front();
+        (ended, next.map(|job| self.begin(now, die, job)))
+    }
+
+    /// Time to read `page` of `code` with so many wrong bits from its cells.
+    #[inline]
+    pub(super) fn read_time(&self, page: u32, code: u8, wrong: u32) -> Time {
+        let senses = if wrong > 0 { self.codes[code as usize].decoding(wrong).senses } else { 0 };
+        self.cells.nand.read(self.flash.mode(page)) * u64::from(1 + senses)
+    }
+
+    /// What a page of `code` with so many wrong bits takes to decode.
+    #[inline]
+    pub(super) fn decoding(&self, code: u8, wrong: u32) -> Work {
+        match wrong {
+            0 => self.spans.clean[code as usize],
+            wrong => self.codes[code as usize].decoding(wrong).work,
+        }
+    }
+
+    /// A page was read from its cells: when it is decoded.
+    #[inline]
+    pub(super) fn decode_at(&mut self, now: Time, code: u8, wrong: u32) -> Time {
+        let work = self.decoding(code, wrong);
+        self.coder.decode(now, work, S::CARRIES_BYTES)
+    }
+
+    /// When a page is encoded.
+    #[inline]
+    pub(super) fn encode_at(&mut self, now: Time, code: u8) -> Time {
+        self.coder.encode(now, self.spans.encode[code as usize], S::CARRIES_BYTES)
+    }
+
+    /// What reading `page` of `code` brings: no time passes. Its bytes are in the buffer, as they are decoded.
+    #[inline]
     pub(super) fn look_at(&mut self, page: u32, code: u8, now: Time) -> Sensed {
         let wrong = self.flash.wrong_bits(page, now);
-        let mut verdict = self.codes[code as usize].decoding(wrong).verdict;
+        let mut verdict = Verdict::Clean;
+        if wrong > 0 {
+            verdict = self.codes[code as usize].decoding(wrong).verdict;
+        }
         if S::CARRIES_BYTES {
             verdict = self.decode(page, code as usize, verdict);
         }
-        Sensed { done: now, verdict, wrong }
+        Sensed { verdict, wrong }
     }
 
     /// Brings the bytes of `page` into the buffer, as they are decoded; zeroes, where it was programmed while no bytes
@@ -157,58 +217,15 @@ impl<S: Store> Array<S> {
         stored[..data] == self.buffer[..data]
     }
 
-    /// How the time of a read that began at `now` was spent.
-    #[inline]
-    pub(super) fn explain(
-        &self,
-        id: ComponentId,
-        page: u32,
-        code: u8,
-        (now, sensed): (Time, Sensed),
-        breakdown: &mut Breakdown,
-    ) {
-        let decoding = match sensed.wrong {
-            0 => (self.spans.clean[code as usize].time, 0),
-            wrong => {
-                let decoding = self.codes[code as usize].decoding(wrong);
-                (decoding.work.time, decoding.senses)
-            }
-        };
-        let read = self.cells.nand.read(self.flash.mode(page)) * u64::from(1 + decoding.1);
-        let queue = sensed.done - now - read - decoding.0;
-        breakdown
-            .add_all(id, [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, decoding.0)]);
-    }
-
-    /// Programs the next page of `block`, which holds what the buffer holds; the page, and when it is done.
-    pub(super) fn program(
-        &mut self,
-        block: u32,
-        (mode, code): (Mode, u8),
-        now: Time,
-        activity: Activity,
-    ) -> (u32, Time) {
+    /// The next page of `block` holds what the buffer holds: the page, and what programming it takes.
+    pub(super) fn program(&mut self, block: u32, (mode, code): (Mode, u8), now: Time) -> (u32, Time) {
         let code = code as usize;
-        let begin = self.coder.encode(now, self.spans.encode[code], S::CARRIES_BYTES);
-        let page = self.flash.program(block, mode, self.spans.bits[code], begin);
+        let page = self.flash.program(block, mode, self.spans.bits[code], now);
         if S::CARRIES_BYTES {
             bytes::encode(&*self.codes[code], &mut self.buffer);
             self.flash.fill(page, &self.buffer);
         }
-        let time = self.cells.nand.program(mode);
-        let done = self.occupy(block, begin, time, activity);
-        (page, done)
-    }
-
-    /// Takes the time of programming a page of the journal.
-    pub(super) fn program_journal(&mut self, block: u32, now: Time) -> Time {
-        self.occupy(block, now, self.cells.nand.program(Mode::Slc), Activity::Clean)
-    }
-
-    /// Erases `block`, whose slots are mostly in `mode`, from `now` on; when that is done.
-    pub(super) fn erase(&mut self, block: u32, mode: Mode, now: Time) -> Time {
-        self.flash.erase(block);
-        self.occupy(block, now, self.cells.nand.erase(mode), Activity::Erase)
+        (page, self.cells.nand.program(mode))
     }
 
     /// Time to decode a page of code number `code`.
@@ -216,40 +233,33 @@ impl<S: Store> Array<S> {
         self.codes[code as usize].decoding(1).work.time
     }
 
-    /// Takes the dies for reading `pages` pages, all of them side by side; when that is done.
-    pub(super) fn scan(&mut self, pages: u64, now: Time) -> Time {
-        let each = pages.div_ceil(u64::from(self.cells.dies));
-        let time = self.cells.nand.read(Mode::Slc) * each;
-        let dies = 0..self.cells.dies;
-        dies.map(|die| self.occupy(die, now, time, Activity::Read)).fold(now, Time::max)
+    /// Time to read `pages` pages on each die.
+    pub(super) fn scan_time(&self, pages: u64) -> Time {
+        self.cells.nand.read(Mode::Slc) * pages.div_ceil(u64::from(self.cells.dies))
     }
 
     pub(super) fn forget_before(&mut self, to: Time) {
-        self.under_way.settle(to);
-        self.dies.iter_mut().for_each(|die| die.forget_before(to));
         self.coder.forget_before(to);
     }
 
-    pub(super) fn busy_until(&self) -> Time {
-        let dies = self.dies.iter().map(Timeline::free_from);
-        dies.fold(self.coder.free_from(), Time::max)
-    }
-
-    /// The power fails at `at`: what was reserved and has not been done does not happen, and is charged to nothing.
+    /// The power fails at `at`: what has not been done does not happen, and is charged to nothing.
     pub(super) fn power_fail(&mut self, at: Time) {
-        for cancelled in self.under_way.cancel(at) {
-            self.die_ledger.give_back(cancelled.activity, cancelled.time);
-            let energy = self.spans.draw.over(cancelled.time);
-            self.die_ledger.give_back_energy(cancelled.activity, energy);
+        for die in &mut self.dies {
+            die.waiting.clear();
+            let Some(Service { job, end, is_charged }) = die.serving.take() else { continue };
+            if is_charged {
+                let left = end.saturating_sub(at);
+                self.die_ledger.give_back(job.activity, left);
+                self.die_ledger.give_back_energy(job.activity, self.spans.draw.over(left));
+            }
         }
         self.coder.power_fail(at);
-        self.dies.fill(Timeline::new());
     }
 
     pub(super) fn restart_ledger(&mut self) {
         self.die_ledger = Ledger::default();
         self.coder.restart_ledger();
-        self.under_way.clear();
+        self.dies.iter_mut().flat_map(|die| &mut die.serving).for_each(|of| of.is_charged = false);
     }
 
     pub(super) fn resources(&self) -> Vec<Resource> {
@@ -266,7 +276,8 @@ impl<S: Store> Array<S> {
     }
 
     pub(super) fn check_invariants(&self) {
-        self.dies.iter().for_each(Timeline::check_invariants);
+        let waits = self.dies.iter().any(|die| die.serving.is_none() && !die.waiting.is_empty());
+        assert!(!waits, "an operation waits for a die that is free");
         self.coder.check_invariants();
     }
 }

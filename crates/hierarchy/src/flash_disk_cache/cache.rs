@@ -1,19 +1,22 @@
-//! The device behind `flash_disk_cache`.
+//! The cache: its tables, its flash, and what is in progress.
 
 use super::FLASH_PAGE;
 use super::array::Array;
 use super::config::Config;
 use super::counts::{Counts, Leaves, Life, Worn};
+use super::operation::{Arrival, Busy, Event, NONE, Operation};
 use super::region::{NO_BLOCK, REGIONS, Region};
 use super::tables::Tables;
 use crate::recency::Recency;
-use crate::unfinished::Unfinished;
+use crate::server_cache::map::Map;
+use crate::visits::Visits;
 use nacre_controller::ecc::Ecc;
+use nacre_kernel::event::{Agenda, Completions, Device, Slab};
 use nacre_kernel::state::State;
-use nacre_kernel::{Breakdown, ComponentId, Device, HostCounts, Random, Request};
+use nacre_kernel::{ComponentId, HostCounts, Random, Time};
 use nacre_media::dual_mode_flash::DualModeFlash;
 use nacre_media::store::Store;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Bits of an address within a page.
 pub(super) const SHIFT: u32 = FLASH_PAGE.trailing_zeros();
@@ -21,7 +24,7 @@ pub(super) const SHIFT: u32 = FLASH_PAGE.trailing_zeros();
 /// A cache of pages in flash before a backing device.
 #[derive(State)]
 #[state(bound = "S: Store")]
-#[state(after = "Self::check_restored")]
+#[state(after = "Self::complete_restored")]
 pub(super) struct FlashCache<S> {
     #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
@@ -37,32 +40,52 @@ pub(super) struct FlashCache<S> {
     /// No block is worn less than this.
     pub(super) least_wear: f64,
     pub(super) backing: Box<dyn Device>,
+    /// When something happens next in the backing.
+    #[state(skip = "asked of the backing")]
+    pub(super) next: Time,
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    pub(super) unfinished: Unfinished,
-    /// Pages that the backing does not have as they were written last, and that are lost where the flash has none.
+    /// Whether pages that go back are flushed there.
+    #[state(skip = "from the configuration")]
+    pub(super) flushes: bool,
     #[state(varies)]
-    pub(super) lost: BTreeSet<u64>,
-    /// Whether one was lost that no flush has told yet.
+    pub(super) arrivals: VecDeque<Arrival>,
+    pub(super) agenda: Agenda<Event>,
+    pub(super) visits: Visits,
+    pub(super) operations: Slab<Operation>,
+    /// Operations so far.
+    pub(super) serial: u64,
+    /// Pages that come from the backing, or are written past the flash.
+    #[state(varies)]
+    pub(super) busy: BTreeMap<u64, Busy>,
+    /// What changes pages of the backing: the last operation for each page.
+    pub(super) changing: Map,
+    /// Writes of the host in progress: for each page its operations in their order.
+    #[state(varies)]
+    pub(super) versions: BTreeMap<u64, Vec<u32>>,
+    /// Pages that the backing does not have as they were written last, and that are lost if the flash has none; and how many
+    /// operations there were then.
+    #[state(varies)]
+    pub(super) lost: BTreeMap<u64, u64>,
+    /// Whether one was lost that no flush has reported yet.
     pub(super) has_lost: bool,
-    /// What a loss of power kept from going back; empty where it cannot be read.
-    #[state(varies)]
-    pub(super) rescued: BTreeMap<u64, Vec<u8>>,
+    /// The cache is ready from then on.
+    pub(super) ready: Time,
+    pub(super) bytes_lost: u64,
+    /// Requests since the decoders were told how far time is.
+    pub(super) served: u32,
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
     /// Each time a fiftieth of the pages that the flash held as new was gone.
     #[state(varies)]
     pub(super) wearing: Vec<Worn>,
-    /// Where bytes of whole pages are while a request is served.
-    #[state(skip = "nothing is read from it")]
-    pub(super) fetched: Vec<u8>,
     /// Pages of a block that go back.
     #[state(skip = "nothing is read from it")]
     pub(super) leaving: Vec<(u64, u32)>,
-    /// Where background work leaves its breakdown.
-    #[state(skip = "nothing is read from it")]
-    pub(super) scratch: Breakdown,
+    /// What the backing completed.
+    #[state(skip = "empty between events")]
+    pub(super) completed: Completions,
 }
 
 impl<S: Store> FlashCache<S> {
@@ -88,6 +111,7 @@ impl<S: Store> FlashCache<S> {
             tables.blocks[block as usize].region = region as u8;
             regions[region].free.push_back(block);
         }
+        let persistence = backing.capabilities().persistence;
         FlashCache {
             id,
             path,
@@ -96,20 +120,30 @@ impl<S: Store> FlashCache<S> {
             recency: Recency::new(blocks as usize, REGIONS),
             regions,
             least_wear: 0.0,
+            next: backing.next_event(),
             carries_bytes: S::CARRIES_BYTES && backing.capabilities().carries_bytes,
+            flushes: persistence.needs_flush() || persistence.is_up_to_energy(),
             backing,
             config,
-            unfinished: Unfinished::default(),
-            lost: BTreeSet::new(),
+            arrivals: VecDeque::new(),
+            agenda: Agenda::new(),
+            visits: Visits::new(id),
+            operations: Slab::new(),
+            serial: 0,
+            busy: BTreeMap::new(),
+            changing: Map::new(),
+            versions: BTreeMap::new(),
+            lost: BTreeMap::new(),
             has_lost: false,
-            rescued: BTreeMap::new(),
+            ready: Time::ZERO,
+            bytes_lost: 0,
+            served: 0,
             counts: Counts::default(),
             host: HostCounts::default(),
             life: Life { usable: new, ..Life::default() },
             wearing: Vec::new(),
-            fetched: Vec::new(),
             leaving: Vec::new(),
-            scratch: Breakdown::new(),
+            completed: Completions::new(),
         }
     }
 
@@ -123,7 +157,7 @@ impl<S: Store> FlashCache<S> {
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
-        self.lost.insert(key);
+        self.lost.insert(key, self.serial);
         self.has_lost = true;
         self.life.first_lost.get_or_insert(self.life.taken);
     }
@@ -142,28 +176,22 @@ impl<S: Store> FlashCache<S> {
         self.tables.invalidate(page, block);
     }
 
-    pub(super) fn trim(&mut self, request: &Request) {
-        let (first, count) = request.blocks(FLASH_PAGE);
-        for key in first..first + count {
-            // Only the cache has what is dirty, and it stays as it was: the backing has what was before.
-            if let Some(page) = self.tables.find(key)
-                && !self.tables.pages[page as usize].is_dirty
-            {
-                self.drop_page(page, Leaves::Trimmed);
-            }
-        }
-    }
-
-    fn check_restored(&mut self) -> Result<(), String> {
+    fn complete_restored(&mut self) -> Result<(), String> {
+        self.next = self.backing.next_event();
         let blocks = self.array.flash.blocks();
         let known = |block: u32| block < blocks || block == NO_BLOCK;
         let is_wrong = |region: &Region| {
             !region.open.iter().chain([&region.hot]).all(|&block| known(block))
                 || !region.free.iter().all(|&block| block < blocks)
         };
-        match self.regions.iter().any(is_wrong) {
+        if self.regions.iter().any(is_wrong) {
+            return Err("a region with a block that is none".into());
+        }
+        let pages = self.tables.pages.len();
+        let is_wrong = |of: &Operation| of.page != NONE && of.page as usize >= pages;
+        match self.operations.iter().any(|(_, of)| is_wrong(of)) {
             false => Ok(()),
-            true => Err("a region with a block that is none".into()),
+            true => Err("an operation on a page that is none".into()),
         }
     }
 }

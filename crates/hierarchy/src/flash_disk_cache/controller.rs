@@ -112,8 +112,8 @@ impl<S: Store> FlashCache<S> {
         self.counts.retired_slots += 1;
     }
 
-    /// Page `key` of the disk was hit as often as a counter counts: it moves to a slot in SLC.
-    pub(super) fn promote(&mut self, key: u64, now: Time) {
+    /// Page `key` of the disk was hit as often as a counter counts: it moves to a slot in SLC, behind operation `after`.
+    pub(super) fn promote(&mut self, key: u64, now: Time, after: u32) {
         let Some(page) = self.tables.find(key) else { return };
         if self.array.flash.mode(page) == Mode::Slc {
             return;
@@ -123,7 +123,7 @@ impl<S: Store> FlashCache<S> {
         // Making room may have moved it, or taken it out.
         let Some(page) = self.tables.find(key) else { return };
         self.counts.pages_promoted += 1;
-        self.move_page(page, place, now, Cause::Promoted);
+        self.move_page(page, place, now, (Cause::Promoted, after));
         if let Some(page) = self.tables.find(key) {
             let accesses = self.tables.global.accesses;
             let status = &mut self.tables.pages[page as usize];

@@ -3,54 +3,142 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Counts;
+use super::operation::{Arrival, NONE, Operation, Step};
 use super::report;
+use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured,
-    HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
+    Bytes, Capabilities, ComponentReport, HostCounts, Op, Persistence, Random, Recovery, Request, Time,
 };
 use nacre_media::store::Store;
 
+/// The next instant there is.
+const INSTANT: Time = Time::from_ps(1);
+/// Requests after which the decoders are told how far time is.
+const TOLD_EVERY: u32 = 64;
+
+impl<S: Store> FlashCache<S> {
+    /// A request has been looked up.
+    #[inline]
+    fn serve_request(&mut self, now: Time, came: Time, id: RequestId, request: &Request, data: &Payload) {
+        self.served += 1;
+        if self.served >= TOLD_EVERY {
+            self.served = 0;
+            self.array.forget_before(now);
+        }
+        let looked_up = now - came;
+        match request.op {
+            Op::Read => self.read(now, id, request, looked_up),
+            Op::Write => self.write(now, id, request, data, looked_up),
+            Op::Trim => self.trim(now, id, request, looked_up),
+            Op::Flush => self.flush(now, id, request, looked_up),
+        }
+    }
+
+    #[inline]
+    fn next_own(&self) -> Time {
+        let arrival = self.arrivals.front().map_or(Time::MAX, |arrival| arrival.begins);
+        self.visits.next().min(self.agenda.next()).min(arrival)
+    }
+
+    /// What of the cache itself happens at `now`.
+    #[inline]
+    fn step_own(&mut self, now: Time, completions: &mut Completions) {
+        if self.visits.next() == now {
+            return self.visits.complete(now, completions);
+        }
+        if self.arrivals.front().is_some_and(|arrival| arrival.begins == now)
+            && let Some(Arrival { came, id, request, data, .. }) = self.arrivals.pop_front()
+        {
+            self.serve_request(now, came, id, &request, &data);
+        } else if let Some((_, event)) = self.agenda.pop_before(now + INSTANT) {
+            self.happens(now, event);
+        }
+    }
+
+    /// The backing completed operations, all at one instant.
+    fn handle(&mut self) {
+        let mut completed = std::mem::take(&mut self.completed);
+        for index in 0..completed.len() {
+            let data = completed.take_data(index);
+            let (of, spans) = completed.get(index);
+            let (number, now, status) = (of.id.0, of.at, of.status);
+            match self.operations[number].step {
+                Step::Fetch => self.fetched(now, number, status, spans, &data),
+                Step::Back | Step::Safe => self.sent(now, number, status),
+                Step::Through | Step::ThroughSafe => self.passed_by(now, number, status, spans),
+                Step::Trim | Step::Flush => self.passed(now, number, status, spans),
+                step => unreachable!("the backing was not asked for {step:?}"),
+            }
+        }
+        completed.clear();
+        self.completed = completed;
+    }
+
+    /// Panics unless operations and tables agree.
+    fn check_operations(&self) {
+        let is_of = |number: u32, step: Step| {
+            self.operations.iter().any(|(known, of)| known == number && of.step == step)
+        };
+        for status in self.tables.pages.iter().filter(|status| status.program != NONE) {
+            assert!(is_of(status.program, Step::Program), "a page that no operation programs: {status:?}");
+        }
+        for block in self.tables.blocks.iter().filter(|block| block.erase != NONE) {
+            assert!(is_of(block.erase, Step::Erase), "a block that no operation erases: {block:?}");
+        }
+        for (key, versions) in &self.versions {
+            let is_known = |&number: &u32| {
+                let is_it = |of: &Operation| of.key == *key && of.part.is_some();
+                self.operations.iter().any(|(known, of)| known == number && is_it(of))
+            };
+            assert!(!versions.is_empty() && versions.iter().all(is_known), "writes of page {key}");
+        }
+        let fetched: u64 =
+            self.operations.iter().filter(|(_, of)| of.step == Step::Fetch).map(|(_, of)| of.pages).sum();
+        let through = self.busy.values().filter(|busy| busy.through != NONE).count() as u64;
+        assert_eq!(fetched + through, self.busy.len() as u64, "pages on their way");
+    }
+}
+
 impl<S: Store> Device for FlashCache<S> {
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        breakdown.add(self.id, Activity::Software, self.config.lookup);
-        let start = now + self.config.lookup;
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.host.record(request);
-        match request.op {
-            Op::Read => self.read(start, request, data, breakdown),
-            Op::Write => self.write(start, request, &data, breakdown),
-            Op::Trim => {
-                self.trim(request);
-                self.backing.submit(start, request, Data::None, breakdown)
+        let begins = now.max(self.ready) + self.config.lookup;
+        if begins == now && self.arrivals.is_empty() {
+            return self.serve_request(now, now, id, request, &data);
+        }
+        self.arrivals.push_back(Arrival { begins, came: now, id, request: *request, data });
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.next_own().min(self.next)
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let (mut limit, before) = (until, completions.len());
+        loop {
+            let own = self.next_own();
+            if own.min(self.next) >= limit {
+                return;
             }
-            Op::Flush => {
-                let mut flushed = self.backing.submit(start, request, Data::None, breakdown);
-                if std::mem::take(&mut self.has_lost) {
-                    flushed.status = Status::MediaError;
-                }
-                flushed
+            if own <= self.next {
+                self.step_own(own, completions);
+            } else {
+                // Up to the next instant at which the cache may submit something.
+                let to = limit.min(own).max(self.next + INSTANT);
+                self.backing.run(to, &mut self.completed);
+                self.next = self.backing.next_event();
+                self.handle();
+            }
+            if completions.len() > before {
+                limit = limit.min(completions.get(before).0.at + INSTANT);
             }
         }
     }
 
-    fn advance(&mut self, to: Time) {
-        self.array.forget_before(to);
-        self.unfinished.settle(to);
-        self.backing.advance(to);
-    }
-
     fn capacity(&self) -> Option<Bytes> {
         self.backing.capacity().map(|capacity| Bytes(capacity.0 / FLASH_PAGE * FLASH_PAGE))
-    }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -67,15 +155,11 @@ impl<S: Store> Device for FlashCache<S> {
         Capabilities { wears_out_ahead: false, ..own.and(self.backing.capabilities()) }
     }
 
-    fn busy_until(&self) -> Time {
-        self.array.busy_until().max(self.backing.busy_until())
-    }
-
-    fn restart_ledger(&mut self) {
+    fn restart_ledger(&mut self, now: Time) {
         self.counts = Counts { valid_before: self.tables.valid() as u64, ..Counts::default() };
         self.host = HostCounts::default();
         self.array.restart_ledger();
-        self.backing.restart_ledger();
+        self.backing.restart_ledger(now);
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
@@ -88,6 +172,8 @@ impl<S: Store> Device for FlashCache<S> {
         self.check_regions();
         self.check_programs();
         self.counts.check_pages(self.tables.valid() as u64);
+        self.check_operations();
+        assert_eq!(self.backing.next_event(), self.next, "the next event of the backing");
         self.backing.check_invariants();
     }
 
@@ -99,21 +185,17 @@ impl<S: Store> Device for FlashCache<S> {
         self.find_tables(at)
     }
 
-    fn precondition(&mut self, requests: &[Request]) {
-        self.backing.precondition(requests);
-    }
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it holds writes back, and says that it cannot")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
     fn prefetch(&self, requests: &[Request]) {
         let keys = || requests.iter().map(|request| request.address >> SHIFT);
         keys().for_each(|key| self.tables.prefetch(key));
         keys().for_each(|key| self.tables.prefetch_page(key));
+    }
+
+    fn detail(&mut self, is_detailed: bool) {
+        self.backing.detail(is_detailed);
+    }
+
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        self.backing.preconditioning()
     }
 }

@@ -3,10 +3,11 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Leaves;
+use super::operation::{NONE as NOTHING, Operation, Step};
 use super::region::RUN_PAGES;
 use super::tables::{NONE, Use};
-use crate::unfinished::safe_in;
-use nacre_kernel::{Activity, Data, Op, Request, Status, Time};
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Activity, Op, Request, Status, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
@@ -28,94 +29,120 @@ impl<S: Store> FlashCache<S> {
             }
         }
         leaving.sort_unstable();
-        let done = self.send_back(&leaving, now);
+        self.send_back(&leaving, now);
         self.leaving = leaving;
-        self.release(block, done);
+        self.release(block, now);
     }
 
-    /// `page` leaves. When its data is safe.
-    pub(super) fn evict_page(&mut self, page: u32, now: Time) -> Time {
+    /// `page` leaves.
+    pub(super) fn evict_page(&mut self, page: u32, now: Time) {
         let status = self.tables.pages[page as usize];
         if status.is_dirty {
-            self.send_back(&[(status.key, page)], now)
+            self.send_back(&[(status.key, page)], now);
         } else {
             self.drop_page(page, Leaves::Evicted);
-            now
         }
     }
 
-    /// Dirty pages, in the order of the disk, leave for the backing. When it has them.
-    fn send_back(&mut self, leaving: &[(u64, u32)], now: Time) -> Time {
-        let mut last = now;
+    /// Dirty pages of a block, in the order of the disk, leave for the backing.
+    fn send_back(&mut self, leaving: &[(u64, u32)], now: Time) {
         let mut at = 0;
         while at < leaving.len() {
             let adjacent = |count: usize| {
                 leaving.get(at + count).is_some_and(|&(key, _)| key == leaving[at].0 + count as u64)
             };
             let count = (1..RUN_PAGES).find(|&count| !adjacent(count)).unwrap_or(RUN_PAGES);
-            last = last.max(self.send_run(&leaving[at..at + count], now));
+            self.send_run(&leaving[at..at + count], now);
             at += count;
         }
-        last
     }
 
-    /// Adjacent pages go back with one request, up to one that cannot be read.
-    fn send_run(&mut self, run: &[(u64, u32)], now: Time) -> Time {
-        let mut bytes = std::mem::take(&mut self.fetched);
-        bytes.clear();
-        let (mut ready, mut first, mut last) = (now, 0, now);
-        for (at, &(_, page)) in run.iter().enumerate() {
-            let status = self.tables.pages[page as usize];
-            let sensed = self.array.read(page, status.code, now.max(status.programmed), Activity::Clean);
+    /// Adjacent pages go back with one request, up to one that cannot be read, or that a newer page passes by.
+    fn send_run(&mut self, run: &[(u64, u32)], now: Time) {
+        let (mut bytes, mut senses, mut first) = (Vec::new(), Vec::new(), 0);
+        for (at, &(key, page)) in run.iter().enumerate() {
+            let code = self.tables.pages[page as usize].code;
+            let sensed = self.array.look_at(page, code, now);
+            let sense = self.sense(now, page, sensed, Activity::Clean);
+            self.count_down(now, sense);
             self.follow_errors(page, sensed);
-            if sensed.is_good() {
-                ready = ready.max(sensed.done);
+            let through = self.busy.get(&key).map_or(NOTHING, |busy| busy.through);
+            if sensed.is_good() && through == NOTHING {
+                senses.push(sense);
                 if self.carries_bytes {
                     bytes.extend_from_slice(&self.array.buffer[..FLASH_PAGE as usize]);
                 }
                 self.drop_page(page, Leaves::Evicted);
-            } else {
-                last = last.max(self.send(&run[first..at], &bytes, ready));
-                bytes.clear();
-                self.give_up_page(page, Leaves::Evicted);
-                first = at + 1;
-            }
-        }
-        last = last.max(self.send(&run[first..], &bytes, ready));
-        self.fetched = bytes;
-        last
-    }
-
-    fn send(&mut self, run: &[(u64, u32)], bytes: &[u8], now: Time) -> Time {
-        let Some(&(first, _)) = run.first() else { return now };
-        self.counts.pages_sent_back += run.len() as u64;
-        self.scratch.clear();
-        let (address, size) = (first << SHIFT, (run.len() as u64 * FLASH_PAGE) as u32);
-        let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
-        let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-        let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
-        if written.status == Status::Done {
-            written = safe_in(&mut *self.backing, written.done, &mut self.scratch);
-        }
-        for (at, &(key, _)) in run.iter().enumerate() {
-            if written.status != Status::Done {
-                self.lose(key);
                 continue;
             }
-            self.lost.remove(&key);
-            if self.carries_bytes {
-                let bytes = bytes[at * FLASH_PAGE as usize..][..FLASH_PAGE as usize].to_vec();
-                self.unfinished.sent_back(key, written.done, bytes);
+            let block = self.array.flash.block_of(page);
+            self.send(&run[first..at], block, std::mem::take(&mut bytes), &senses, now);
+            (first, senses) = (at + 1, Vec::new());
+            if sensed.is_good() {
+                let older = self.array.buffer[..if self.carries_bytes { FLASH_PAGE as usize } else { 0 }].to_vec();
+                let of = &mut self.operations[through];
+                (of.keeps, of.supersedes) = (Some(older.into()), block);
+                self.drop_page(page, Leaves::Evicted);
+            } else {
+                self.give_up_page(page, Leaves::Evicted);
             }
         }
-        written.done
+        let Some(&(_, page)) = run.first() else { return };
+        let block = self.array.flash.block_of(page);
+        self.send(&run[first..], block, bytes, &senses, now);
     }
 
-    /// `block`, in which nothing is valid any more and which is in no list, is erased when `ready`, and is free.
-    pub(super) fn release(&mut self, block: u32, ready: Time) {
+    /// Pages of `block` that operations `senses` read go back with one request.
+    fn send(&mut self, run: &[(u64, u32)], block: u32, bytes: Vec<u8>, senses: &[u32], now: Time) {
+        let Some(&(first, _)) = run.first() else { return };
+        let pages = run.len() as u64;
+        self.counts.pages_sent_back += pages;
+        let data = if self.carries_bytes { bytes.into() } else { Payload::NONE };
+        let number = self.back(now, (first, pages), data);
+        self.operations[number].supersedes = block;
+        senses.iter().for_each(|&sense| self.behind(number, sense));
+        self.count_down(now, number);
+    }
+
+    /// `page` of the disk goes back, which no flash has any more.
+    pub(super) fn send_page(&mut self, now: Time, key: u64, data: Payload) {
+        let number = self.back(now, (key, 1), data);
+        self.count_down(now, number);
+    }
+
+    /// The operation that sends these pages back: it waits until it is counted down.
+    pub(super) fn back(&mut self, now: Time, (key, pages): (u64, u64), data: Payload) -> u32 {
+        let (address, size) = (key << SHIFT, (pages * FLASH_PAGE) as u32);
+        let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
+        let back = Operation { step: Step::Back, key, pages, request, data, ..Operation::default() };
+        let number = self.operation(now, back);
+        (key..key + pages).for_each(|key| self.change(number, key));
+        number
+    }
+
+    /// The backing has answered pages that go back, or the flush behind them.
+    pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
+        let Operation { step, key, pages, serial, .. } = self.operations[number];
+        if status == Status::Done && step == Step::Back && self.flushes {
+            self.operations[number].step = Step::Safe;
+            return self.flush_behind(now, number);
+        }
+        for key in key..key + pages {
+            if status != Status::Done {
+                self.lose(key);
+            } else if self.lost.get(&key).is_some_and(|&lost| lost <= serial) {
+                // One that was lost since then was newer.
+                self.lost.remove(&key);
+            }
+        }
+        self.end_operation(now, number);
+    }
+
+    /// `block`, in which nothing is valid any more and which is in no list, is erased, and is free.
+    pub(super) fn release(&mut self, block: u32, now: Time) {
         let region = usize::from(self.tables.blocks[block as usize].region);
         let was_relieved = self.tables.blocks[block as usize].is_relieved;
-        self.erase(block, ready);
+        self.erase(block, now);
         if self.tables.blocks[block as usize].slots == 0 {
             self.tables.blocks[block as usize].used = Use::Retired;
             self.counts.retired_blocks += 1;
@@ -125,7 +152,7 @@ impl<S: Store> FlashCache<S> {
             }
             return;
         }
-        let free = self.change_places(block, was_relieved);
+        let free = self.change_places(block, was_relieved, now);
         self.set_free(free, region);
     }
 
@@ -136,17 +163,32 @@ impl<S: Store> FlashCache<S> {
         self.regions[region].free.push_back(block);
     }
 
-    /// `block`, in which nothing is valid any more, is erased when `ready` and noted in the journal.
-    pub(super) fn erase(&mut self, block: u32, ready: Time) {
-        self.counts.programs.journal += 1;
-        let noted = self.array.program_journal(block, ready);
+    /// `block`, in which nothing is valid any more, is erased behind a page of the journal, and both behind all that reads
+    /// or programs its pages, replaces one or sends one back.
+    pub(super) fn erase(&mut self, block: u32, now: Time) {
+        let is_before = |of: &Operation| of.block == block || of.supersedes == block;
+        let before: Vec<u32> =
+            self.operations.iter().filter(|(_, of)| is_before(of)).map(|(number, _)| number).collect();
+        let nand = &self.config.cells.nand;
         let lowered = self.tables.blocks[block as usize].lowered;
         let is_slc = self.config.density.mode() == Mode::Slc || 2 * lowered > self.config.cells.slots;
-        let done = self.array.erase(block, if is_slc { Mode::Slc } else { Mode::Mlc }, noted);
+        let time = nand.erase(if is_slc { Mode::Slc } else { Mode::Mlc });
+        let (note, activity) = (nand.program(Mode::Slc), Activity::Clean);
+        let none = Operation::default;
+        let journal =
+            self.operation(now, Operation { step: Step::Journal, block, time: note, activity, ..none() });
+        before.into_iter().for_each(|on| self.behind(journal, on));
+        let activity = Activity::Erase;
+        let erase = self.operation(now, Operation { step: Step::Erase, block, time, activity, ..none() });
+        self.behind(erase, journal);
+        self.count_down(now, erase);
+        self.count_down(now, journal);
+        self.counts.programs.journal += 1;
         self.counts.erases += 1;
+        self.array.flash.erase(block);
         let status = &mut self.tables.blocks[block as usize];
         self.life.erased += u64::from(status.programmed);
-        (status.programmed, status.erased, status.is_relieved) = (0, done, false);
+        (status.programmed, status.erase, status.is_relieved) = (0, erase, false);
         debug_assert_eq!(status.valid, 0, "block {block} is not empty");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::cache::FlashCache;
 use super::counts::Cause;
+use super::operation::NONE as NOTHING;
 use super::region::NO_BLOCK;
 use super::tables::{BlockStatus, NONE, Use};
 use nacre_kernel::Time;
@@ -50,7 +51,7 @@ impl<S: Store> FlashCache<S> {
 
     /// The erased block `worn`, which is in no list, changes places with the one worn least, if that is worn much less.
     /// Which of the two is free where `worn` was. `was_relieved`: what moved into it last has left.
-    pub(super) fn change_places(&mut self, worn: u32, was_relieved: bool) -> u32 {
+    pub(super) fn change_places(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
         let Some(young) = self.worn_much_less(worn) else { return worn };
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
         let region = usize::from(region);
@@ -67,7 +68,7 @@ impl<S: Store> FlashCache<S> {
             Use::Open => self.regions[region].forget_open(young),
             _ => self.recency.remove(young),
         }
-        let emptied = self.move_content(young, worn);
+        self.move_content(young, worn, now);
         if valid > 0 {
             let status = &mut self.tables.blocks[worn as usize];
             (status.used, status.region, status.is_relieved) = (Use::Closed, region as u8, true);
@@ -75,7 +76,7 @@ impl<S: Store> FlashCache<S> {
         } else {
             self.set_free(worn, region);
         }
-        self.erase(young, emptied);
+        self.erase(young, now);
         young
     }
 
@@ -101,20 +102,16 @@ impl<S: Store> FlashCache<S> {
         young
     }
 
-    /// What is valid in the full block `young` moves into the erased block `worn`. When all of it is there.
-    fn move_content(&mut self, young: u32, worn: u32) -> Time {
-        let now = self.tables.blocks[worn as usize].erased;
-        let mut last = now;
+    /// What is valid in the full block `young` moves into the erased block `worn`.
+    fn move_content(&mut self, young: u32, worn: u32, now: Time) {
         for page in self.pages_of(young) {
             if self.tables.pages[page as usize].key == NONE {
                 continue;
             }
-            let moved = match self.next_place(worn, false) {
-                Some(place) => self.move_page(page, place, now, Cause::Levelled),
+            match self.next_place(worn, false) {
+                Some(place) => self.move_page(page, place, now, (Cause::Levelled, NOTHING)),
                 None => self.evict_page(page, now),
-            };
-            last = last.max(moved);
+            }
         }
-        last
     }
 }

@@ -42,12 +42,31 @@
 //! A page with more wrong bits than its code puts right is never returned, also where a code without a checksum takes it
 //! for another codeword, or the code `none` notices nothing. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
 //! dirty page that has to leave and that the backing refuses or cannot save.
-//! Where all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
+//! If all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
 //!
-//! A loss of power takes the tables; they are found again in the spare areas and the journal, which takes the time
+//! What is in the cache, what leaves and where a page goes is decided when a request has been looked up or the backing has
+//! answered. Then operations do it. Each begins when it waits for nothing, and a die does those that want it one by one,
+//! in the order in which they began to want it.
+//!
+//! | operation | waits for |
+//! |---|---|
+//! | read of a page of flash | its program; then its die and the first free decoder |
+//! | program | its data, if that is being read; the erase of its block; its encoder; then its die |
+//! | erase, behind a page of the journal | what reads or programs pages of the block, replaces them or sends them back |
+//! | read of the backing | write-backs and trims of its pages |
+//! | write-back | its pages, read from flash; earlier write-backs and trims of them |
+//! | trim of the backing | earlier write-backs and trims; pages of it that are on their way, which leave then if they are clean |
+//!
+//! A page that is being programmed is at hand for reads as soon as its data is. A request for a page that is on its
+//! way from the backing waits for it.
+//!
+//! A power loss takes the tables; they are found again in the spare areas and the journal, which takes the time
 //! of reading every programmed page. Clean pages stay, dirty pages stay. A write that was not programmed did not
 //! happen; a page that was on its way back, and was not there, is still in flash, since its block was not
-//! erased, and goes back again. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
+//! erased, and goes back again when the cache is ready; a request for it waits for that. If the backing reports that it
+//! lost bytes, clean pages count as dirty from then on.
+//! If the backing guarantees writes only once they are flushed, or only within its stored energy, it is flushed behind every
+//! write-back.
 //!
 //! # Counters
 //!
@@ -77,8 +96,8 @@
 //! what is read to be merged with a part that is written is none of them.
 //!
 //! # Leaves out
-//! Requests are served in the order of their submission: to them the future may delay the past. The bus between
-//! controller and dies; suspending programs and erases for reads; wear of the journal. Tables that are read from disk
+//! The bus between controller and dies; the order of programs within a block; suspending programs and erases for
+//! reads; wear of the journal. Tables that are read from disk
 //! when a machine starts in order. Energy of the tables in DRAM; what a decoder draws while it waits for pages; area of the
 //! controller beyond its decoders. A flush waits for nothing, since what is
 //! acknowledged is in flash; it is passed on.
@@ -93,7 +112,7 @@
 //! valid pages are those that came in less those that left, in every run;
 //! programs are those of host, fills, collection, wear levelling and journal; while what is written most stays the same, no
 //! block is worn more than another by more than twice `wear_gap` and one erase; waits for k decoders are those of their
-//! exact schedule, and of M/D/k; a code that is never used up gives
+//! exact schedule, and of M/D/k; completion times and counts equal those of a naive event simulation of the rules; a code that is never used up gives
 //! back what was written, also after losses of power at any moment; pages beyond their code are never returned as good.
 
 mod array;
@@ -104,22 +123,27 @@ mod controller;
 mod counts;
 mod device;
 mod eviction;
+mod fetching;
 mod levelling;
+mod operation;
+mod passing;
 mod power;
+mod reads;
 mod region;
 mod regions;
 mod report;
-mod requests;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod work;
+mod writes;
 
 pub use config::{Cells, Config, Density};
 
 use cache::FlashCache;
 use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room};
 use nacre_controller::ecc::{self, Ecc, Page};
-use nacre_device::{Builder, DeviceFamily};
+use nacre_device::{Builder, DeviceFamily, EventRoom};
 use nacre_kernel::Bytes;
 use nacre_media::store::{Layout, Nothing};
 
@@ -132,15 +156,21 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "lee-2012", "dill-2015", "mielke-2008", "hetzler-2012"],
-        7,
+        8,
         include_str!("mod.rs"),
     ),
+    build: |_, _| unreachable!("flash disk caches are built in the event contract"),
+};
+
+/// This room, in discrete events.
+pub const EVENTS: EventRoom = EventRoom {
+    kind: "flash_disk_cache",
     build: |slot, builder| {
         let id = builder.component();
         let config: Config = slot.config(builder.families());
         let path = slot.path().to_string();
         let codes = codes(&config, builder);
-        let backing = builder.device(&config.backing);
+        let backing = builder.event_device(&config.backing);
         let (codes, backing) = match (codes, backing) {
             (Ok(codes), Ok(backing)) => (codes, backing),
             (codes, backing) => {

@@ -1,73 +1,124 @@
-//! What a loss of power leaves, and what is done then.
+//! What a power loss leaves, and what is done then.
 
 use super::FLASH_PAGE;
-use super::cache::{FlashCache, SHIFT};
+use super::cache::FlashCache;
 use super::counts::Leaves;
-use super::tables::NONE;
-use crate::unfinished::write_again;
-use nacre_kernel::{Random, Recovery, Time};
+use super::operation::{Before, Event, NONE, Operation, Step};
+use super::tables::NONE as NO_PAGE;
+use crate::server_cache::map::Map;
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Activity, Random, Recovery, Time};
 use nacre_media::store::Store;
+use std::collections::BTreeMap;
 
 impl<S: Store> FlashCache<S> {
     /// The power fails: what was not programmed is not there, and what was not back yet is still there.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
-        let after = self.unfinished.fail(at, chance);
-        for &key in &after.gone {
-            self.rescued.remove(&key);
-            if let Some(page) = self.tables.find(key) {
-                self.drop_page(page, Leaves::PowerFailed);
-            }
-        }
-        self.rescued.extend(after.rescued);
+        let mut rescued = self.on_their_way_back();
+        self.undo_writes(&mut rescued);
         for page in 0..self.tables.pages.len() as u32 {
             let status = &mut self.tables.pages[page as usize];
-            // One that had come back before it was there knows of trims that what is sent again does not.
-            let is_behind = !status.is_dirty && self.rescued.contains_key(&status.key);
-            if status.key == NONE || status.programmed <= at && !is_behind {
+            if status.key == NO_PAGE || status.program == NONE {
                 continue;
             }
             // A page that moved is still where it was. One that came from the backing is there too.
-            if status.is_dirty {
-                (status.arrives, status.programmed) = (at, at);
-            } else {
+            status.program = NONE;
+            if !status.is_dirty {
                 self.drop_page(page, Leaves::PowerFailed);
             }
         }
-        for block in &mut self.tables.blocks {
-            block.erased = block.erased.min(at);
-        }
+        self.tables.blocks.iter_mut().for_each(|block| block.erase = NONE);
+        self.arrivals.clear();
+        self.agenda.clear();
+        self.visits.clear();
+        self.operations.clear();
+        self.busy.clear();
+        self.changing = Map::new();
         self.array.power_fail(at);
         self.backing.power_fail(at, chance);
+        self.next = self.backing.next_event();
+        for (key, data) in rescued {
+            self.back(at, (key, 1), data);
+        }
+    }
+
+    /// Pages that go back and that the backing does not have yet, each as it was sent last.
+    fn on_their_way_back(&self) -> BTreeMap<u64, Payload> {
+        let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
+        let mut back: Vec<&Operation> = back.map(|(_, of)| of).collect();
+        back.sort_unstable_by_key(|of| of.serial);
+        let mut rescued = BTreeMap::new();
+        for of in back {
+            for at in 0..of.pages {
+                let key = of.key + at;
+                // One that was lost since then was newer.
+                if self.lost.get(&key).is_none_or(|&lost| lost <= of.serial) {
+                    let size = FLASH_PAGE as usize;
+                    rescued.insert(key, of.data.slice(at as usize * size, (at as usize + 1) * size));
+                }
+            }
+        }
+        rescued
+    }
+
+    /// Writes that are not programmed did not happen: there is what was before the first of them.
+    fn undo_writes(&mut self, rescued: &mut BTreeMap<u64, Payload>) {
+        for (key, versions) in std::mem::take(&mut self.versions) {
+            let first = &self.operations[versions[0]];
+            if first.step != Step::Program {
+                // A page that left the flash while it was written past it.
+                if let Some(older) = first.keeps.clone() {
+                    rescued.insert(key, older);
+                }
+                continue;
+            }
+            let before = first.before.clone();
+            if let Some(page) = self.tables.find(key) {
+                self.drop_page(page, Leaves::PowerFailed);
+            }
+            match before {
+                Before::Elsewhere => {}
+                Before::Dirty(older) => {
+                    rescued.insert(key, older);
+                }
+                Before::Lost => {
+                    rescued.remove(&key);
+                    self.lose(key);
+                    self.bytes_lost += FLASH_PAGE;
+                }
+            }
+        }
     }
 
     /// The power is back: the tables are made from the spare areas, and what was on its way back goes there.
     pub(super) fn find_tables(&mut self, at: Time) -> Recovery {
         let pages_scanned = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
-        let found = self.array.scan(pages_scanned, at);
+        let time = self.array.scan_time(pages_scanned);
+        for die in 0..self.config.cells.dies {
+            let end = self.array.wait(at, NONE, die, (time, Activity::Read));
+            self.agenda.schedule(end.expect("a die does nothing while there is no power"), Event::Die(die));
+        }
         let below = self.backing.recover(at);
+        self.next = self.backing.next_event();
         if below.bytes_lost > 0 {
             // Perhaps pages of which there are copies here: they go back when they leave.
-            let copies = self.tables.pages.iter_mut().filter(|status| status.key != NONE);
+            let copies = self.tables.pages.iter_mut().filter(|status| status.key != NO_PAGE);
             copies.for_each(|status| status.is_dirty = true);
         }
-        let mut own = Recovery { done: found, pages_scanned, ..Recovery::default() };
-        let from = found.max(below.done);
-        for (key, bytes) in std::mem::take(&mut self.rescued) {
-            let FlashCache { backing, scratch, .. } = &mut *self;
-            let safe = match bytes.is_empty() {
-                true => None,
-                false => write_again(&mut **backing, from, key << SHIFT, &bytes, scratch),
-            };
-            let Some(safe) = safe else {
-                self.lose(key);
-                own.bytes_lost += FLASH_PAGE;
-                continue;
-            };
-            self.lost.remove(&key);
-            own.programs_repeated += 1;
-            own.done = own.done.max(safe);
-            self.unfinished.sent_back(key, safe, bytes);
+        let back: Vec<u32> = self.operations.iter().map(|(number, _)| number).collect();
+        let found = at + time;
+        for &number in &back {
+            self.agenda.schedule(found.max(below.done), Event::Start(number));
         }
-        own.beside(below)
+        let own = Recovery {
+            done: found,
+            pages_scanned,
+            programs_repeated: back.len() as u64,
+            bytes_lost: std::mem::take(&mut self.bytes_lost),
+            ..Recovery::default()
+        };
+        let recovery = own.beside(below);
+        self.ready = recovery.done;
+        recovery
     }
 }

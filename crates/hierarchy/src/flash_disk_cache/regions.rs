@@ -3,6 +3,7 @@
 use super::array::Sensed;
 use super::cache::FlashCache;
 use super::counts::{Cause, Leaves, Life};
+use super::operation::{NONE as NOTHING, Operation, Step};
 use super::region::{NO_BLOCK, REGIONS, Region, Stream};
 use super::tables::{BlockStatus, NONE, PageStatus, Use};
 use nacre_kernel::{Activity, Time};
@@ -104,18 +105,17 @@ impl<S: Store> FlashCache<S> {
     /// Moves what is valid in `block` to where there is room, and erases it.
     fn collect(&mut self, block: u32, region: usize, now: Time) {
         self.recency.remove(block);
-        let mut last = now;
         for page in self.pages_of(block) {
             let key = self.tables.pages[page as usize].key;
             if key == NONE {
                 continue;
             }
             match self.make_room(region, (key, false), now) {
-                Some(place) => last = last.max(self.move_page(page, place, now, Cause::Collected)),
-                None => last = last.max(self.evict_page(page, now)),
+                Some(place) => self.move_page(page, place, now, (Cause::Collected, NOTHING)),
+                None => self.evict_page(page, now),
             }
         }
-        self.release(block, last);
+        self.release(block, now);
     }
 
     /// All pages of `block`.
@@ -124,62 +124,73 @@ impl<S: Store> FlashCache<S> {
         block * count..(block + 1) * count
     }
 
-    /// Moves `page` to `place`, if it can be read. When that is done.
-    pub(super) fn move_page(&mut self, page: u32, place: Place, now: Time, cause: Cause) -> Time {
-        let status = self.tables.pages[page as usize];
+    /// Moves `page` to `place`, if it can be read; it is read behind operation `after`.
+    pub(super) fn move_page(&mut self, page: u32, place: Place, now: Time, (cause, after): (Cause, u32)) {
+        let code = self.tables.pages[page as usize].code;
         let activity = if cause == Cause::Levelled { Activity::LevelWear } else { Activity::Clean };
-        let sensed = self.array.read(page, status.code, now.max(status.programmed), activity);
+        let sensed = self.array.look_at(page, code, now);
+        let sense = self.sense(now, page, sensed, activity);
+        self.behind(sense, after);
+        self.count_down(now, sense);
         self.follow_errors(page, sensed);
         if !sensed.is_good() {
-            self.give_up_page(page, Leaves::GivenUp);
-            return sensed.done;
+            return self.give_up_page(page, Leaves::GivenUp);
         }
-        let (to, done) = self.program(place, sensed.done, activity, cause);
+        let (to, program) = self.program(place, now, (activity, cause), sense);
         let from = self.array.flash.block_of(page);
+        self.operations[program].supersedes = from;
         self.tables.relocate([page, to], [from, place.block]);
         let moved = &mut self.tables.pages[to as usize];
-        (moved.code, moved.arrives, moved.programmed) = (place.code, sensed.done, done);
-        done
+        (moved.code, moved.program) = (place.code, program);
+        self.count_down(now, program);
     }
 
-    /// Programs what is in the buffer at `place`; the page, and when it is done.
-    pub(super) fn program(
+    /// Programs what is in the buffer at `place`; the page, and the operation, which waits for `source` and until it is counted
+    /// down.
+    fn program(
         &mut self,
         place: Place,
         now: Time,
-        activity: Activity,
-        cause: Cause,
-    ) -> (u32, Time) {
+        (activity, cause): (Activity, Cause),
+        source: u32,
+    ) -> (u32, u32) {
         let Place { block, mode, code } = place;
         self.counts.programs.count(cause);
         self.life.taken += u64::from(matches!(cause, Cause::Host | Cause::Fill));
         let status = &mut self.tables.blocks[block as usize];
         status.programmed += 1;
         self.life.programmed += 1;
-        let begin = now.max(status.erased);
-        let is_open = status.used == Use::Open;
-        let programmed = self.array.program(block, (mode, code), begin, activity);
+        let (is_open, erase) = (status.used == Use::Open, status.erase);
+        let (page, time) = self.array.program(block, (mode, code), now);
         if is_open && self.array.flash.next(block).is_none() {
             let region = usize::from(self.tables.blocks[block as usize].region);
             self.regions[region].forget_open(block);
             self.close(block);
         }
-        programmed
+        let step = Step::Program;
+        let program = Operation { step, page, block, time, activity, code, source, ..Operation::default() };
+        let number = self.operation(now, program);
+        self.behind(number, source);
+        self.behind(number, erase);
+        (page, number)
     }
 
-    /// Programs what is in the buffer as page `key`, which is not in the cache.
+    /// Programs what is in the buffer as page `key`, which is not in the cache: the operation, which waits for `source` and
+    /// until it is counted down.
     pub(super) fn bring_in(
         &mut self,
         key: u64,
         place: Place,
         now: Time,
         (is_dirty, activity, cause): (bool, Activity, Cause),
-    ) -> Time {
-        let (page, programmed) = self.program(place, now, activity, cause);
+        source: u32,
+    ) -> u32 {
+        let (page, program) = self.program(place, now, (activity, cause), source);
+        self.operations[program].key = key;
         let since = self.tables.global.accesses;
-        let status = PageStatus { key, arrives: now, programmed, since, hits: 0, code: place.code, is_dirty };
+        let status = PageStatus { key, program, since, hits: 0, code: place.code, is_dirty };
         self.tables.insert(page, place.block, status);
-        programmed
+        program
     }
 
     /// A page that cannot be read any more leaves; the data of a dirty one is lost.
@@ -194,7 +205,7 @@ impl<S: Store> FlashCache<S> {
         self.drop_page(page, leaves);
     }
 
-    /// The verdict on `page` while it is still in the controller's memory: it takes no time.
+    /// What reading `page` would bring: it takes no time.
     pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
         self.array.look_at(page, self.tables.pages[page as usize].code, now)
     }

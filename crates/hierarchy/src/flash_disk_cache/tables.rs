@@ -1,7 +1,7 @@
 //! The tables of the cache: what is where, and in what state.
 
+use super::operation::NONE as NOTHING;
 use crate::replacement::index::Index;
-use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use nacre_media::dual_mode_flash::Mode;
 use prefetch_index::prefetch_index;
@@ -14,10 +14,8 @@ pub(super) const NONE: u64 = u64::MAX;
 pub(super) struct PageStatus {
     /// The page of the disk, or [`NONE`].
     pub(super) key: u64,
-    /// When its data is at hand, from a device that is still asked.
-    pub(super) arrives: Time,
-    /// When it is programmed.
-    pub(super) programmed: Time,
+    /// The operation that programs it; or `NOTHING`.
+    pub(super) program: u32,
     /// Accesses to the cache before it came in.
     pub(super) since: u64,
     /// Hits since then; saturates.
@@ -29,8 +27,7 @@ pub(super) struct PageStatus {
 
 impl Default for PageStatus {
     fn default() -> PageStatus {
-        let (arrives, programmed) = (Time::ZERO, Time::ZERO);
-        PageStatus { key: NONE, arrives, programmed, since: 0, hits: 0, code: 0, is_dirty: false }
+        PageStatus { key: NONE, program: NOTHING, since: 0, hits: 0, code: 0, is_dirty: false }
     }
 }
 
@@ -66,8 +63,8 @@ pub(super) struct BlockStatus {
     pub(super) valid: u32,
     /// Pages programmed since the erase.
     pub(super) programmed: u32,
-    /// When the last erase is over.
-    pub(super) erased: Time,
+    /// The operation that erases it; or `NOTHING`.
+    pub(super) erase: u32,
     /// Over its slots: how much stronger codes are than the first.
     pub(super) strengths: u32,
     /// Slots with one bit in a cell that began with two.
@@ -138,7 +135,7 @@ impl Tables {
             region: 0,
             valid: 0,
             programmed: 0,
-            erased: Time::ZERO,
+            erase: NOTHING,
             strengths: 0,
             lowered: 0,
             slots,
@@ -177,7 +174,7 @@ impl Tables {
         self.index.vacate(status.key, page);
         self.global.left_hits += u64::from(status.hits);
         self.global.left_accesses += self.global.accesses - status.since;
-        status.key = NONE;
+        (status.key, status.program) = (NONE, NOTHING);
         self.blocks[block as usize].valid -= 1;
     }
 
@@ -186,7 +183,7 @@ impl Tables {
         let status = self.pages[from as usize];
         self.index.relocate(status.key, from, to);
         self.pages[to as usize] = status;
-        self.pages[from as usize].key = NONE;
+        (self.pages[from as usize].key, self.pages[from as usize].program) = (NONE, NOTHING);
         self.blocks[blocks[0] as usize].valid -= 1;
         self.blocks[blocks[1] as usize].valid += 1;
     }

@@ -187,9 +187,10 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 52] = [
+const KEPT: [(&str, &str); 53] = [
     ("accesses_that_wait_for_each_other", include_str!("kept/accesses_that_wait_for_each_other.crash")),
     ("parts_of_a_block_that_moves_up", include_str!("kept/parts_of_a_block_that_moves_up.crash")),
+    ("pages_lost_before_they_are_fetched", include_str!("kept/pages_lost_before_they_are_fetched.crash")),
     ("safe_chunk_is_lost", include_str!("kept/safe_chunk_is_lost.crash")),
     ("read_behind_a_page_that_cannot_leave", include_str!("kept/read_behind_a_page_that_cannot_leave.crash")),
     ("joined_programs_of_two_times", include_str!("kept/joined_programs_of_two_times.crash")),

@@ -1,6 +1,6 @@
 //! How many pages are decoded at one time.
 
-use super::{build, settings, submit};
+use super::{build, request, settings, submit};
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, assert_close};
@@ -48,27 +48,31 @@ fn pages_wait_for_the_first_decoder_that_is_free() {
         let mut device = build(&options, "kind = \"bch\"\nt = 2");
         let mut now = Time::ZERO;
         for page in 0..PAGES {
-            now = submit(&mut *device, now, Op::Read, page * 2048, 2048).done + Time::from_ms(5);
+            now = submit(&mut device, now, Op::Read, page * 2048, 2048).0 + Time::from_ms(5);
         }
         let mut random = Streams::new(3).stream("arrivals");
         let mut die = Time::ZERO;
         let mut free = vec![Time::ZERO; decoders as usize];
-        let (reads, mut waited) = (60_000, 0.0);
+        let (reads, mut expected) = (60_000, Vec::new());
         let between = DECODE.as_secs_f64() / (load * f64::from(decoders));
         for _ in 0..reads {
             now += Time::from_secs_f64(random.exponential() * between);
-            let done = submit(&mut *device, now, Op::Read, random.below(PAGES) * 2048, 2048).done;
+            let number = device.submit(now, request(Op::Read, random.below(PAGES) * 2048, 2048));
             die = die.max(now) + SENSE;
             let first = free.iter_mut().min().expect("there is a decoder");
             *first = die.max(*first) + DECODE;
-            assert_eq!(done, *first, "{decoders} decoders");
-            waited += (done - now - SENSE - DECODE).as_secs_f64();
-            device.advance(now);
+            expected.push((number, *first));
+        }
+        let mut waited = 0.0;
+        for (number, end) in expected {
+            let done = device.wait(number);
+            assert_eq!(done.at, end, "{decoders} decoders");
+            waited += (done.latency - SENSE - DECODE).as_secs_f64();
         }
         let mean = waited / f64::from(reads) / DECODE.as_secs_f64();
         let name = format!("M/D/{decoders} at {load}");
         assert_close(&name, mean, mdk_wait(decoders, load * f64::from(decoders)), 0.05);
-        let report = device.report(now);
+        let report = device.device.report(now);
         let decoder =
             report.resources.iter().find(|resource| resource.name == "decoder").expect("it is named");
         assert_eq!(decoder.servers, decoders);
@@ -87,9 +91,9 @@ fn decoders_take_area_and_pages_take_energy() {
         );
         let mut device = build(&options, code);
         for read in 0..11 {
-            submit(&mut *device, Time::from_ms(5 * read), Op::Read, 0, 2048);
+            submit(&mut device, Time::from_ms(5 * read), Op::Read, 0, 2048);
         }
-        let report = device.report(Time::from_s(1));
+        let report = device.report();
         let cells = 0.0081e-6 * (64 * 4 * 2048 * 8) as f64;
         assert_close("area", report.area_mm2.expect("it is given"), cells + 1.5 * f64::from(decoders), 1e-9);
         let decoder =
@@ -110,7 +114,7 @@ fn an_area_without_that_of_several_decoders_is_a_mistake() {
         ("decoder_area = \"1 mm2\"", "the area of the cells beside it is not known", "give area too"),
     ] {
         let toml = settings(&format!("blocks = 64\n{given}"), "kind = \"bch\"\nt = 1");
-        let problems = Workbench::new(ROOMS, 1).build(&toml).err().expect(given).to_string();
+        let problems = Workbench::new(ROOMS, 1).build_events(&toml).err().expect(given).to_string();
         assert!(problems.contains(problem) && problems.contains(remedy), "{problems}");
     }
 }

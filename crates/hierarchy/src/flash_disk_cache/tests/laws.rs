@@ -1,9 +1,10 @@
 //! What holds of every flash disk cache.
 
-use super::{BCH, build, counter, settings, submit};
+use super::{BCH, build, device, request, settings, submit};
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Streams, Time};
-use nacre_testkit::{Workbench, conformance_in_order, keeps_its_bytes};
+use nacre_testkit::events::{conformance, durability};
+use nacre_testkit::{Workbench, keeps_its_bytes};
 
 /// Regions and one, densities, policies, codes; so worn that errors are everywhere.
 const KINDS: [(&str, &str); 6] = [
@@ -32,7 +33,23 @@ fn adapted(options: &str, ecc: &str) -> String {
 #[test]
 fn it_keeps_the_contract() {
     for (options, ecc) in KINDS {
-        conformance_in_order(|| build(&adapted(options, ecc), ecc));
+        let toml = settings(&adapted(options, ecc), ecc);
+        for pause in [Time::from_us(20), Time::from_ms(3)] {
+            for carries_bytes in [false, true] {
+                conformance(pause, || device(&toml, carries_bytes));
+            }
+        }
+    }
+}
+
+#[test]
+fn it_keeps_what_is_acknowledged() {
+    for (options, ecc) in KINDS {
+        let options = options.replace("mlc_endurance = 40\nslc_endurance = 400\n", "");
+        let toml = settings(&adapted(&options, ecc), ecc);
+        for pause in [Time::from_us(40), Time::from_ms(1)] {
+            durability(pause, || device(&toml, true));
+        }
     }
 }
 
@@ -66,7 +83,7 @@ fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
         let (mut now, mut hits) = (Time::ZERO, 0);
         for _ in 0..5_000 {
             let page = random.below(10) * random.below(12);
-            now = submit(&mut *device, now + Time::from_ms(5), Op::Read, page * 2048, 2048).done;
+            now = submit(&mut device, now + Time::from_ms(5), Op::Read, page * 2048, 2048).0;
             if let Some(place) = plain.iter().position(|&known| known == page) {
                 plain.remove(place);
                 hits += 1;
@@ -75,8 +92,8 @@ fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
             }
             plain.insert(0, page);
         }
-        assert_eq!(counter(&*device, "read_hits"), hits);
-        assert_eq!(counter(&*device, "read_misses"), 5_000 - hits);
+        assert_eq!(device.count("read_hits"), hits);
+        assert_eq!(device.count("read_misses"), 5_000 - hits);
     }
 }
 
@@ -89,8 +106,10 @@ fn writes_are_programmed_on_all_dies() {
              raises_strength = false\nlowers_density = false\npromotes = false\ndies = {dies}"
         );
         let mut device = build(&options, "kind = \"none\"\n");
-        let write = |page: u64| submit(&mut *device, Time::ZERO, Op::Write, page * (128 << 10), 2048).done;
-        let last = (0..24).map(write).fold(Time::ZERO, Time::max);
+        let writes: Vec<usize> = (0..24)
+            .map(|page| device.submit(Time::ZERO, request(Op::Write, page * (128 << 10), 2048)))
+            .collect();
+        let last = writes.into_iter().map(|number| device.wait(number).at).fold(Time::ZERO, Time::max);
         assert_eq!(last, Time::from_us(250 * 24 / side_by_side), "{dies} dies and {blocks} blocks");
     }
 }
@@ -101,12 +120,12 @@ fn a_hit_takes_the_read_and_the_decoder() {
     for (density, t, time) in [("slc", 2, 25 + 30), ("mlc", 2, 50 + 30), ("slc", 4, 25 + 60)] {
         let options = format!("blocks = 64\nslots = 4\ndensity = \"{density}\"\nbit_error_rate = 0");
         let mut device = build(&options, &format!("kind = \"bch\"\nt = {t}"));
-        let miss = submit(&mut *device, Time::ZERO, Op::Read, 0, 2048).done;
-        assert!(miss >= Time::from_ms(1));
-        let merged = submit(&mut *device, Time::from_us(1), Op::Read, 0, 2048).done;
-        assert_eq!(merged, miss, "it is on its way");
+        let miss = device.submit(Time::ZERO, request(Op::Read, 0, 2048));
+        let merged = device.submit(Time::from_us(1), request(Op::Read, 0, 2048));
+        assert_eq!(device.wait(miss).at, Time::from_ms(1));
+        assert_eq!(device.wait(merged).at, Time::from_ms(1), "it is on its way");
         let later = Time::from_ms(20);
-        let hit = submit(&mut *device, later, Op::Read, 0, 2048).done - later;
+        let hit = submit(&mut device, later, Op::Read, 0, 2048).0 - later;
         assert_eq!(hit, Time::from_us(time), "{density}, t = {t}");
     }
 }
@@ -121,19 +140,19 @@ fn programs_have_causes() {
         let mut now = Time::ZERO;
         for _ in 0..4_000 {
             let op = if random.chance(0.5) { Op::Read } else { Op::Write };
-            now = submit(&mut *device, now, op, random.below(700) * 2048, 2048).done;
+            now = submit(&mut device, now, op, random.below(700) * 2048, 2048).0;
         }
-        device.check_invariants();
-        let report = device.report(now);
+        device.check();
+        let report = device.device.report(now);
         let wear = report.wear.expect("it wears");
         let names = ["host", "fill", "collected", "promoted", "levelled", "journal"];
-        let causes = names.map(|name| counter(&*device, &format!("{name}_programs")));
+        let causes = names.map(|name| device.count(&format!("{name}_programs")));
         assert_eq!(wear.programs(), causes.iter().sum::<u64>());
         assert_eq!(causes[5], wear.erases, "each erase follows a page of the journal");
-        assert_eq!(wear.erases, counter(&*device, "erases"));
+        assert_eq!(wear.erases, device.count("erases"));
         let blocks: u64 = wear.block_erases.iter().map(|&erases| u64::from(erases)).sum();
         assert_eq!(blocks, wear.erases);
-        assert_eq!(counter(&*device, "fills"), causes[1]);
+        assert_eq!(device.count("fills"), causes[1]);
         assert!(causes[0] > 0 && wear.erases > 10, "{causes:?}");
         levelled += causes[4];
     }

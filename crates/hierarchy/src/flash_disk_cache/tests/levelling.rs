@@ -1,7 +1,8 @@
 //! Wear levelling: no block is left behind, wherever it is.
 
-use super::{BCH, build, counter, submit};
-use nacre_kernel::{Device, Op, Random, Streams, Time};
+use super::{BCH, build, submit};
+use crate::host::Host;
+use nacre_kernel::{Op, Random, Streams, Time};
 
 /// Cells without wrong bits: the degree of wear is the number of erases.
 const CELLS: &str = "slots = 8\ndensity = \"slc\"\nbit_error_rate = 0\n";
@@ -43,23 +44,22 @@ impl Load {
 }
 
 /// The most by which a block is worn more than another at any time of so many writes.
-fn widest(device: &mut dyn Device, load: Load, writes: u64) -> u64 {
+fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     let (mut now, mut widest) = (Time::ZERO, 0);
     for page in 0..load.cold {
-        now = submit(device, now, Op::Read, (4 * RUN + page) * 2048, 2048).done;
+        now = submit(device, now, Op::Read, (4 * RUN + page) * 2048, 2048).0;
     }
     let mut random = Streams::new(3).stream("pages");
     for number in 0..writes {
-        now = submit(device, now, Op::Write, load.page(&mut random) * 2048, 2048).done;
-        device.advance(now);
+        now = submit(device, now, Op::Write, load.page(&mut random) * 2048, 2048).0;
         if number % 32 == 0 {
-            let erases = device.report(now).wear.expect("it wears").block_erases;
+            let erases = device.device.report(now).wear.expect("it wears").block_erases;
             let least = erases.iter().min().expect("a block");
             let most = erases.iter().max().expect("a block");
             widest = widest.max(u64::from(most - least));
         }
     }
-    device.check_invariants();
+    device.check();
     widest
 }
 
@@ -73,9 +73,9 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
         for load in LOADS {
             let regions = format!("blocks = 32\ndies = 4\nwrite_region = \"{region}\"\nwear_gap = {gap}");
             let mut device = build(&format!("{CELLS}{regions}"), BCH);
-            let widest = widest(&mut *device, load, 20_000);
+            let widest = widest(&mut device, load, 20_000);
             assert!(widest <= 2 * gap + 1, "{widest} erases between blocks: {load:?}\n{regions}");
-            assert!(counter(&*device, "erases") > 32 * 4 * gap, "{load:?}\n{regions}");
+            assert!(device.count("erases") > 32 * 4 * gap, "{load:?}\n{regions}");
         }
     }
 }
@@ -87,7 +87,7 @@ fn levelling_wears_no_block_more_where_nothing_stays() {
     let cells = "blocks = 16\ndies = 2\nwrite_region = \"0 %\"\nwear_gap = 2\ncollects_above = \"50 %\"";
     let mut device = build(&format!("{CELLS}{cells}"), BCH);
     let load = Load { hot: 1, streams: 1, share: 0.5, others: 400, cold: 0 };
-    let widest = widest(&mut *device, load, 60_000);
+    let widest = widest(&mut device, load, 60_000);
     assert!(widest <= 2 * 2 + 1, "{widest} erases between blocks");
-    assert!(counter(&*device, "levelled_programs") > 1_000, "it moves content in vain");
+    assert!(device.count("levelled_programs") > 1_000, "it moves content in vain");
 }

@@ -3,10 +3,14 @@
 mod decoders;
 mod laws;
 mod levelling;
+mod naive;
+mod oracle;
 mod wear;
 
+use crate::host::Host;
 use crate::workbench::ROOMS;
-use nacre_kernel::{Breakdown, Completion, Data, Device, Op, Request, Time};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Workbench;
 
 /// Settings over a store that answers in a millisecond, and those of the code.
@@ -20,25 +24,28 @@ fn settings(options: &str, ecc: &str) -> String {
 /// A code as strong as the tests need.
 const BCH: &str = "kind = \"bch\"\nt = 1\ncrc32 = true";
 
-fn build(options: &str, ecc: &str) -> Box<dyn Device> {
-    let toml = settings(options, ecc);
-    Workbench::new(ROOMS, 1).build(&toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"))
+fn device(toml: &str, carries_bytes: bool) -> Box<dyn Device> {
+    let bench = Workbench::new(ROOMS, 1);
+    let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
+    bench.build_events(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"))
 }
 
-fn submit(device: &mut dyn Device, now: Time, op: Op, address: u64, bytes: u32) -> Completion {
-    let request = Request { arrival: now, address, bytes, volume: 0, op };
-    let mut breakdown = Breakdown::new();
-    let completion = device.submit(now, &request, Data::None, &mut breakdown);
-    assert_eq!(breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
-    completion
+fn build(options: &str, ecc: &str) -> Host {
+    Host::new(device(&settings(options, ecc), false))
 }
 
-fn counter(device: &dyn Device, name: &str) -> u64 {
-    let counters = device.report(Time::from_s(1)).counters;
-    counters.iter().find(|(known, _)| *known == name).map(|(_, count)| *count).expect("the counter exists")
+fn request(op: Op, address: u64, bytes: u32) -> Request {
+    Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-fn column(device: &dyn Device, name: &str) -> f64 {
-    let columns = device.report(Time::from_s(1)).columns;
+/// When and how a request completes that is submitted at `now` while nothing else is asked for.
+fn submit(host: &mut Host, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Status) {
+    let number = host.submit(now, request(op, address, bytes));
+    let done = host.wait(number);
+    (done.at, done.status)
+}
+
+fn column(host: &Host, name: &str) -> f64 {
+    let columns = host.report().columns;
     columns.iter().find(|column| column.name == name).expect("the column exists").values[0]
 }

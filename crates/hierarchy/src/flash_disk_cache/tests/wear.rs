@@ -1,9 +1,9 @@
 //! Wear: what the controller does, and what is said when it is not enough.
 
-use super::{BCH, build, column, counter, settings, submit};
-use crate::workbench::ROOMS;
-use nacre_kernel::{Breakdown, Data, Device, Op, Request, Status, Streams, Time};
-use nacre_testkit::Workbench;
+use super::{BCH, build, column, device, request, settings, submit};
+use crate::host::Host;
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Cells that are worn after some hundred erases.
 const WEAK: &str = "blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nmlc_endurance = 20\nslc_endurance = 200\n\
@@ -12,16 +12,15 @@ const WEAK: &str = "blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nmlc_enduran
 const FIXED: &str = "raises_strength = false\nlowers_density = false\npromotes = false\n";
 
 /// Random requests until no flash is left, or so many. How many there were, and how many ended in an error.
-fn wear_down(device: &mut dyn Device, most: u64) -> (u64, u64) {
+fn wear_down(device: &mut Host, most: u64) -> (u64, u64) {
     let mut random = Streams::new(3).stream("pages");
     let (mut now, mut errors) = (Time::ZERO, 0);
     for number in 0..most {
         let op = if random.chance(0.4) { Op::Read } else { Op::Write };
         let answer = submit(device, now, op, random.below(300) * 2048, 2048);
-        errors += u64::from(answer.status == Status::MediaError);
-        now = answer.done;
+        errors += u64::from(answer.1 == Status::MediaError);
+        now = answer.0;
         if number % 1_000 == 0 {
-            device.advance(now);
             if column(device, "flash.usable_share") < 0.3 {
                 return (number, errors);
             }
@@ -34,16 +33,16 @@ fn wear_down(device: &mut dyn Device, most: u64) -> (u64, u64) {
 fn a_controller_that_adapts_lives_longer_and_each_part_helps() {
     let life = |options: &str| {
         let mut device = build(&format!("{WEAK}{options}"), BCH);
-        let (life, _) = wear_down(&mut *device, 400_000);
-        device.check_invariants();
+        let (life, _) = wear_down(&mut device, 400_000);
+        device.check();
         (life, device)
     };
     let (fixed, device) = life(FIXED);
-    assert!(counter(&*device, "retired_slots") > 100 && counter(&*device, "strength_raised") == 0);
+    assert!(device.count("retired_slots") > 100 && device.count("strength_raised") == 0);
     let (stronger, device) = life("lowers_density = false\npromotes = false\n");
-    assert!(counter(&*device, "strength_raised") > 100 && counter(&*device, "density_lowered") == 0);
+    assert!(device.count("strength_raised") > 100 && device.count("density_lowered") == 0);
     let (sparser, device) = life("raises_strength = false\npromotes = false\n");
-    assert!(counter(&*device, "density_lowered") > 100 && counter(&*device, "strength_raised") == 0);
+    assert!(device.count("density_lowered") > 100 && device.count("strength_raised") == 0);
     let (both, _) = life("promotes = false\n");
     assert!(fixed * 2 < stronger && fixed * 2 < sparser, "{fixed} {stronger} {sparser}");
     assert!(both > stronger && both > sparser, "{both} {stronger} {sparser}");
@@ -56,9 +55,9 @@ fn a_page_that_is_hit_often_moves_to_one_bit_in_a_cell() {
     let mut times = Vec::new();
     for read in 0..20 {
         let now = Time::from_ms(10 * read);
-        times.push(submit(&mut *device, now, Op::Read, 0, 2048).done - now);
+        times.push(submit(&mut device, now, Op::Read, 0, 2048).0 - now);
     }
-    assert_eq!(counter(&*device, "pages_promoted"), 1);
+    assert_eq!(device.count("pages_promoted"), 1);
     assert_eq!([times[2], times[19]], [Time::from_us(50 + 15), Time::from_us(25 + 15)]);
 }
 
@@ -71,13 +70,12 @@ fn wear_is_levelled_over_both_regions() {
         let mut device = build(&options, BCH);
         let mut now = Time::ZERO;
         let mut random = Streams::new(3).stream("pages");
-        (0..600).for_each(|page| now = submit(&mut *device, now, Op::Read, page * 2048, 2048).done);
+        (0..600).for_each(|page| now = submit(&mut device, now, Op::Read, page * 2048, 2048).0);
         for _ in 0..30_000 {
-            now = submit(&mut *device, now, Op::Write, (600 + random.below(300)) * 2048, 2048).done;
-            device.advance(now);
+            now = submit(&mut device, now, Op::Write, (600 + random.below(300)) * 2048, 2048).0;
         }
-        device.check_invariants();
-        let mut erases = device.report(now).wear.expect("it wears").block_erases;
+        device.check();
+        let mut erases = device.device.report(now).wear.expect("it wears").block_erases;
         erases.sort_unstable();
         (erases[0], erases[31])
     };
@@ -93,40 +91,35 @@ fn what_cannot_be_put_right_is_never_returned_as_good_bytes() {
     let none = "kind = \"none\"";
     for (options, code) in [(FIXED, BCH), ("promotes_at = 5\n", BCH), (FIXED, bare), (FIXED, none)] {
         let toml = settings(&format!("{WEAK}{options}"), code);
-        let mut device = Workbench::new(ROOMS, 1).with_bytes().build(&toml).unwrap();
+        let mut device = Host::new(device(&toml, true));
         let mut random = Streams::new(3).stream("pages");
         let (mut now, mut errors) = (Time::ZERO, 0);
         let mut written = vec![0_u8; 300];
         let mut is_lost = vec![false; 300];
         for number in 0..40_000_u64 {
             let page = random.below(300) as usize;
-            let mut breakdown = Breakdown::new();
-            let request =
-                |op| Request { arrival: now, address: page as u64 * 2048, bytes: 2048, volume: 0, op };
             if random.chance(0.5) {
                 let stamp = number as u8 | 1;
-                let data = [stamp; 2048];
-                now = device.submit(now, &request(Op::Write), Data::Write(&data), &mut breakdown).done;
+                let bytes = vec![stamp; 2048].into();
+                now = device.ask(now, request(Op::Write, page as u64 * 2048, 2048), bytes).0;
                 (written[page], is_lost[page]) = (stamp, false);
-            } else {
-                let mut found = [0xEE; 2048];
-                let answer = device.submit(now, &request(Op::Read), Data::Read(&mut found), &mut breakdown);
-                now = answer.done;
-                if answer.status == Status::Done {
-                    assert!(!is_lost[page], "page {page} was lost, and comes back");
-                    assert!(found == [written[page]; 2048], "page {page} is wrong, request {number}");
-                } else {
-                    (errors, is_lost[page]) = (errors + 1, true);
-                }
+                continue;
             }
-            if number % 64 == 0 {
-                device.advance(now);
+            let read = request(Op::Read, page as u64 * 2048, 2048);
+            let (at, status, found) = device.ask(now, read, Payload::NONE);
+            now = at;
+            if status == Status::Done {
+                assert!(!is_lost[page], "page {page} was lost, and comes back");
+                let expected = [written[page]; 2048];
+                assert!(found.bytes() == Some(&expected[..]), "page {page} is wrong, request {number}");
+            } else {
+                (errors, is_lost[page]) = (errors + 1, true);
             }
         }
-        device.check_invariants();
-        let uncorrectable = counter(&*device, "uncorrectable");
+        device.check();
+        let uncorrectable = device.count("uncorrectable");
         assert!(uncorrectable > 50 && errors > 0, "{uncorrectable} pages, {errors} errors: {options}");
-        assert!(code == none || counter(&*device, "corrected_pages") > 100);
+        assert!(code == none || device.count("corrected_pages") > 100);
     }
 }
 
@@ -137,20 +130,18 @@ fn bytes_change_no_time() {
         [("", BCH, "strength_raised"), (FIXED, "kind = \"none\"", "uncorrectable")]
     {
         let toml = settings(&format!("{WEAK}{options}"), code);
-        let mut bare = Workbench::new(ROOMS, 1).build(&toml).unwrap();
-        let mut full = Workbench::new(ROOMS, 1).with_bytes().build(&toml).unwrap();
+        let [mut bare, mut full] = [false, true].map(|bytes| Host::new(device(&toml, bytes)));
         let mut random = Streams::new(8).stream("pages");
         let mut now = Time::ZERO;
         for _ in 0..20_000 {
             let address = random.below(300) * 2048;
             let op = if random.chance(0.5) { Op::Read } else { Op::Write };
-            let request = Request { arrival: now, address, bytes: 2048, volume: 0, op };
-            let mut bytes = [7; 2048];
-            let data = if op == Op::Read { Data::Read(&mut bytes) } else { Data::Write(&bytes) };
-            let answer = full.submit(now, &request, data, &mut Breakdown::new());
-            assert_eq!(answer, bare.submit(now, &request, Data::None, &mut Breakdown::new()));
-            now = answer.done;
+            let bytes = if op == Op::Write { vec![7; 2048].into() } else { Payload::NONE };
+            let (at, status, _) = full.ask(now, request(op, address, 2048), bytes);
+            let expected = bare.ask(now, request(op, address, 2048), Payload::NONE);
+            assert_eq!((at, status), (expected.0, expected.1));
+            now = at;
         }
-        assert!(counter(&*bare, counted) > 50, "{code}");
+        assert!(bare.count(counted) > 50, "{code}");
     }
 }

@@ -1,0 +1,82 @@
+//! Trims and flushes, which go on to the backing.
+
+use super::FLASH_PAGE;
+use super::cache::FlashCache;
+use super::counts::Leaves;
+use super::operation::{Operation, Step, Waiter};
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
+use nacre_media::store::Store;
+
+impl<S: Store> FlashCache<S> {
+    /// A trim: clean pages leave, and it goes on to the backing behind what changes its pages. Pages that are on their way from
+    /// there leave when they have come.
+    pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
+        let number = self.pass(now, id, request, (Step::Trim, looked_up));
+        let (first, count) = request.blocks(FLASH_PAGE);
+        (self.operations[number].key, self.operations[number].pages) = (first, count);
+        for key in first..first + count {
+            self.change(number, key);
+            self.operations[number].waits += 1;
+            match self.busy.get_mut(&key) {
+                Some(busy) => {
+                    busy.waiters.push_back(Waiter { key, trim: number, ..Waiter::default() });
+                }
+                None => self.trim_page(now, number, key),
+            }
+        }
+        self.count_down(now, number);
+    }
+
+    /// If page `key` is clean it leaves. Only the cache has what is dirty, and it stays as it was: the backing has what was
+    /// before.
+    pub(super) fn trim_page(&mut self, now: Time, trim: u32, key: u64) {
+        if let Some(page) = self.tables.find(key)
+            && !self.tables.pages[page as usize].is_dirty
+        {
+            self.drop_page(page, Leaves::Trimmed);
+        }
+        self.count_down(now, trim);
+    }
+
+    /// A flush: what was acknowledged is in flash, and the rest of it is asked of the backing.
+    pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
+        let number = self.pass(now, id, request, (Step::Flush, looked_up));
+        self.count_down(now, number);
+    }
+
+    /// The operation that passes a request on: it waits until it is counted down.
+    fn pass(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: &Request,
+        (step, looked_up): (Step, Time),
+    ) -> u32 {
+        let visit = self.visits.enter(now, id, request, (Activity::Software, looked_up));
+        self.visits.add_part(visit);
+        self.visits.leave(visit);
+        let part = Some(Waiter { visit, since: now, ..Waiter::default() });
+        self.operation(now, Operation { step, request: *request, part, ..Operation::default() })
+    }
+
+    /// A flush of the backing behind what operation `number` wrote there.
+    pub(super) fn flush_behind(&mut self, now: Time, number: u32) {
+        let request = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+        self.backing.submit(now, RequestId(number), &request, Payload::NONE);
+        self.next = self.backing.next_event();
+    }
+
+    /// The backing has answered a trim or flush of the host.
+    pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
+        let Operation { step, began, .. } = self.operations[number];
+        let mut part = self.operations[number].part.take().expect("it is asked for by the host");
+        self.end_operation(now, number);
+        // A flush fails if something was lost since the one before.
+        let has_lost = step == Step::Flush && std::mem::take(&mut self.has_lost);
+        let status = if has_lost { Status::MediaError } else { status };
+        part.fill_up(self.id, began, Activity::Queue);
+        part.spans.extend_from_slice(spans);
+        self.end_part(now, part, status, Activity::Queue, Payload::NONE);
+    }
+}

@@ -1,0 +1,251 @@
+//! Operations begin when they wait for nothing, and end.
+
+use super::cache::{FlashCache, SHIFT};
+use super::operation::{Event, NONE, Operation, Step, Waiter, total};
+use crate::visit::Part;
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Activity, Status, Time};
+use nacre_media::store::Store;
+
+impl<S: Store> FlashCache<S> {
+    /// A new operation, which waits until it is counted down.
+    pub(super) fn operation(&mut self, now: Time, operation: Operation) -> u32 {
+        let (number, entry) = self.operations.take();
+        let mut dependents = std::mem::take(&mut entry.dependents);
+        dependents.clear();
+        *entry = Operation { waits: 1, dependents, created: now, serial: self.serial, ..operation };
+        self.serial += 1;
+        number
+    }
+
+    /// Operation `number` waits for operation `on`, if that is one.
+    #[inline]
+    pub(super) fn behind(&mut self, number: u32, on: u32) {
+        if on != NONE {
+            self.operations[on].dependents.push(number);
+            self.operations[number].waits += 1;
+        }
+    }
+
+    /// Operation `number` waits for what changes page `key` of the backing now.
+    pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
+        if self.changing.len() > 0
+            && let Some(on) = self.changing.get(key)
+        {
+            self.behind(number, on as u32);
+        }
+    }
+
+    /// Operation `number` changes page `key` of the backing, behind others that do.
+    pub(super) fn change(&mut self, number: u32, key: u64) {
+        self.behind_changes(number, key);
+        self.changing.set(key, u64::from(number));
+    }
+
+    /// Operation `number` waits for one thing less; if that was the last it begins.
+    pub(super) fn count_down(&mut self, now: Time, number: u32) {
+        let operation = &mut self.operations[number];
+        operation.waits -= 1;
+        if operation.waits > 0 {
+            return;
+        }
+        operation.began = now;
+        match operation.step {
+            Step::Sense | Step::Journal | Step::Erase => self.queue(now, number),
+            Step::Program => {
+                let encoded = self.array.encode_at(now, operation.code);
+                if encoded > now {
+                    self.agenda.schedule(encoded, Event::Encoded(number));
+                } else {
+                    self.queue(now, number);
+                }
+            }
+            Step::Look => self.agenda.schedule(now, Event::Done(number)),
+            Step::Fetch => self.begin_fetch(now, number),
+            _ => self.ask_backing(now, number),
+        }
+    }
+
+    /// Operation `number` waits for its die.
+    fn queue(&mut self, now: Time, number: u32) {
+        let Operation { block, time, activity, .. } = self.operations[number];
+        if let Some(end) = self.array.wait(now, number, block, (time, activity)) {
+            self.agenda.schedule(end, Event::Die(self.array.die_of(block)));
+        }
+    }
+
+    pub(super) fn ask_backing(&mut self, now: Time, number: u32) {
+        let operation = &mut self.operations[number];
+        operation.request.arrival = now;
+        self.backing.submit(now, RequestId(number), &operation.request, operation.data.clone());
+        self.next = self.backing.next_event();
+    }
+
+    /// Something happens that was known beforehand.
+    pub(super) fn happens(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Die(die) => {
+                let (number, next) = self.array.die_ends(now, die);
+                if let Some(end) = next {
+                    self.agenda.schedule(end, Event::Die(die));
+                }
+                if number != NONE {
+                    self.die_is_done(now, number);
+                }
+            }
+            Event::Encoded(number) => self.queue(now, number),
+            Event::Done(number) => self.ended(now, number),
+            Event::Start(number) => self.count_down(now, number),
+        }
+    }
+
+    /// The die of operation `number` is done with it: a page that was read is decoded.
+    fn die_is_done(&mut self, now: Time, number: u32) {
+        let Operation { step, code, wrong, .. } = self.operations[number];
+        if step == Step::Sense {
+            let decoded = self.array.decode_at(now, code, wrong);
+            if decoded > now {
+                return self.agenda.schedule(decoded, Event::Done(number));
+            }
+        }
+        self.ended(now, number);
+    }
+
+    /// An operation of the controller or the flash ends.
+    fn ended(&mut self, now: Time, number: u32) {
+        match self.operations[number].step {
+            Step::Sense => self.sensed(now, number),
+            Step::Program => self.programmed(now, number),
+            Step::Erase => self.erased(now, number),
+            _ => {}
+        }
+        self.part_of_operation_ends(now, number);
+        self.end_operation(now, number);
+    }
+
+    /// A page was read from flash and decoded.
+    fn sensed(&mut self, now: Time, number: u32) {
+        let Operation { created, time, code, wrong, is_hit, .. } = self.operations[number];
+        if is_hit {
+            self.tables.global.hits += 1;
+            self.tables.global.hit_s += (now - created).as_secs_f64();
+        }
+        let correct = self.array.decoding(code, wrong).time;
+        let queue = now - created - time - correct;
+        let spans = [(Activity::Queue, queue), (Activity::Read, time), (Activity::Correct, correct)];
+        let component = self.id;
+        for at in 0..self.operations[number].dependents.len() {
+            let dependent = self.operations[number].dependents[at];
+            let of = &mut self.operations[dependent];
+            // What was decided with this read was held up by all of it.
+            if of.source == number
+                && of.created == created
+                && let Some(part) = &mut of.part
+            {
+                spans.iter().for_each(|&(activity, time)| part.add(component, activity, time));
+            }
+        }
+        if let Some(part) = &mut self.operations[number].part {
+            spans.iter().for_each(|&(activity, time)| part.add(component, activity, time));
+        }
+    }
+
+    /// A page of flash is programmed.
+    fn programmed(&mut self, now: Time, number: u32) {
+        let Operation { page, key, time, erased, .. } = self.operations[number];
+        let status = &mut self.tables.pages[page as usize];
+        if status.program == number {
+            status.program = NONE;
+        }
+        let component = self.id;
+        let Some(part) = &mut self.operations[number].part else { return };
+        let told = part.since + total(&part.spans);
+        let waits = now - told - time;
+        let for_erase = erased.saturating_sub(told).min(waits);
+        part.add(component, Activity::Erase, for_erase);
+        part.add(component, Activity::Queue, waits - for_erase);
+        part.add(component, Activity::Write, time);
+        self.version_is_there(key, number);
+    }
+
+    /// A block is erased.
+    fn erased(&mut self, now: Time, number: u32) {
+        let block = self.operations[number].block;
+        let status = &mut self.tables.blocks[block as usize];
+        if status.erase == number {
+            status.erase = NONE;
+        }
+        for at in 0..self.operations[number].dependents.len() {
+            let dependent = self.operations[number].dependents[at];
+            self.operations[dependent].erased = now;
+        }
+    }
+
+    /// An operation has ended, and with it the wait of others.
+    pub(super) fn end_operation(&mut self, now: Time, number: u32) {
+        let Operation { step, key, pages, .. } = self.operations[number];
+        if matches!(step, Step::Back | Step::Safe | Step::Through | Step::ThroughSafe | Step::Trim) {
+            for key in key..key + pages {
+                if self.changing.get(key) == Some(u64::from(number)) {
+                    self.changing.remove(key);
+                }
+            }
+        }
+        let of = &mut self.operations[number];
+        let mut dependents = std::mem::take(&mut of.dependents);
+        (of.data, of.before, of.keeps, of.part) = Default::default();
+        self.operations.give_back(number);
+        for dependent in dependents.drain(..) {
+            let of = &mut self.operations[dependent];
+            if of.source == number {
+                of.source = NONE;
+            }
+            self.count_down(now, dependent);
+        }
+    }
+
+    /// The flash or the backing has page `key` as operation `number` writes it: earlier ones do not count any more.
+    pub(super) fn version_is_there(&mut self, key: u64, number: u32) {
+        let Some(versions) = self.versions.get_mut(&key) else { return };
+        let Some(at) = versions.iter().position(|&version| version == number) else { return };
+        versions.drain(..=at);
+        if versions.is_empty() {
+            self.versions.remove(&key);
+        }
+    }
+
+    /// Operation `number` did not write page `key` after all.
+    #[cold]
+    pub(super) fn forget_version(&mut self, key: u64, number: u32) {
+        let Some(versions) = self.versions.get_mut(&key) else { return };
+        versions.retain(|&version| version != number);
+        if versions.is_empty() {
+            self.versions.remove(&key);
+        }
+    }
+
+    /// The part of a request that ends with operation `number` ends.
+    fn part_of_operation_ends(&mut self, now: Time, number: u32) {
+        let of = &mut self.operations[number];
+        if let Some(part) = of.part.take() {
+            let (status, data) = (of.status, std::mem::take(&mut of.data));
+            self.end_part(now, part, status, Activity::Merge, data);
+        }
+    }
+
+    /// A part of a request ends; time that nothing explains yet went into `rest`. `data` begins with the first byte that the
+    /// request asks of its page.
+    pub(super) fn end_part(
+        &mut self,
+        now: Time,
+        mut part: Waiter,
+        status: Status,
+        rest: Activity,
+        data: Payload,
+    ) {
+        part.fill_up(self.id, now, rest);
+        let address = self.visits.request(part.visit).address.max(part.key << SHIFT);
+        let end = Part { status, own: None, before: &[], spans: &part.spans, data: (address, data) };
+        self.visits.part_ends(now, part.visit, &end);
+    }
+}
