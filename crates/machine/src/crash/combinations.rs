@@ -32,8 +32,20 @@ const PAIRED: [(&str, &str, Value); 4] = [
 ];
 
 /// One stack in three is one of these.
-pub(super) const COMBINATIONS: [Combination; 6] = [
+pub(super) const COMBINATIONS: [Combination; 7] = [
     // Copies in a small cache of what its drive lost: they leave soon.
+    Combination {
+        kind: "flash_disk_cache",
+        settings: &[
+            ("flash_disk_cache", "backing", Device("ssd")),
+            ("flash_disk_cache", "blocks", Text("8")),
+            ("flash_disk_cache", "slots", Text("4")),
+            PAIRED[0],
+            PAIRED[1],
+            PAIRED[2],
+            PAIRED[3],
+        ],
+    },
     Combination {
         kind: "pcm_disk_cache",
         settings: &[

@@ -187,7 +187,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 53] = [
+const KEPT: [(&str, &str); 54] = [
     ("accesses_that_wait_for_each_other", include_str!("kept/accesses_that_wait_for_each_other.crash")),
     ("parts_of_a_block_that_moves_up", include_str!("kept/parts_of_a_block_that_moves_up.crash")),
     ("pages_lost_before_they_are_fetched", include_str!("kept/pages_lost_before_they_are_fetched.crash")),
@@ -214,6 +214,7 @@ const KEPT: [(&str, &str); 53] = [
     ("refused_and_read_as_before", include_str!("kept/refused_and_read_as_before.crash")),
     ("refused_and_known_by_a_table", include_str!("kept/refused_and_known_by_a_table.crash")),
     ("lost_until_it_is_taken", include_str!("kept/lost_until_it_is_taken.crash")),
+    ("flush_behind_a_refused_page", include_str!("kept/flush_behind_a_refused_page.crash")),
     ("told_and_flushed_again", include_str!("kept/told_and_flushed_again.crash")),
     ("flush_passes_what_left", include_str!("kept/flush_passes_what_left.crash")),
     ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
