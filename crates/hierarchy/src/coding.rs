@@ -62,10 +62,6 @@ impl Coder {
         }
     }
 
-    pub(crate) fn free_from(&self) -> Time {
-        self.decoders.free_from()
-    }
-
     /// The power fails at `at`: of what is under way, the part that is done by then stays charged.
     pub(crate) fn power_fail(&mut self, at: Time) {
         self.ledger.give_back(Activity::Correct, self.decoders.busy_after(at));

@@ -12,18 +12,16 @@ pub mod flash_disk_cache;
 mod frames;
 #[cfg(test)]
 mod host;
+mod map;
 pub mod network;
 #[cfg(test)]
 mod pages_held;
-mod parts;
 pub mod pcm_disk_cache;
 pub mod placement;
 mod recency;
 pub mod replacement;
 pub mod server_cache;
-mod server_cache_events;
 pub mod tiers;
-mod unfinished;
 mod visit;
 mod visits;
 #[cfg(test)]
@@ -42,7 +40,7 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
 /// Of these, the devices that have been converted to discrete events.
 pub static EVENTS: &[nacre_device::EventRoom] = &[
     network::EVENTS,
-    server_cache_events::EVENTS,
+    server_cache::EVENTS,
     dram_disk_cache::EVENTS,
     flash_disk_cache::EVENTS,
     pcm_disk_cache::EVENTS,

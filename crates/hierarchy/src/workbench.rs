@@ -8,7 +8,7 @@ use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::wear_levelling::{self, WearLevellingFamily};
 use nacre_device::Builder;
-use nacre_kernel::Device;
+use nacre_kernel::event::Device;
 use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
@@ -39,17 +39,7 @@ struct Document {
 }
 
 /// The device that `toml` describes under `stack`.
-pub(crate) fn build(toml: &str) -> Result<Box<dyn Device>, Problems> {
-    let mut workbench = Workbench::new(ROOMS, 1);
-    let document: Document = workbench.read(toml)?;
-    workbench.device(&document.stack)
-}
-
-/// The same in the event contract.
-pub(crate) fn build_events(
-    toml: &str,
-    mut workbench: Workbench,
-) -> Result<Box<dyn nacre_kernel::event::Device>, Problems> {
+pub(crate) fn build_events(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Device>, Problems> {
     let document: Document = workbench.read(toml)?;
     workbench.event_device(&document.stack)
 }

@@ -170,10 +170,6 @@ impl<S: Store> Memory for Dram<S> {
         self.under_way.settle(to);
     }
 
-    fn busy_until(&self) -> Time {
-        self.channel.free_from()
-    }
-
     fn power_fail(&mut self, at: Time) {
         for cancelled in self.under_way.cancel(at) {
             self.ledger.give_back(cancelled.activity, cancelled.time);

@@ -37,7 +37,7 @@ mod dram;
 #[cfg(test)]
 mod tests;
 
-use crate::frames::{FrameCache, Settings, events};
+use crate::frames::{FrameCache, Settings};
 use dram::Dram;
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot};
 use nacre_device::{Builder, DeviceFamily, EventRoom};
@@ -136,16 +136,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         5,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| {
-        let (id, path) = (builder.component(), slot.path().to_string());
-        let config: Config = slot.config(builder.families());
-        let backing = builder.device(&config.backing)?;
-        let (settings, layout) = config.frames(&path, builder)?;
-        Ok(match builder.store(&path, layout) {
-            Some(store) => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, store), backing)),
-            None => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, Nothing), backing)),
-        })
-    },
+    build: |_, _| unreachable!("disk caches in DRAM are built in the event contract"),
 };
 
 /// This room, in discrete events.
@@ -157,12 +148,8 @@ pub const EVENTS: EventRoom = EventRoom {
         let backing = builder.event_device(&config.backing)?;
         let (settings, layout) = config.frames(&path, builder)?;
         Ok(match builder.store(&path, layout) {
-            Some(store) => {
-                Box::new(events::FrameCache::new(id, path, settings, Dram::new(&config, store), backing))
-            }
-            None => {
-                Box::new(events::FrameCache::new(id, path, settings, Dram::new(&config, Nothing), backing))
-            }
+            Some(store) => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, store), backing)),
+            None => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, Nothing), backing)),
         })
     },
 };

@@ -79,7 +79,8 @@ impl<S: Store> FlashCache<S> {
             self.send(&run[first..at], block, std::mem::take(&mut bytes), &senses, now);
             (first, senses) = (at + 1, Vec::new());
             if sensed.is_good() {
-                let older = self.array.buffer[..if self.carries_bytes { FLASH_PAGE as usize } else { 0 }].to_vec();
+                let older =
+                    self.array.buffer[..if self.carries_bytes { FLASH_PAGE as usize } else { 0 }].to_vec();
                 let of = &mut self.operations[through];
                 (of.keeps, of.supersedes) = (Some(older.into()), block);
                 self.drop_page(page, Leaves::Evicted);

@@ -46,13 +46,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// The operation that passes a request on: it waits until it is counted down.
-    fn pass(
-        &mut self,
-        now: Time,
-        id: RequestId,
-        request: &Request,
-        (step, looked_up): (Step, Time),
-    ) -> u32 {
+    fn pass(&mut self, now: Time, id: RequestId, request: &Request, (step, looked_up): (Step, Time)) -> u32 {
         let visit = self.visits.enter(now, id, request, (Activity::Software, looked_up));
         self.visits.add_part(visit);
         self.visits.leave(visit);

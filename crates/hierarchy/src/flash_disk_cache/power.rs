@@ -5,7 +5,7 @@ use super::cache::FlashCache;
 use super::counts::Leaves;
 use super::operation::{Before, Event, NONE, Operation, Step};
 use super::tables::NONE as NO_PAGE;
-use crate::server_cache::map::Map;
+use crate::map::Map;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Random, Recovery, Time};
 use nacre_media::store::Store;

@@ -141,8 +141,7 @@ impl<S: Store> FlashCache<S> {
         let (address, bytes) = (key << SHIFT, FLASH_PAGE as u32);
         let request = Request { arrival: now, address, bytes, volume: 0, op: Op::Write };
         let (step, part) = (Step::Through, Some(part));
-        let through =
-            Operation { step, key, pages: 1, request, data, source, part, ..Operation::default() };
+        let through = Operation { step, key, pages: 1, request, data, source, part, ..Operation::default() };
         let number = self.operation(now, through);
         self.behind(number, source);
         self.change(number, key);

@@ -1,89 +1,141 @@
-//! What a loss of power leaves, and what is done then.
+//! What a power loss leaves, and what is done then.
 
-use super::{Frame, FrameCache, Memory, WRITE_BACKS};
-use crate::unfinished::write_again;
+use super::Memory;
+use super::busy::{Busy, Why};
+use super::cache::{Event, FrameCache};
+use super::operation::{NONE, Step};
+use nacre_kernel::event::{Barriers, Payload};
 use nacre_kernel::{Random, Recovery, Time};
+use nacre_media::persistence::drawn_units;
 
 impl<M: Memory> FrameCache<M> {
     /// The power fails: what is volatile is gone, and of the rest what had not landed.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
-        if M::IS_VOLATILE {
-            self.forgotten += self.index.len() as u64;
-            // What was on its way back had not landed there.
-            let leaving = self.back.iter().filter(|&&done| done > at).count() as u64;
-            self.bytes_lost += (u64::from(self.dirty_count) + leaving) * self.settings.page.0;
-            self.drop_where(|_, _| true);
-        } else {
-            let after = self.unfinished.fail(at, chance);
-            for key in &after.gone {
-                self.rescued.remove(key);
-                if let Some(frame) = self.find(*key) {
-                    self.counts.pages_power_failed += 1;
-                    self.vacate(frame);
-                }
-            }
-            self.rescued.extend(after.rescued);
-            // A page that was on its way in has garbage in its frame. One that had come back before it was there knows of
-            // trims that what is sent again does not.
-            self.drop_where(|cache, frame| {
-                let Frame { key, arrives } = cache.frames[frame as usize];
-                !cache.is_dirty(frame) && (arrives > at || cache.rescued.contains_key(&key))
-            });
-            for frame in &mut self.frames {
-                frame.arrives = frame.arrives.min(at);
-            }
+        let in_progress: Vec<Busy> = self.busy.iter().map(|(_, busy)| busy.clone()).collect();
+        for frame in &mut self.frames {
+            frame.busy = NONE;
         }
-        self.back = [at; WRITE_BACKS];
-        self.all_back = self.all_back.min(at);
+        self.busy.clear();
+        self.fetching = 0;
+        let leaving = self.pages_leaving();
+        self.lose_unreadable();
+        if M::IS_VOLATILE {
+            let expected = in_progress.iter().filter(|busy| busy.why == Why::Fetching).count();
+            let held = (self.index.len() - expected) as u64;
+            self.forgotten += held;
+            self.bytes_lost += (u64::from(self.dirty_count) + leaving.len() as u64) * self.settings.page.0;
+            self.counts.pages_power_failed += held;
+            let all: Vec<u32> = self.used.oldest_first(0).collect();
+            all.into_iter().for_each(|frame| self.vacate(frame));
+        } else {
+            in_progress.into_iter().for_each(|busy| self.interrupt(busy, at, chance));
+        }
+        self.arrivals.clear();
+        self.agenda.clear();
+        self.visits.clear();
+        self.fetches.clear();
+        self.operations.clear();
+        self.changing = crate::map::Map::new();
+        self.leaving.clear();
+        self.on_their_way = 0;
+        (self.writing, self.flushing) = (Barriers::new(), Barriers::new());
+        self.without_frame.clear();
         self.memory.power_fail(at);
         self.backing.power_fail(at, chance);
+        self.next = self.backing.next_event();
+        if !M::IS_VOLATILE {
+            // What was on its way back is still here, and goes there when the power is back.
+            for (key, data) in leaving {
+                self.send_back(at, key, data, true);
+            }
+        }
+    }
+
+    /// Pages that were to go back and could not be read.
+    fn lose_unreadable(&mut self) {
+        let bad = self.operations.iter().filter(|(_, of)| of.step == Step::Back && !of.back.is_good);
+        let bad: Vec<u64> = bad.map(|(_, of)| of.key).collect();
+        self.counts.uncorrectable += bad.len() as u64;
+        bad.into_iter().for_each(|key| self.lose(key));
+    }
+
+    /// Pages that go back and that the backing does not have yet, those first that left first.
+    fn pages_leaving(&self) -> Vec<(u64, Payload)> {
+        let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
+        let mut back: Vec<_> = back.filter(|(_, of)| of.back.is_good).collect();
+        // Of one page the later ones wait for the earlier ones, in the order of their numbers among dependents.
+        back.sort_by_key(|(_, of)| (of.since, of.key));
+        let mut pages: Vec<(u64, Payload)> = Vec::new();
+        for (number, of) in back {
+            // Only the last one of a page counts.
+            if self.changing.get(of.key).is_none_or(|last| {
+                last == u64::from(number) || self.operations[last as u32].step == Step::Trim
+            }) {
+                pages.retain(|(key, _)| *key != of.key);
+                pages.push((of.key, of.data.clone()));
+            }
+        }
+        pages
+    }
+
+    /// What was on its way into a frame, or being written there.
+    fn interrupt(&mut self, busy: Busy, at: Time, chance: &mut Random) {
+        let Busy { why, frame, is_new, began, page, .. } = busy;
+        match why {
+            // What was fetched has garbage in its frame.
+            Why::Fetching => self.vacate(frame),
+            Why::Filling | Why::Placing => {
+                self.counts.pages_power_failed += 1;
+                self.vacate(frame);
+            }
+            Why::Writing if is_new => {
+                self.counts.pages_power_failed += 1;
+                self.vacate(frame);
+            }
+            Why::Writing if began < at => {
+                if let Some(new) = page.bytes() {
+                    self.memory.peek(frame, &mut self.page);
+                    for unit in drawn_units(0..new.len() as u64, M::ATOMIC_UNIT, chance) {
+                        let unit = unit.start as usize..unit.end as usize;
+                        self.page[unit.clone()].copy_from_slice(&new[unit]);
+                    }
+                    let torn = self.page.clone();
+                    self.memory.land(frame, &torn);
+                }
+                self.make_dirty(frame);
+            }
+            Why::Writing | Why::Merging => {}
+        }
     }
 
     /// The backing lost something, and perhaps pages of which there are copies here: they go back when they leave.
     #[cold]
     fn keep_copies(&mut self) {
-        let clean: Vec<u32> = self.used.oldest_first(0).filter(|&frame| !self.is_dirty(frame)).collect();
-        for frame in clean {
-            self.dirty.insert(0, frame);
-            self.dirty_count += 1;
-        }
+        let clean: Vec<u32> = self.used.oldest_first(0).filter(|&frame| !self.dirty.holds(frame)).collect();
+        clean.into_iter().for_each(|frame| self.make_dirty(frame));
     }
 
-    fn drop_where(&mut self, is_dropped: impl Fn(&FrameCache<M>, u32) -> bool) {
-        let all: Vec<u32> = self.used.oldest_first(0).filter(|&frame| is_dropped(self, frame)).collect();
-        self.counts.pages_power_failed += all.len() as u64;
-        all.into_iter().for_each(|frame| self.vacate(frame));
-    }
-
-    /// The power is back: what was on its way back goes there.
+    /// The power is back: what was on its way back goes there when the backing is ready.
     pub(super) fn come_back(&mut self, at: Time) -> Recovery {
         let below = self.backing.recover(at);
+        self.next = self.backing.next_event();
         if below.bytes_lost > 0 {
             self.keep_copies();
         }
-        let mut own = Recovery {
+        let back: Vec<u32> = self.operations.iter().map(|(number, _)| number).collect();
+        self.agenda.clear();
+        for &number in &back {
+            self.agenda.schedule(below.done, Event::Operation(number));
+        }
+        let own = Recovery {
             done: at,
             blocks_forgotten: std::mem::take(&mut self.forgotten),
             bytes_lost: std::mem::take(&mut self.bytes_lost),
+            programs_repeated: back.len() as u64,
             ..Recovery::default()
         };
-        for (key, bytes) in std::mem::take(&mut self.rescued) {
-            let address = key << self.shift;
-            let FrameCache { backing, scratch, .. } = &mut *self;
-            let safe = match bytes.is_empty() {
-                true => None,
-                false => write_again(&mut **backing, below.done, address, &bytes, scratch),
-            };
-            let Some(safe) = safe else {
-                self.lose(key);
-                own.bytes_lost += self.settings.page.0;
-                continue;
-            };
-            self.lost.remove(&key);
-            own.programs_repeated += 1;
-            own.done = own.done.max(safe);
-            self.unfinished.sent_back(key, safe, bytes);
-        }
-        own.beside(below)
+        let recovery = own.beside(below);
+        self.ready = recovery.done;
+        recovery
     }
 }

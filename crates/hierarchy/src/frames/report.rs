@@ -1,6 +1,7 @@
 //! What a cache of frames says about itself.
 
-use super::{FrameCache, Memory};
+use super::Memory;
+use super::cache::FrameCache;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{Column, ComponentReport, Time};
 
@@ -28,8 +29,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
     ]);
     counters.extend(memory.counters);
     let one = |name, value: u64| Column { name, values: vec![value as f64] };
-    let mut columns =
-        vec![one("pages.held", cache.index.len() as u64), one("pages.held_before", counts.held_before)];
+    let mut columns = vec![one("pages.held", cache.held()), one("pages.held_before", counts.held_before)];
     columns.extend(memory.columns);
     ComponentReport {
         id: cache.id,

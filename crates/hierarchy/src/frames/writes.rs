@@ -1,168 +1,207 @@
 //! Writes, page by page: all of a page, or a part with the rest of it.
 
-use super::requests::Run;
-use super::{Access, FrameCache, Memory};
-use crate::parts::Parts;
-use nacre_kernel::{Activity, Breakdown, Completion, Data, Request, Status, Time};
-use std::ops::Range;
+use super::Memory;
+use super::busy::{Busy, Wait, Waiter, Why};
+use super::cache::{Event, FrameCache, total};
+use super::operation::{HeldUp, NONE};
+use crate::visit::Part;
+use nacre_kernel::event::{Payload, RequestId, Ticket};
+use nacre_kernel::{Activity, Request, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
     pub(super) fn write(
         &mut self,
-        start: Time,
+        now: Time,
+        id: RequestId,
         request: &Request,
-        data: &Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let mut parts = Parts::new(start, breakdown);
+        data: &Payload,
+        looked_up: Time,
+    ) {
+        let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         let (first, count) = request.blocks(self.settings.page.0);
         for key in first..first + count {
-            let mark = breakdown.mark();
-            let written = self.write_page(key, start, request, data, breakdown);
-            parts.add(written, mark, breakdown);
+            self.visits.add_part(visit);
+            let (_, of_request) = self.part(key, visit);
+            let data = data.slice(of_request.start, of_request.end);
+            let ticket = self.writing.begin();
+            let of = Waiter { visit, key, is_write: true, since: now, ticket, data, ..Waiter::default() };
+            self.write_page(now, of);
         }
-        parts.completion()
+        self.visits.leave(visit);
     }
 
-    /// Writes what `request` has of page `key`.
-    #[inline]
-    fn write_page(
-        &mut self,
-        key: u64,
-        start: Time,
-        request: &Request,
-        data: &Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let (of_page, of_request) = self.part(key, request);
-        let is_whole = of_page.len() as u64 == self.settings.page.0;
-        let found = self.find(key);
-        *if found.is_some() { &mut self.counts.write_hits } else { &mut self.counts.write_misses } += 1;
-        let mut from = start;
-        if !is_whole {
-            let rest = self.bring_rest(key, found, start, breakdown);
-            if rest.status != Status::Done {
-                return rest;
-            }
-            from = rest.done;
+    fn is_whole(&self, of: &Waiter) -> bool {
+        self.part(of.key, of.visit).0.len() as u64 == self.settings.page.0
+    }
+
+    /// A part of a request writes what it has of its page.
+    pub(super) fn write_page(&mut self, now: Time, mut of: Waiter) {
+        let found = self.find(of.key);
+        let is_lost = found.is_none() && !self.lost.is_empty() && self.lost.contains(&of.key);
+        let is_whole = self.is_whole(&of);
+        let needs_frame = found.is_none() && (is_whole || !is_lost);
+        if needs_frame && !self.may_take_frame() {
+            return self.without_frame.push_back(of);
         }
-        // A page that is written in part has a frame now.
-        let (frame, ready) = match self.find(key) {
+        if !std::mem::replace(&mut of.is_counted, true) {
+            *if found.is_some() { &mut self.counts.write_hits } else { &mut self.counts.write_misses } += 1;
+        }
+        match found {
             Some(frame) => {
                 self.used.touch(0, frame);
-                let ready = from.max(self.frames[frame as usize].arrives);
-                if found.is_some() {
-                    breakdown.add(self.id, Activity::Merge, ready - from);
+                match self.busy_of(frame) {
+                    Some(number) => {
+                        of.waited = Wait::Page;
+                        self.busy[number].waiters.push_back(of);
+                    }
+                    None => {
+                        let number = self.make_busy(Why::Writing, frame, of.key, NONE);
+                        self.write_busy(now, number, of);
+                    }
                 }
-                (frame, ready)
             }
+            None if !is_whole && is_lost => self.fail_part(now, &of, Status::MediaError),
+            None if !is_whole => self.fetch_for_write(now, of),
             None => {
                 self.counts.write_allocations += 1;
-                let (frame, ready) = self.take_frame(key, start);
-                breakdown.add(self.id, Activity::Queue, ready - start);
-                (frame, ready)
+                let (frame, behind) = self.take_frame(of.key, now).expect("a frame is not busy");
+                let number = self.make_busy(Why::Placing, frame, of.key, behind);
+                (self.busy[number].write, self.busy[number].is_new) = (of, true);
+                if behind == NONE {
+                    self.begin_write(now, number);
+                }
+            }
+        }
+    }
+
+    /// A page of the host is written, or will not be: flushes may have waited for that.
+    pub(super) fn write_ends(&mut self, now: Time, ticket: Ticket) {
+        let mut over = Vec::new();
+        self.writing.end(ticket, |flush| over.push(flush));
+        over.into_iter().for_each(|(visit, since)| self.flush_dirty(now, visit, since));
+    }
+
+    fn fail_part(&mut self, now: Time, of: &Waiter, status: Status) {
+        let own = Some((of.waited.activity(), (now - of.since) - total(&of.spans)));
+        self.visits.part_ends(now, of.visit, &Part { own, before: &of.spans, ..Part::at_once(status) });
+        self.write_ends(now, of.ticket);
+    }
+
+    /// Writes into the page of a busy frame, which is there.
+    pub(super) fn write_busy(&mut self, now: Time, number: u32, mut of: Waiter) {
+        let frame = self.busy[number].frame;
+        self.busy[number].is_new = false;
+        if self.is_whole(&of) || of.is_unreadable || !self.memory.has_code() {
+            self.busy[number].write = of;
+            return self.begin_write(now, number);
+        }
+        let access = self.memory.read(frame, now, &mut self.page);
+        let spans = self.spans_of(access.spans);
+        of.spans.extend_from_slice(&spans);
+        of.is_unreadable = !access.is_good;
+        (self.busy[number].why, self.busy[number].write) = (Why::Merging, of);
+        self.agenda.schedule(access.done, Event::Frame(number));
+    }
+
+    /// The rest of a page has been read: the page is written, or comes from the backing if that was in vain.
+    fn merged(&mut self, now: Time, number: u32) {
+        let Busy { frame, key, .. } = self.busy[number];
+        if !self.busy[number].write.is_unreadable {
+            return self.begin_write(now, number);
+        }
+        let of = std::mem::take(&mut self.busy[number].write);
+        self.give_up_busy(number);
+        if self.misread(frame, key) {
+            return self.fail_part(now, &of, Status::MediaError);
+        }
+        self.fetch_for_write(now, of);
+    }
+
+    /// The memory writes the page of a busy frame, with what the host has of it.
+    pub(super) fn begin_write(&mut self, now: Time, number: u32) {
+        let Busy { frame, key, .. } = self.busy[number];
+        self.busy[number].why = Why::Writing;
+        if self.carries_bytes {
+            let page = self.whole_page(frame, key, number);
+            self.busy[number].page = page;
+        }
+        let access = self.memory.begin_write(frame, now);
+        let spans = self.spans_of(access.spans);
+        let busy = &mut self.busy[number];
+        busy.began = access.begin;
+        busy.write.spans.extend_from_slice(&spans);
+        self.agenda.schedule(access.done, Event::Frame(number));
+    }
+
+    /// The page as it will be.
+    fn whole_page(&mut self, frame: u32, key: u64, number: u32) -> Payload {
+        let Waiter { visit, ref data, is_unreadable, .. } = self.busy[number].write;
+        let of_page = self.part(key, visit).0;
+        if of_page.len() as u64 == self.settings.page.0 {
+            return data.clone();
+        }
+        let fetched = self.busy[number].page.bytes().filter(|_| is_unreadable);
+        let mut page = match fetched {
+            Some(fetched) => fetched.to_vec(),
+            None => {
+                self.memory.peek(frame, &mut self.page);
+                self.page.clone()
             }
         };
-        self.put(frame, (is_whole, found.is_none(), ready), (of_page, of_request), data, breakdown)
+        if let Some(bytes) = data.bytes() {
+            page[of_page].copy_from_slice(bytes);
+        }
+        page.into()
     }
 
-    /// The rest of a page that is written in part is at hand, in `self.page`, and the page in a frame: it was `found`
-    /// in one, or comes from the backing.
-    fn bring_rest(
-        &mut self,
-        key: u64,
-        found: Option<u32>,
-        start: Time,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let Some(frame) = found else { return self.fetch_one(key, start, breakdown) };
-        if !self.memory.has_code() {
-            self.memory.peek(frame, &mut self.page);
-            return Completion { done: start, status: Status::Done };
-        }
-        let begin = start.max(self.frames[frame as usize].arrives);
-        breakdown.add(self.id, Activity::Merge, begin - start);
-        let access = self.memory.read(frame, begin, &mut self.page);
-        breakdown.add_all(self.id, access.spans);
-        if access.is_good {
-            return Completion { done: access.done, status: Status::Done };
-        }
-        match self.misread(frame, key, access.done) {
-            Some(lost) => lost,
-            None => self.fetch_one(key, access.done, breakdown),
-        }
-    }
-
-    /// Page `key` comes from the backing, into a frame and to `self.page`.
-    fn fetch_one(&mut self, key: u64, start: Time, breakdown: &mut Breakdown) -> Completion {
-        if self.lost.contains(&key) {
-            return Completion { done: start, status: Status::MediaError };
-        }
-        let mut bytes = std::mem::take(&mut self.fetched);
-        bytes.resize(if self.carries_bytes { self.settings.page.0 as usize } else { 0 }, 0);
-        let mut read = self.read_backing(Run { first: key, pages: 1 }, start, &mut bytes, breakdown);
-        if read.status == Status::Done {
-            let ready = self.fill(key, &bytes, start, read.done);
-            breakdown.add(self.id, Activity::Queue, ready.saturating_sub(read.done));
-            self.page.copy_from_slice(&bytes);
-            read.done = read.done.max(ready);
-        }
-        self.fetched = bytes;
-        read
-    }
-
-    /// Writes all of the page in `frame`, or a part of it with the rest that is at hand; it may be new there.
-    fn put(
-        &mut self,
-        frame: u32,
-        (is_whole, is_new, now): (bool, bool, Time),
-        (of_page, of_request): (Range<usize>, Range<usize>),
-        data: &Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let key = self.frames[frame as usize].key;
-        let mut page = std::mem::take(&mut self.page);
-        let mut old = None;
-        if let (Data::Write(bytes), true) = (data, self.carries_bytes) {
-            // What is clean the backing has, too: where this write is interrupted, that is what is left.
-            let is_alone = self.is_dirty(frame) || self.lost.contains(&key);
-            let is_fresh = is_whole && is_new;
-            old = (!M::IS_VOLATILE && !is_fresh && is_alone).then(|| {
-                let mut old = vec![0; page.len()];
-                self.memory.peek(frame, &mut old);
-                old
-            });
-            page[of_page].copy_from_slice(&bytes[of_request]);
-        }
-        let access = self.memory.write(frame, now, &page);
-        breakdown.add_all(self.id, access.spans);
-        if self.carries_bytes && !M::IS_VOLATILE {
-            match old {
-                Some(old) => self.unfinished.written_over(key, access.done, old, page.clone()),
-                // Where this write is undone, it is lost as before, though it may have been sent back meanwhile.
-                None if self.lost.contains(&key) => {
-                    self.unfinished.written(key, access.done, Some(Vec::new()));
-                }
-                None => self.unfinished.written(key, access.done, None),
+    /// The memory is done with a busy frame.
+    pub(super) fn frame_ended(&mut self, now: Time, number: u32) {
+        match self.busy[number].why {
+            Why::Filling => {
+                self.busy[number].why = Why::Placing;
+                self.serve_waiters(now, number);
             }
+            Why::Merging => self.merged(now, number),
+            Why::Writing => {
+                let frame = self.busy[number].frame;
+                let page = std::mem::take(&mut self.busy[number].page);
+                self.memory.land(frame, page.bytes().unwrap_or_default());
+                self.make_dirty(frame);
+                let of = std::mem::take(&mut self.busy[number].write);
+                let ticket = of.ticket;
+                (self.busy[number].is_new, self.busy[number].why) = (false, Why::Placing);
+                self.limit_dirty(now, of);
+                self.serve_waiters(now, number);
+                self.write_ends(now, ticket);
+            }
+            Why::Fetching | Why::Placing => unreachable!("the memory does nothing"),
         }
-        self.page = page;
-        self.frames[frame as usize].arrives = access.done;
-        if !self.is_dirty(frame) {
-            self.dirty.insert(0, frame);
-            self.dirty_count += 1;
-        }
-        self.limit_dirty(access, breakdown)
     }
 
-    /// Where too many pages are dirty, those that are so for longest go back.
-    fn limit_dirty(&mut self, access: Access, breakdown: &mut Breakdown) -> Completion {
-        let mut from = access.done;
+    /// If too many pages are dirty, those that are so for longest go back. Who wrote waits until they are on their way.
+    fn limit_dirty(&mut self, now: Time, of: Waiter) {
+        let mut last = None;
         while self.dirty_count > self.settings.dirty_frames {
             let oldest = self.dirty.oldest(0).expect("pages are dirty");
-            from = self.write_back(oldest, from);
+            let back = self.write_back(oldest, now);
+            if !self.operations[back].back.is_under_way {
+                last = Some(back);
+            }
         }
-        breakdown.add(self.id, Activity::Queue, from - access.done);
-        Completion { done: from, status: Status::Done }
+        let Waiter { visit, since, waited, spans, .. } = of;
+        let told = total(&spans);
+        let own = Some((waited.activity(), (now - since) - told));
+        match last {
+            None => {
+                let part = Part { own, before: &spans, ..Part::at_once(Status::Done) };
+                self.visits.part_ends(now, visit, &part);
+            }
+            Some(back) => {
+                let mut all = vec![self.span(waited.activity(), (now - since) - told)];
+                all.extend(spans);
+                all.retain(|span| !span.time.is_zero());
+                self.operations[back].back.holds_up = Some(HeldUp { visit, written: now, spans: all });
+            }
+        }
     }
 }

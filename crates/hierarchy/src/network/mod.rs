@@ -22,17 +22,16 @@
 //! Unloaded latencies to the picosecond; closed loop: min(Q / latency, parallelism / latency); a saturated
 //! link carries exactly its bandwidth; the breakdown sums to the latency.
 
-mod events;
 mod model;
 #[cfg(test)]
 mod tests;
 
 use model::Network;
-use nacre_config::{Configuration, Descriptor, Problems, Room, Slot, both};
+use nacre_config::{Configuration, Descriptor, Room, Slot, both};
 use nacre_controller::latency::{self, LatencyFamily};
 use nacre_device::{DeviceFamily, EventRoom};
 use nacre_kernel::{Bandwidth, Bytes, Price};
-use nacre_media::persistence::{Landed, Linear};
+use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
 /// A store behind a network.
@@ -81,8 +80,8 @@ pub const EVENTS: EventRoom = EventRoom {
         let (read, write) = both(read, write)?;
         let path = slot.path().to_string();
         Ok(match builder.store(&path, Landed::layout(config.capacity)) {
-            Some(store) => Box::new(events::Network::new(id, path, &config, read, write, store)),
-            None => Box::new(events::Network::new(id, path, &config, read, write, Nothing)),
+            Some(store) => Box::new(Network::new(id, path, &config, read, write, store)),
+            None => Box::new(Network::new(id, path, &config, read, write, Nothing)),
         })
     },
 };
@@ -96,25 +95,5 @@ pub const ROOM: Room<DeviceFamily> = Room {
         2,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| {
-        let id = builder.component();
-        let config: Config = slot.config(builder.families());
-        let read = latency::build(&config.read, builder);
-        let write = latency::build(&config.write, builder);
-        match (read, write) {
-            (Ok(read), Ok(write)) => {
-                let path = slot.path().to_string();
-                let layout = Linear::<Nothing>::layout(config.capacity);
-                Ok(match builder.store(&path, layout) {
-                    Some(store) => Box::new(Network::new(id, path, &config, read, write, store)),
-                    None => Box::new(Network::new(id, path, &config, read, write, Nothing)),
-                })
-            }
-            (read, write) => {
-                let problems =
-                    [read.err(), write.err()].into_iter().flatten().flat_map(|problems| problems.0);
-                Err(Problems(problems.collect()))
-            }
-        }
-    },
+    build: |_, _| unreachable!("a network is built in the event contract"),
 };

@@ -2,13 +2,13 @@
 
 use super::Config;
 use nacre_controller::latency::Latency;
-use nacre_kernel::state::State;
+use nacre_kernel::event::{Agenda, Cancelled, Completions, Device, Link, Payload, RequestId, Servers, Slab};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Cancelled, Capabilities, Completion, ComponentId, ComponentReport,
-    Data, Device, Endured, HostCounts, Ledger, Link, Op, Operations, Persistence, Pool, Random, Recovery,
-    Request, Resource, Status, Time, Transactions, UnderWay, Zone,
+    Activity, Bytes, Capabilities, ComponentId, ComponentReport, HostCounts, Ledger, Op, Persistence, Random,
+    Recovery, Request, Resource, Status, Time,
 };
-use nacre_media::persistence::{Landing, Linear, Loss};
+use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
 
 /// A store behind a network.
@@ -21,8 +21,10 @@ pub(super) struct Network<S> {
     path: String,
     read: Box<dyn Latency>,
     write: Box<dyn Latency>,
-    far_side: Pool,
+    far_side: Servers<Job>,
     link: Option<Link>,
+    agenda: Agenda<Event>,
+    active: Slab<Active>,
     #[state(skip = "from the configuration")]
     unit: u64,
     #[state(skip = "from the configuration")]
@@ -31,19 +33,42 @@ pub(super) struct Network<S> {
     cost: Option<f64>,
     ledger: Ledger,
     host: HostCounts,
-    bytes: Linear<S>,
-    lost: Recovery,
-    under_way: UnderWay,
+    #[state(skip = "the owner of the bytes keeps them next to the state")]
+    bytes: Landed<S>,
 }
 
-/// Bytes that a loss of power leaves old or new.
+/// Bytes that a power loss leaves old or new.
 const SECTOR: u32 = 512;
 
-/// Time a request has the link, and how much of it the measured latency contains.
-#[derive(Clone, Copy)]
-struct Transfer {
-    time: Time,
-    contained: Time,
+/// A request in progress.
+#[derive(Clone, Debug, Default, Value)]
+struct Active {
+    id: RequestId,
+    arrived: Time,
+    request: Request,
+    data: Payload,
+    /// How long it has the link.
+    transfer: Time,
+    /// How long the far side works on it.
+    work: Time,
+}
+
+/// A request that holds a server of the far side.
+#[derive(Clone, Copy, Debug, Value)]
+struct Job {
+    active: u32,
+    work: Time,
+    activity: Activity,
+    is_write: bool,
+}
+
+/// What happens in addition to the end of the work on the far side.
+#[derive(Clone, Copy, Debug, Value)]
+enum Event {
+    /// The data of a write has reached the far side.
+    Sent(Job),
+    /// The data of a read has come back.
+    Received(u32),
 }
 
 impl<S: Store> Network<S> {
@@ -61,108 +86,137 @@ impl<S: Store> Network<S> {
             path,
             read,
             write,
-            far_side: Pool::new(config.parallelism),
+            far_side: Servers::new(config.parallelism),
             link: config.bandwidth.map(Link::new),
+            agenda: Agenda::new(),
+            active: Slab::new(),
             unit: config.unit.0,
             capacity: config.capacity,
             cost: config.price.zip(config.capacity).map(|(price, capacity)| price.of(capacity)),
             ledger: Ledger::default(),
             host: HostCounts::default(),
-            bytes: Linear::new(store, SECTOR),
-            lost: Recovery::default(),
-            under_way: UnderWay::default(),
+            bytes: Landed::new(store, SECTOR),
         }
     }
 
     #[inline]
-    fn transfer(&mut self, bytes: u64) -> Transfer {
+    fn ask_far_side(&mut self, now: Time, job: Job) {
+        let ledger = &mut self.ledger;
+        self.far_side.arrive(now, job, |job, _| begin(ledger, job));
+    }
+
+    /// The far side has done its work: a read's data comes back, everything else is done.
+    #[inline]
+    fn answer(&mut self, at: Time, job: Job, completions: &mut Completions) {
+        let transfer = self.active[job.active].transfer;
         match &mut self.link {
-            None => Transfer { time: Time::ZERO, contained: Time::ZERO },
-            Some(link) => {
-                Transfer { time: link.time_for(bytes), contained: link.time_for(bytes.min(self.unit)) }
+            Some(link) if job.activity == Activity::Read => {
+                let received = link.cross(at, transfer);
+                self.agenda.schedule(received, Event::Received(job.active));
             }
+            _ => self.complete(at, job.active, completions),
         }
     }
 
-    /// Has the link for `time` from `earliest` on; when the last byte is over.
     #[inline]
-    fn cross(&mut self, earliest: Time, time: Time) -> Time {
-        match &mut self.link {
-            None => earliest,
-            Some(link) => link.cross(earliest, time),
+    fn complete(&mut self, at: Time, number: u32, completions: &mut Completions) {
+        let Active { id, arrived, request, data, transfer, work } = &mut self.active[number];
+        let activity = if request.op == Op::Read { Activity::Read } else { Activity::Write };
+        let queued = at - *arrived - *work - *transfer;
+        let spans = [(Activity::Queue, queued), (activity, *work), (Activity::Link, *transfer)];
+        let completed = completions.push(*id, at, Status::Done, self.id, spans);
+        match request.op {
+            Op::Read => completed.data = self.bytes.read(request),
+            Op::Write => self.bytes.write(request.address, &std::mem::take(data)),
+            Op::Trim => self.bytes.trim(request),
+            Op::Flush => {}
         }
+        self.active.give_back(number);
     }
+}
 
-    /// Has a server of the far side for `time` from `earliest` on; when it is done.
-    #[inline]
-    fn work(&mut self, earliest: Time, time: Time, activity: Activity) -> Time {
-        let start = self.far_side.reserve(earliest, time);
-        self.ledger.charge(activity, time);
-        if S::CARRIES_BYTES {
-            self.under_way.add(activity, start, start + time, Operations::default());
-        }
-        start + time
-    }
+/// A job gets a server; returns for how long.
+#[inline]
+fn begin(ledger: &mut Ledger, job: &Job) -> Time {
+    ledger.charge(job.activity, job.work);
+    job.work
 }
 
 impl<S: Store> Device for Network<S> {
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         let op = request.op;
-        let carried = if matches!(op, Op::Read | Op::Write) { u64::from(request.bytes) } else { 0 };
         self.host.record(request);
-        let transfer = self.transfer(carried);
+        let carried = if matches!(op, Op::Read | Op::Write) { u64::from(request.bytes) } else { 0 };
+        let (transfer, contained) = match &mut self.link {
+            None => (Time::ZERO, Time::ZERO),
+            Some(link) => (link.time_for(carried), link.time_for(carried.min(self.unit))),
+        };
         let (latency, activity) = match op {
             Op::Read => (self.read.draw(), Activity::Read),
             _ => (self.write.draw(), Activity::Write),
         };
-        let work = latency.saturating_sub(transfer.contained);
-        let done = if op == Op::Read {
-            let served = self.work(now, work, activity);
-            self.cross(served, transfer.time)
-        } else {
-            let sent = self.cross(now, transfer.time);
-            self.work(sent, work, activity)
-        };
-        match op {
-            Op::Read => self.bytes.read(request, data),
-            Op::Write => {
-                self.bytes.write(
-                    request,
-                    &data,
-                    Landing { begin: done - work, end: done, acknowledged: done },
-                );
-            }
-            Op::Trim => self.bytes.trim(request),
-            Op::Flush => {}
+        let work = latency.saturating_sub(contained);
+        let (number, active) = self.active.take();
+        *active = Active { id, arrived: now, request: *request, data: Payload::NONE, transfer, work };
+        if S::CARRIES_BYTES && op == Op::Write {
+            active.data = data;
         }
-        let queued = done - now - work - transfer.time;
-        breakdown
-            .add_all(self.id, [(Activity::Queue, queued), (activity, work), (Activity::Link, transfer.time)]);
-        Completion { done, status: Status::Done }
+        let job = Job { active: number, work, activity, is_write: op == Op::Write };
+        match &mut self.link {
+            Some(link) if op != Op::Read && !transfer.is_zero() => {
+                let sent = link.cross(now, transfer);
+                self.agenda.schedule(sent, Event::Sent(job));
+            }
+            _ => self.ask_far_side(now, job),
+        }
     }
 
-    fn advance(&mut self, to: Time) {
-        self.bytes.settle(to);
-        self.under_way.settle(to);
-        self.far_side.forget_before(to);
-        if let Some(link) = &mut self.link {
-            link.forget_before(to);
+    fn cancel(&mut self, _now: Time, id: RequestId) -> Cancelled {
+        let is_it = |(_, active): &(u32, &Active)| active.id == id;
+        let Some((number, _)) = self.active.iter().find(is_it) else { return Cancelled::TooLate };
+        if self.far_side.withdraw(|job| job.active == number).is_none() {
+            return Cancelled::TooLate;
+        }
+        self.active[number].data = Payload::NONE;
+        self.active.give_back(number);
+        Cancelled::Yes
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.far_side.next().min(self.agenda.next())
+    }
+
+    #[inline]
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let before = completions.len();
+        let mut until = until;
+        loop {
+            let (work, other) = (self.far_side.next(), self.agenda.next());
+            if work.min(other) >= until {
+                return;
+            }
+            if work <= other {
+                let ledger = &mut self.ledger;
+                let ended = self.far_side.end_before(until, |job, _| begin(ledger, job));
+                let (at, job) = ended.expect("it is due");
+                self.answer(at, job, completions);
+            } else {
+                match self.agenda.pop_before(until).expect("it is due") {
+                    (at, Event::Sent(job)) => self.ask_far_side(at, job),
+                    (at, Event::Received(number)) => self.complete(at, number, completions),
+                }
+            }
+            if completions.len() > before {
+                let (completed, _) = completions.get(before);
+                until = until.min(completed.at + Time::from_ps(1));
+            }
         }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         self.capacity
-    }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -177,22 +231,17 @@ impl<S: Store> Device for Network<S> {
         }
     }
 
-    fn busy_until(&self) -> Time {
-        self.link.as_ref().map_or(Time::ZERO, Link::free_from).max(self.far_side.free_from())
-    }
-
-    fn restart_ledger(&mut self) {
+    fn restart_ledger(&mut self, _now: Time) {
         self.ledger = Ledger::default();
         self.host = HostCounts::default();
-        self.under_way.clear();
         if let Some(link) = &mut self.link {
             link.restart_ledger();
         }
     }
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
-        let far_side =
-            Resource { name: "far_side", servers: self.far_side.len(), ledger: self.ledger.clone() };
+        let servers = self.far_side.count();
+        let far_side = Resource { name: "far_side", servers, ledger: self.ledger.clone() };
         ComponentReport {
             id: self.id,
             kind: "network",
@@ -215,37 +264,27 @@ impl<S: Store> Device for Network<S> {
 
     fn check_invariants(&self) {
         self.far_side.check_invariants();
-        if let Some(link) = &self.link {
-            link.check_invariants();
-        }
+        let jobs = self.far_side.serving().count() + self.far_side.waiting().len() + self.agenda.len();
+        assert_eq!(jobs, self.active.len(), "a request is lost");
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        let loss = self.bytes.power_fail(at, chance);
-        let Loss { programs_lost, bytes_lost, .. } = loss;
-        self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
-        for Cancelled { activity, time, .. } in self.under_way.cancel(at) {
-            self.ledger.give_back(activity, time);
+        for (end, job) in self.far_side.serving() {
+            self.ledger.give_back(job.activity, end.saturating_sub(at));
+            if job.is_write {
+                let active = &self.active[job.active];
+                self.bytes.tear(active.request.address, &active.data, chance);
+            }
         }
-        self.far_side = Pool::new(self.far_side.len());
+        self.far_side.clear();
+        self.agenda.clear();
+        self.active.clear();
         if let Some(link) = &mut self.link {
             link.power_fail(at);
         }
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
-        Recovery { done: at, ..std::mem::take(&mut self.lost) }
+        Recovery { done: at, ..Recovery::default() }
     }
-
-    fn precondition(&mut self, _requests: &[Request]) {}
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it cannot be written on without time, and says so")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
 }

@@ -1,38 +1,36 @@
-use crate::workbench;
-use nacre_kernel::{Activity, Breakdown, Bytes, Data, Device, Op, Request, Time};
-use nacre_testkit::{assert_close, closed_loop};
+use crate::host::Host;
+use crate::workbench::ROOMS;
+use nacre_kernel::event::Device;
+use nacre_kernel::{Activity, Bytes, Op, Request, Time};
+use nacre_testkit::events::{conformance, durability};
+use nacre_testkit::oracle::{Load, queue};
+use nacre_testkit::visits::{closed_loop, visits};
+use nacre_testkit::{Workbench, assert_close};
 
 const KIM: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"";
 
 fn store(more: &str) -> Box<dyn Device> {
-    workbench::build(&format!("[stack]\n{KIM}\n{more}")).expect("the test's store is legal")
+    Workbench::new(ROOMS, 1).build_events(&format!("{KIM}\n{more}")).expect("the test's store is legal")
 }
 
 fn request(op: Op, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op }
 }
 
-fn latency(store: &mut dyn Device, now: Time, op: Op, bytes: u32) -> Time {
-    let mut breakdown = Breakdown::new();
-    let done = store.submit(now, &request(op, bytes), Data::None, &mut breakdown).done;
-    assert_eq!(breakdown.total_from(0), done - now);
-    done - now
-}
-
 #[test]
 fn an_idle_store_takes_its_measured_latency() {
-    let mut plain = store("");
-    let mut linked = store("bandwidth = \"1 GB/s\"");
+    let mut plain = Host::new(store(""));
+    let mut linked = Host::new(store("bandwidth = \"1 GB/s\""));
     for (at, bytes) in [512, 4096, 65536].into_iter().enumerate() {
         let now = Time::from_ms(10 * at as u64);
         let more = Time::from_ns(u64::from(bytes).saturating_sub(4096));
         for (op, measured) in [(Op::Read, Time::from_us(919)), (Op::Write, Time::from_us(133))] {
-            assert_eq!(latency(&mut *plain, now, op, bytes), measured, "{bytes} bytes");
             let now = now + Time::from_ms(if op == Op::Read { 0 } else { 5 });
-            assert_eq!(latency(&mut *linked, now, op, bytes), measured + more, "{bytes} bytes over a link");
+            assert_eq!(plain.latency(now, request(op, bytes)), measured, "{bytes} bytes");
+            assert_eq!(linked.latency(now, request(op, bytes)), measured + more, "{bytes} bytes over a link");
         }
     }
-    assert_eq!(plain.capacity(), None);
+    assert_eq!(plain.device.capacity(), None);
     assert_eq!(store("capacity = \"1 TiB\"").capacity(), Some(Bytes(1 << 40)));
 }
 
@@ -59,77 +57,48 @@ fn a_saturated_link_carries_its_bandwidth() {
 
 #[test]
 fn trims_and_flushes_carry_no_data() {
-    let mut store = store("bandwidth = \"1 MB/s\"");
-    assert_eq!(latency(&mut *store, Time::ZERO, Op::Trim, 1 << 30), Time::from_us(133));
-    assert_eq!(latency(&mut *store, Time::ZERO, Op::Flush, 0), Time::from_us(133));
+    let mut store = Host::new(store("bandwidth = \"1 MB/s\""));
+    assert_eq!(store.latency(Time::ZERO, request(Op::Trim, 1 << 30)), Time::from_us(133));
+    assert_eq!(store.latency(Time::from_ms(1), request(Op::Flush, 0)), Time::from_us(133));
 }
 
 #[test]
 fn mistakes_in_both_latencies_come_at_once() {
-    let toml = "[stack]\nkind = \"network\"\nread = \"fast\"\nparallelism = 0\n";
-    let problems = workbench::build(toml).err().expect("four mistakes").to_string();
-    for path in ["stack.read", "stack.write", "stack.parallelism"] {
+    let toml = "kind = \"network\"\nread = \"fast\"\nparallelism = 0\n";
+    let problems = Workbench::new(ROOMS, 1).build_events(toml).err().expect("four mistakes").to_string();
+    for path in ["device.read", "device.write", "device.parallelism"] {
         assert!(problems.contains(path), "{path} is missing in:\n{problems}");
     }
 }
 
-#[test]
-fn the_store_keeps_the_contract_of_every_device() {
-    nacre_testkit::conformance(|| store(""));
-    nacre_testkit::conformance(|| store("bandwidth = \"100 MB/s\"\nparallelism = 3\ncapacity = \"1 GiB\""));
+fn requests(count: usize) -> Vec<Request> {
+    let op = |index: usize| if index.is_multiple_of(3) { Op::Write } else { Op::Read };
+    (0..count).map(|index| request(op(index), 4096)).collect()
 }
 
-/// The device in the event contract.
-mod events {
-    use crate::workbench::ROOMS;
-    use nacre_kernel::event::Device;
-    use nacre_kernel::{Op, Request, Time};
-    use nacre_testkit::oracle::{Load, Summary, queue};
-    use nacre_testkit::{Workbench, assert_close, events, visits};
-
-    fn store(more: &str) -> Box<dyn Device> {
-        Workbench::new(ROOMS, 1).build_events(&format!("{}\n{more}", super::KIM)).expect("it is legal")
+#[test]
+fn every_request_completes_when_a_queue_before_the_far_side_says() {
+    let requests = requests(5_000);
+    let service = |request: &Request| Time::from_us(if request.op == Op::Read { 919 } else { 133 });
+    let services: Vec<Time> = requests.iter().map(service).collect();
+    for (servers, clients) in [(1, 4), (8, 8), (8, 100), (256, 64)] {
+        let load = Load::Closed { clients };
+        let seen = visits(&mut *store(&format!("parallelism = {servers}")), &requests, load);
+        assert!(seen == queue::first_come(servers, &services, load), "{servers} servers, {clients} clients");
     }
+}
 
-    fn requests(count: usize) -> Vec<Request> {
-        let op = |index: usize| if index.is_multiple_of(3) { Op::Write } else { Op::Read };
-        (0..count).map(|index| super::request(op(index), 4096)).collect()
-    }
-
-    #[test]
-    fn every_request_completes_when_a_queue_before_the_far_side_says() {
-        let requests = requests(5_000);
-        let service = |request: &Request| Time::from_us(if request.op == Op::Read { 919 } else { 133 });
-        let services: Vec<Time> = requests.iter().map(service).collect();
-        for (servers, clients) in [(1, 4), (8, 8), (8, 100), (256, 64)] {
-            let load = Load::Closed { clients };
-            let seen = visits(&mut *store(&format!("parallelism = {servers}")), &requests, load);
-            assert!(
-                seen == queue::first_come(servers, &services, load),
-                "{servers} servers, {clients} clients"
-            );
-        }
-    }
-
-    #[test]
-    fn a_saturated_link_carries_its_bandwidth() {
-        let mut linked = store("bandwidth = \"100 MB/s\"");
-        let seen = visits(&mut *linked, &requests(20_000), Load::Closed { clients: 200 });
-        assert_close("bytes per second", Summary::of(&seen).per_second * 4096.0, 100e6, 0.01);
-    }
-
-    #[test]
-    fn it_keeps_the_contract_and_what_it_acknowledged() {
-        for more in ["parallelism = 2", "parallelism = 8\nbandwidth = \"20 MB/s\"\nunit = \"8 KiB\""] {
-            let toml = format!("{}\ncapacity = \"64 MiB\"\n{more}", super::KIM);
-            for pause in [Time::from_us(200), Time::from_ms(2)] {
-                let build = || Workbench::new(ROOMS, 1).build_events(&toml).expect("it is legal");
-                let with_bytes =
-                    || Workbench::new(ROOMS, 1).with_bytes().build_events(&toml).expect("it is legal");
-                events::conformance(pause, build);
-                events::conformance(pause, with_bytes);
-                events::durability(pause, with_bytes);
-            }
+#[test]
+fn it_keeps_the_contract_and_what_it_acknowledged() {
+    for more in ["parallelism = 2", "parallelism = 8\nbandwidth = \"20 MB/s\"\nunit = \"8 KiB\""] {
+        let toml = format!("{KIM}\ncapacity = \"64 MiB\"\n{more}");
+        for pause in [Time::from_us(200), Time::from_ms(2)] {
+            let build = || Workbench::new(ROOMS, 1).build_events(&toml).expect("it is legal");
+            let with_bytes =
+                || Workbench::new(ROOMS, 1).with_bytes().build_events(&toml).expect("it is legal");
+            conformance(pause, build);
+            conformance(pause, with_bytes);
+            durability(pause, with_bytes);
         }
     }
 }

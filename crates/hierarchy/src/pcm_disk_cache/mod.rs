@@ -50,12 +50,13 @@ mod pcm;
 #[cfg(test)]
 mod tests;
 
-use crate::frames::{FrameCache, Settings, events};
+use crate::frames::{FrameCache, Settings};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
-use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
-use nacre_controller::wear_levelling::{self, Region, WearLeveller, WearLevellingFamily};
+use nacre_controller::ecc::{self, EccFamily, Page};
+use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
 use nacre_device::{Builder, DeviceFamily, EventRoom};
-use nacre_kernel::{BitArea, Bytes, ComponentId, Price, Random, Time};
+use nacre_kernel::event::Device;
+use nacre_kernel::{BitArea, Bytes, Price, Time};
 use nacre_media::dual_mode_flash::ErrorLaw;
 use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
@@ -167,69 +168,20 @@ pub const ROOM: Room<DeviceFamily> = Room {
         8,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| {
-        let parts = assemble(slot, builder, |slot, builder| builder.device(slot))?;
-        let Assembled { id, path, settings, layout, config, leveller, code, random, backing } = parts;
-        Ok(match builder.store(&path, layout) {
-            Some(store) => {
-                let memory = Pcm::new(config, leveller, code, random, store);
-                Box::new(FrameCache::new(id, path, settings, memory, backing))
-            }
-            None => {
-                let memory = Pcm::new(config, leveller, code, random, Nothing);
-                Box::new(FrameCache::new(id, path, settings, memory, backing))
-            }
-        })
-    },
+    build: |_, _| unreachable!("disk caches in phase change memory are built in the event contract"),
 };
 
 /// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "pcm_disk_cache",
-    build: |slot, builder| {
-        let parts = assemble(slot, builder, |slot, builder| builder.event_device(slot))?;
-        let Assembled { id, path, settings, layout, config, leveller, code, random, backing } = parts;
-        Ok(match builder.store(&path, layout) {
-            Some(store) => {
-                let memory = Pcm::new(config, leveller, code, random, store);
-                Box::new(events::FrameCache::new(id, path, settings, memory, backing))
-            }
-            None => {
-                let memory = Pcm::new(config, leveller, code, random, Nothing);
-                Box::new(events::FrameCache::new(id, path, settings, memory, backing))
-            }
-        })
-    },
-};
+pub const EVENTS: EventRoom = EventRoom { kind: "pcm_disk_cache", build };
 
-/// What a cache is made of, whatever contract its backing keeps.
-struct Assembled<D> {
-    id: ComponentId,
-    path: String,
-    settings: Settings,
-    layout: Layout,
-    config: Config,
-    leveller: Box<dyn WearLeveller>,
-    code: Box<dyn Ecc>,
-    random: Random,
-    backing: D,
-}
-
-/// Builds a device.
-type BuildBacking<D> = fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<D, Problems>;
-
-fn assemble<D>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-    build: BuildBacking<D>,
-) -> Result<Assembled<D>, Problems> {
+fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Device>, Problems> {
     let (id, path) = (builder.component(), slot.path().to_string());
     let config: Config = slot.config(builder.families());
     let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
     let frames = (config.capacity.0 / config.page.0) as u32;
     let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
     let leveller = wear_levelling::build(&config.wear_levelling, region, builder);
-    let backing = build(&config.backing, builder);
+    let backing = builder.event_device(&config.backing);
     let (code, leveller, backing) = match (code, leveller, backing) {
         (Ok(code), Ok(leveller), Ok(backing)) => (code, leveller, backing),
         (code, leveller, backing) => {
@@ -253,5 +205,14 @@ fn assemble<D>(
         pages: leveller.physical_rows(),
     };
     let random = builder.random(&path);
-    Ok(Assembled { id, path, settings, layout, config, leveller, code, random, backing })
+    Ok(match builder.store(&path, layout) {
+        Some(store) => {
+            let memory = Pcm::new(config, leveller, code, random, store);
+            Box::new(FrameCache::new(id, path, settings, memory, backing))
+        }
+        None => {
+            let memory = Pcm::new(config, leveller, code, random, Nothing);
+            Box::new(FrameCache::new(id, path, settings, memory, backing))
+        }
+    })
 }

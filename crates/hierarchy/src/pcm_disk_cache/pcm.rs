@@ -257,10 +257,6 @@ impl<S: Store> Memory for Pcm<S> {
         self.coder.forget_before(to);
     }
 
-    fn busy_until(&self) -> Time {
-        self.banks.free_from().max(self.port.free_from()).max(self.coder.free_from())
-    }
-
     fn power_fail(&mut self, at: Time) {
         for cancelled in self.under_way.cancel(at) {
             let Cancelled { activity, time, .. } = cancelled;

@@ -1,23 +1,31 @@
-//! The device behind `server_cache`: requests cut into blocks, and the time each part takes.
+//! The device behind `server_cache`: requests cut into blocks, and what each part waits for.
 
-use super::FillMode;
-use super::in_flight::InFlight;
+use super::config::{Behaviour, FillMode};
+use super::fetch::Fetch;
 use super::levels::{Levels, Moves};
-use super::transit::Transit;
-use super::write_back::{Settings, WriteBack};
+use super::ops::Operations;
+use super::write_back::WriteBack;
+use crate::map::Map;
+use crate::visit::Visit;
+use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Breakdown, Bytes, ComponentId, Device, Time};
+use nacre_kernel::{Bytes, ComponentId, Request, Time};
+use std::collections::VecDeque;
 
 /// A cache of blocks before a backing device.
 #[derive(State)]
-#[state(after = "ServerCache::place_restored")]
+#[state(after = "ServerCache::complete_restored")]
 pub(super) struct ServerCache {
     #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
     #[state(skip = "from the configuration")]
     pub(super) path: String,
     pub(super) levels: Levels,
-    pub(super) backing: Box<dyn Device>,
+    /// Those of the levels, and last the backing.
+    pub(super) devices: Vec<Box<dyn Device>>,
+    /// When something happens next in each device.
+    #[state(skip = "asked of the devices")]
+    pub(super) next: Vec<Time>,
     /// Bytes of a block are `1 << shift`.
     #[state(skip = "from the configuration")]
     pub(super) shift: u32,
@@ -27,98 +35,136 @@ pub(super) struct ServerCache {
     pub(super) write_allocate: bool,
     #[state(skip = "from the configuration")]
     pub(super) fill: FillMode,
-    /// What it knows beside if it writes back.
-    pub(super) write_back: Option<Box<WriteBack>>,
-    pub(super) in_flight: InFlight,
     /// Whether the backing and all levels carry bytes.
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    pub(super) transit: Transit,
-    /// Where bytes of whole blocks are while a request is served.
-    #[state(skip = "nothing is read from it")]
-    pub(super) buffer: Vec<u8>,
-    /// Where the bytes of a block are that goes from level to level.
-    #[state(skip = "nothing is read from it")]
-    pub(super) moved: Vec<u8>,
-    /// Blocks that the last loss of power took.
+    /// What it needs in addition if it writes back.
+    pub(super) write_back: Option<Box<WriteBack>>,
+    /// Requests that are being looked up, with the moment at which that ends.
+    #[state(varies)]
+    pub(super) arrivals: VecDeque<Arrival>,
+    /// Requests that completed, and when.
+    #[state(varies)]
+    pub(super) due: VecDeque<(Time, u32)>,
+    pub(super) visits: Slab<Visit>,
+    pub(super) operations: Operations,
+    pub(super) fetches: Slab<Fetch>,
+    /// Blocks on their way from the backing, with the number of the fetch.
+    pub(super) in_flight: Map,
+    /// Blocks that the last power loss took.
     pub(super) forgotten: u64,
-    /// Where background work leaves its breakdown.
-    #[state(skip = "nothing is read from it")]
-    pub(super) scratch: Breakdown,
-    /// What the request that is served makes the levels do.
+    /// The devices are ready from then on.
+    pub(super) ready: Time,
+    /// After a power loss the first level was read up to here.
+    pub(super) table_read_until: Time,
+    /// What a request makes the levels do.
     #[state(skip = "empty between requests")]
     pub(super) moves: Moves,
+    /// What a device completed.
+    #[state(skip = "empty between events")]
+    pub(super) completed: Completions,
     pub(super) counts: Counts,
 }
 
-/// How a cache behaves; what is left of its configuration once the devices are built.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Behaviour {
-    pub(crate) block: Bytes,
-    pub(crate) lookup: Time,
-    pub(crate) write_allocate: bool,
-    pub(crate) fill: FillMode,
-    /// Its settings if it writes back, and whether its table outlives a loss of power.
-    pub(crate) write_back: Option<(Settings, bool)>,
+/// A request that is being looked up.
+#[derive(Clone, Debug, Value)]
+pub(super) struct Arrival {
+    pub(super) begins: Time,
+    /// How long it waits beside the look-up.
+    pub(super) queued: Time,
+    pub(super) id: RequestId,
+    pub(super) request: Request,
+    pub(super) data: Payload,
 }
 
 /// What happened, in blocks, except where it says requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
-pub(crate) struct Counts {
-    pub(crate) read_misses: u64,
-    pub(crate) read_merged: u64,
-    pub(crate) write_misses: u64,
-    pub(crate) write_merged: u64,
-    pub(crate) write_parts: u64,
-    pub(crate) trimmed: u64,
+pub(super) struct Counts {
+    pub(super) read_misses: u64,
+    pub(super) read_merged: u64,
+    pub(super) write_misses: u64,
+    pub(super) write_merged: u64,
+    pub(super) write_parts: u64,
+    pub(super) trimmed: u64,
     /// Blocks from the backing that were offered to the levels.
-    pub(crate) fills: u64,
-    pub(crate) bypassed: u64,
-    pub(crate) recovered: u64,
+    pub(super) fills: u64,
+    pub(super) bypassed: u64,
+    pub(super) recovered: u64,
     /// Requests.
-    pub(crate) backing_reads: u64,
+    pub(super) backing_reads: u64,
     /// Requests.
-    pub(crate) backing_writes: u64,
+    pub(super) backing_writes: u64,
 }
 
 impl ServerCache {
-    /// An empty cache.
+    /// An empty cache of `levels`, whose devices are the first of `devices`; the last is the backing.
     pub(super) fn new(
         id: ComponentId,
         path: String,
         behaviour: Behaviour,
         levels: Levels,
-        backing: Box<dyn Device>,
+        devices: Vec<Box<dyn Device>>,
     ) -> ServerCache {
         let Behaviour { block, lookup, write_allocate, fill, write_back } = behaviour;
-        let carries = |device: &dyn Device| device.capabilities().carries_bytes;
-        let carries_bytes = carries(&*backing) && levels.all.iter().all(|level| carries(&*level.device));
+        assert_eq!(devices.len(), levels.all.len() + 1, "a device for each level, and the backing");
+        let carries_bytes = devices.iter().all(|device| device.capabilities().carries_bytes);
+        let persistence = devices[levels.all.len()].capabilities().persistence;
+        let make =
+            |(settings, outlives)| Box::new(WriteBack::new(settings, outlives, persistence.needs_flush()));
         ServerCache {
             id,
             path,
+            next: devices.iter().map(|device| device.next_event()).collect(),
+            operations: Operations::new(levels.all.len()),
             levels,
-            backing,
+            devices,
             shift: block.0.trailing_zeros(),
             lookup,
             write_allocate,
             fill,
-            write_back: write_back.map(|(settings, outlives)| Box::new(WriteBack::new(settings, outlives))),
-            in_flight: InFlight::new(),
             carries_bytes,
-            transit: Transit::new(),
-            buffer: Vec::new(),
-            moved: Vec::new(),
+            write_back: write_back.map(make),
+            arrivals: VecDeque::new(),
+            due: VecDeque::new(),
+            visits: Slab::new(),
+            fetches: Slab::new(),
+            in_flight: Map::new(),
             forgotten: 0,
-            scratch: Breakdown::new(),
+            ready: Time::ZERO,
+            table_read_until: Time::ZERO,
             moves: Moves::new(write_back.is_some()),
+            completed: Completions::new(),
             counts: Counts::default(),
         }
     }
 
-    fn place_restored(&mut self) -> Result<(), String> {
+    fn complete_restored(&mut self) -> Result<(), String> {
         // What has bytes has an end.
-        let capacity = self.backing.capacity().map_or(0, |Bytes(bytes)| bytes);
+        let capacity = self.devices[self.backing()].capacity().map_or(0, |Bytes(bytes)| bytes);
         let addressed = capacity.div_ceil(1 << self.shift);
+        self.next = self.devices.iter().map(|device| device.next_event()).collect();
         self.levels.all.iter_mut().try_for_each(|level| level.place_restored(addressed))
+    }
+
+    /// The number of the backing among the devices.
+    #[inline]
+    pub(super) fn backing(&self) -> usize {
+        self.devices.len() - 1
+    }
+
+    /// The bytes that the backing holds.
+    pub(super) fn backing_end(&self) -> u64 {
+        self.devices[self.backing()].capacity().map_or(u64::MAX, |capacity| capacity.0)
+    }
+
+    /// Whether `part` is all of a block.
+    #[inline]
+    pub(super) fn is_whole(&self, part: &Request) -> bool {
+        u64::from(part.bytes) == 1 << self.shift
+    }
+
+    /// What the cache needs to know that writes back.
+    pub(super) fn work(&mut self) -> &mut WriteBack {
+        self.write_back.as_mut().expect("the cache writes back")
     }
 }

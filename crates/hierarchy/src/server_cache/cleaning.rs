@@ -1,71 +1,198 @@
 //! Dirty blocks are written to the backing: in the background, for a flush, or since they have to leave.
 
 use super::cache::ServerCache;
-use super::levels::Spot;
-use super::write_back::WriteBack;
-use crate::unfinished::safe_in;
-use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
-
-/// Places of blocks that left that are remembered before those that are free again are looked for.
-const LEAVING_MIN: usize = 64;
+use super::ops::{NONE, Operation, Step};
+use super::write_back::Member;
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Op, Request, Status, Time};
 
 impl ServerCache {
-    /// Cleans in the background what is to be cleaned by `now`.
-    pub(super) fn clean_until(&mut self, now: Time) {
-        while let Some(work) = self.write_back.as_ref()
-            && let Some((start, blocks)) = work.next_batch(now)
-        {
-            let (count, done) = self.write_back_blocks(blocks, start);
-            let work = self.work();
-            work.cleaner_free = done;
-            work.counts.cleaned += count;
-            if count == 0 {
-                // What the backing does not take is tried again with the next request.
-                work.cleaner_free = done.max(now);
-                break;
-            }
-        }
-        let floor = self.in_flight.floor();
+    /// Cleaning in the background begins, if its condition holds.
+    #[inline]
+    pub(super) fn consider_cleaning(&mut self, now: Time) {
         let Some(work) = &mut self.write_back else { return };
-        work.dirty.settle(now, floor);
-        work.settle(floor);
-        if work.leaving.len() >= LEAVING_MIN {
-            work.leaving.retain(|_, &mut until| until > floor);
+        if let Some(count) = work.next_batch() {
+            work.is_cleaning = true;
+            let blocks = work.dirty.oldest(count);
+            self.begin_batch(now, blocks, false);
         }
     }
 
-    /// Everything dirty is written to the backing, which is flushed then; or, where the levels and what is known
-    /// of them outlive a loss of power, all devices are flushed.
-    pub(super) fn flush(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
-        let Some(work) = &self.write_back else {
-            return self.backing.submit(start, request, Data::None, breakdown);
-        };
-        let mut flushed = if work.table.is_some() {
-            self.flush_all(start, request, breakdown)
-        } else {
-            let blocks = work.dirty.oldest(u64::MAX);
-            let (count, written) = self.write_back_blocks(blocks, start);
+    /// Writes these blocks, which wait for it, to the backing, neighbors with one request.
+    fn begin_batch(&mut self, now: Time, mut blocks: Vec<u64>, is_flush: bool) {
+        blocks.sort_unstable();
+        let needs_flush = self.work().needs_flush();
+        let last = if needs_flush { self.flush_of_backing(now, Step::CleanFlush) } else { NONE };
+        let (number, batch) = self.work().batches.take();
+        (batch.is_flush, batch.writes, batch.last, batch.has_written) = (is_flush, 0, last, false);
+        batch.blocks.clear();
+        for run in blocks.chunk_by(|a, b| a + 1 == *b) {
+            self.begin_run(now, number, run, last);
+        }
+        if last != NONE {
+            self.operations[last].owner = number;
+            self.operations.launch(last);
+        }
+    }
+
+    /// A flush of the backing; not yet launched.
+    pub(super) fn flush_of_backing(&mut self, now: Time, step: Step) -> u32 {
+        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+        self.operations.add(step, self.backing(), now, flush)
+    }
+
+    /// Reads neighbors from their levels, and writes them to the backing.
+    fn begin_run(&mut self, now: Time, batch: u32, run: &[u64], last: u32) {
+        let (first, count) = (run[0], run.len() as u64);
+        let request = self.backing_request(first, count, Op::Write, now);
+        let write = self.operations.add(Step::CleanWrite, self.backing(), now, request);
+        self.operations.write_backing(write, first, count);
+        self.operations[write].owner = batch;
+        let end = if last == NONE { write } else { last };
+        for &block in run {
+            let spot = self.levels.spot(block).expect("a dirty block is in a level");
+            let read = self.read_copy(now, Step::CleanRead, block, spot);
+            self.operations[read].owner = write;
+            self.operations.depend(write, read);
+            self.operations.launch(read);
             let work = self.work();
-            work.counts.flushed += count;
-            let written = written.max(work.dirty.last_until());
-            breakdown.add(self.id, Activity::Drain, written - start);
-            self.backing.submit(written, request, Data::None, breakdown)
-        };
-        if std::mem::take(&mut self.work().has_lost) {
-            flushed.status = Status::MediaError;
+            let begun = work.next_stamp();
+            let stamp = work.dirty.begin(block, end);
+            let member = Member { block, stamp, place: spot.place, begun, is_written: false };
+            work.batches[batch].blocks.push(member);
+            work.under_way += 1;
         }
-        flushed
+        if self.carries_bytes {
+            let bytes = vec![0; (count << self.shift) as usize];
+            self.work().buffers.insert(write, bytes);
+        }
+        self.work().batches[batch].writes += 1;
+        if last != NONE {
+            self.operations.depend(last, write);
+        }
+        self.operations.launch(write);
     }
 
-    fn flush_all(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
-        let mut parts = crate::parts::Parts::new(start, breakdown);
-        let levels = self.levels.all.iter_mut().map(|level| &mut level.device);
-        for device in levels.chain([&mut self.backing]) {
-            let mark = breakdown.mark();
-            let flushed = device.submit(start, request, Data::None, breakdown);
-            parts.add(flushed, mark, breakdown);
+    /// A dirty block was read to be written back, or could not be.
+    pub(super) fn clean_read_ends(&mut self, number: u32, status: Status, data: &Payload) {
+        let Operation { owner: write, block, .. } = self.operations[number];
+        if status != Status::Done {
+            self.drop_block(block);
+            self.work().unreadable.entry(write).or_default().push(block);
+            return;
         }
-        parts.completion()
+        let (first, shift) = (self.operations[write].block, self.shift);
+        if let (Some(bytes), Some(buffer)) = (data.bytes(), self.work().buffers.get_mut(&write)) {
+            let from = ((block - first) << shift) as usize;
+            buffer[from..from + bytes.len()].copy_from_slice(bytes);
+        }
+    }
+
+    /// The write of neighbors is about to begin. Whether it does not, since some could not be read: the others are written
+    /// on their own.
+    pub(super) fn split_if_unreadable(&mut self, now: Time, write: u32) -> bool {
+        let buffer = self.work().buffers.remove(&write);
+        let Operation { block: first, blocks, request, owner: batch, .. } = self.operations[write];
+        let Some(missing) = self.work().unreadable.remove(&write) else {
+            self.counts.backing_writes += 1;
+            self.work().counts.requests += 1;
+            let data =
+                buffer.map_or(Payload::NONE, |bytes| Payload::from(bytes).slice(0, request.bytes as usize));
+            self.operations[write].data = data;
+            return false;
+        };
+        let there = (first..first + u64::from(blocks)).filter(|block| !missing.contains(block));
+        let there: Vec<u64> = there.collect();
+        let last = self.work().batches[batch].last;
+        let mut parts = Vec::new();
+        for run in there.chunk_by(|a, b| a + 1 == *b) {
+            let request = self.backing_request(run[0], run.len() as u64, Op::Write, now);
+            let part = self.operations.add(Step::CleanWrite, self.backing(), now, request);
+            self.operations.write_backing(part, run[0], run.len() as u64);
+            self.operations[part].owner = batch;
+            self.work().batches[batch].writes += 1;
+            if let Some(bytes) = &buffer {
+                let from = ((run[0] - first) << self.shift) as usize;
+                let bytes = bytes[from..from + (run.len() << self.shift)].to_vec();
+                self.work().buffers.insert(part, bytes);
+            }
+            let end = if last == NONE { part } else { last };
+            for &block in run {
+                let stamp =
+                    self.work().batches[batch].blocks.iter().find(|of| of.block == block).map(|of| of.stamp);
+                self.work().dirty.ends_with(block, stamp.expect("it is of the batch"), end);
+            }
+            parts.push(part);
+        }
+        self.operations.hand_over(write, &parts);
+        // They are written after nothing but what this one waited for.
+        parts.iter().for_each(|&part| self.operations.launch(part));
+        self.operations[write].is_skipped = true;
+        true
+    }
+
+    /// The backing took neighbors, or did not. What it refuses stays dirty, and the next flush of the host fails if the
+    /// levels do not outlive a power loss.
+    pub(super) fn clean_write_ends(&mut self, now: Time, number: u32, status: Status) {
+        let Operation { owner: batch, block: first, blocks, is_skipped, .. } = self.operations[number];
+        self.operations.written_backing(number);
+        let work = self.work();
+        let of = &mut work.batches[batch];
+        let (last, is_flush, written) = (of.last, of.is_flush, first..first + u64::from(blocks));
+        if !is_skipped && status == Status::Done {
+            of.has_written = true;
+            let members = of.blocks.iter_mut().filter(|of| written.contains(&of.block));
+            members.for_each(|of| of.is_written = true);
+        } else if !is_skipped {
+            work.has_lost |= work.table.is_none();
+        }
+        if !is_skipped && last == NONE {
+            self.members_end(batch, is_flush, &written);
+        }
+        let of = &mut self.work().batches[batch];
+        of.writes -= 1;
+        let (is_over, has_written) = (of.writes == 0, of.has_written);
+        if is_over && last == NONE {
+            self.batch_ends(now, batch, true);
+        } else if is_over && !has_written {
+            self.operations[last].is_skipped = true;
+        }
+    }
+
+    /// Blocks that the backing took, or refused, without a flush behind it.
+    fn members_end(&mut self, batch: u32, is_flush: bool, written: &std::ops::Range<u64>) {
+        let work = self.work();
+        let mut members = std::mem::take(&mut work.batches[batch].blocks);
+        for &member in members.iter().filter(|of| written.contains(&of.block)) {
+            work.member_ends(member, is_flush, true);
+        }
+        members.retain(|of| !written.contains(&of.block));
+        work.batches[batch].blocks = members;
+    }
+
+    /// The backing was flushed behind a batch. A flush that fails may have lost any of it, and of what the host wrote
+    /// through, which the next flush of the host reports.
+    pub(super) fn clean_flush_ends(&mut self, now: Time, number: u32, status: Status) {
+        let batch = self.operations[number].owner;
+        self.work().has_lost |= status != Status::Done;
+        self.batch_ends(now, batch, status == Status::Done);
+    }
+
+    fn batch_ends(&mut self, now: Time, number: u32, is_safe: bool) {
+        let work = self.work();
+        let batch = &mut work.batches[number];
+        let (is_flush, has_written) = (batch.is_flush, batch.has_written);
+        let members = std::mem::take(&mut batch.blocks);
+        for &member in &members {
+            work.member_ends(member, is_flush, is_safe);
+        }
+        if !is_flush {
+            work.is_cleaning = false;
+            work.is_stalled = !(is_safe && has_written);
+        }
+        work.batches[number].blocks = members;
+        work.batches.give_back(number);
+        self.consider_cleaning(now);
     }
 
     /// Dirty blocks among those that left are written back from where they lie.
@@ -73,141 +200,97 @@ impl ServerCache {
         let mut left = std::mem::take(&mut self.moves.left);
         for (block, spot) in left.drain(..) {
             let Some(entry) = self.work().dirty.take(block) else { continue };
-            let mut until = entry.until;
-            if entry.waits {
-                self.work().counts.dirty_evictions += 1;
-                let mut buffer = self.take_buffer(1);
-                let read = self.read_spot(block, spot, now, &mut buffer);
-                let mut there = read;
-                if read.status == Status::Done {
-                    there = self.write_run(block, 1, read.done.max(until), &buffer);
+            if !entry.waits && !entry.is_new {
+                // It is being written back already.
+                if entry.last != NONE {
+                    let number = self.operations.add(Step::Wait, spot.level, now, self.no_request(now));
+                    self.operations.depend(number, entry.last);
+                    self.operations.touches(number, spot.level, block);
+                    self.operations.launch(number);
                 }
-                if there.status == Status::Done {
-                    there = self.persist(there.done);
-                }
-                match there.status {
-                    Status::Done => self.work().took(block, true, there.done),
-                    _ => self.work().refuse(block),
-                }
-                until = there.done;
-                self.give_back(buffer);
+                continue;
             }
-            let floor = self.in_flight.floor();
-            let work = self.work();
-            work.leaving.insert(spot, until);
-            work.dirty.left(block, until);
-            if let Some(table) = &mut work.table {
-                table.note(block, None, until, floor);
+            let stamp = self.work().next_stamp();
+            self.work().under_way += 1;
+            let read = self.read_copy(now, Step::EvictRead, block, spot);
+            let request = self.backing_request(block, 1, Op::Write, now);
+            let write = self.operations.add(Step::EvictWrite, self.backing(), now, request);
+            self.operations.write_backing(write, block, 1);
+            self.operations.depend(write, read);
+            self.operations[write].source = read;
+            let needs_flush = self.work().needs_flush();
+            let flush = needs_flush.then(|| self.flush_of_backing(now, Step::EvictFlush));
+            for number in [Some(write), flush].into_iter().flatten() {
+                self.operations.touches(number, spot.level, block);
+                let of = &mut self.operations[number];
+                (of.stamp, of.place, of.owner) = (stamp, spot.place, flush.unwrap_or(NONE));
             }
+            if let Some(flush) = flush {
+                self.operations.depend(flush, write);
+                self.operations.launch(flush);
+            }
+            self.operations.launch(read);
+            self.operations.launch(write);
         }
         self.moves.left = left;
     }
 
-    /// Writes these blocks, which wait for it, to the backing from `at` on, neighbours with one request. How many
-    /// the backing took, and when the last is done. Those that it did not stay dirty.
-    fn write_back_blocks(&mut self, mut blocks: Vec<u64>, at: Time) -> (u64, Time) {
-        blocks.sort_unstable();
-        let (mut done, mut written) = (at, Vec::with_capacity(blocks.len()));
-        for run in blocks.chunk_by(|a, b| a + 1 == *b) {
-            done = done.max(self.write_back_run(run, at, &mut written));
+    fn no_request(&self, now: Time) -> Request {
+        Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush }
+    }
+
+    /// A dirty block that left was written to the backing, or the backing was flushed behind that.
+    pub(super) fn evict_step_ends(&mut self, number: u32, status: Status) {
+        let Operation { step, block, place, owner: flush, stamp, is_skipped, .. } = self.operations[number];
+        let is_there = status == Status::Done && !is_skipped;
+        if step == Step::EvictWrite {
+            self.operations.written_backing(number);
+            let work = self.work();
+            work.has_lost |= !is_there && work.table.is_none();
+            if flush != NONE {
+                self.operations[flush].is_skipped = !is_there;
+                return;
+            }
+        } else {
+            self.work().has_lost |= !is_there;
         }
-        if written.is_empty() {
-            return (0, done);
-        }
-        let Completion { done: safe, status } = self.persist(done);
-        if status != Status::Done {
-            return (0, safe);
-        }
-        let floor = self.in_flight.floor();
-        let work = self.work();
-        for &(block, until) in &written {
-            let until = if safe > done { safe } else { until };
-            work.dirty.begin(block, until);
-            work.took(block, true, until);
-            if let Some(table) = &mut work.table {
-                table.note(block, None, until, floor);
+        self.work().eviction_ends(block, place, stamp, is_there);
+    }
+
+    /// Everything dirty is written to the backing, which is flushed then; or, if the levels and what is known of them
+    /// outlive a power loss, all devices are flushed.
+    pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
+        let visit = self.enter(now, id, request, queued);
+        let backing = self.backing();
+        let outlives = self.write_back.as_ref().is_some_and(|work| work.table.is_some());
+        let first = if outlives { 0 } else { backing };
+        if let (Some(work), false) = (&self.write_back, outlives) {
+            let blocks = work.dirty.oldest(u64::MAX);
+            if !blocks.is_empty() {
+                self.begin_batch(now, blocks, true);
             }
         }
-        (written.len() as u64, safe)
-    }
-
-    /// Reads neighbours from their levels, and writes them to the backing. When that is done.
-    fn write_back_run(&mut self, run: &[u64], at: Time, written: &mut Vec<(u64, Time)>) -> Time {
-        let size = if self.carries_bytes { 1 << self.shift } else { 0 };
-        let mut buffer = self.take_buffer(run.len() as u64);
-        let (mut ready, mut readable) = (at, Vec::with_capacity(run.len()));
-        for (index, &block) in run.iter().enumerate() {
-            let spot = self.levels.spot(block).expect("a dirty block is in a level");
-            let read = self.read_spot(block, spot, at, &mut buffer[index * size..(index + 1) * size]);
-            ready = ready.max(read.done).max(self.work().dirty.free_from(block));
-            match read.status {
-                Status::Done => readable.push(index),
-                _ => self.lose(block),
+        for device in first..=backing {
+            let number = self.operations.add(Step::Through, device, now, *request);
+            self.operations[number].owner = visit;
+            if !outlives {
+                self.wait_for_write_backs(number);
             }
+            self.add_part(visit);
+            self.operations.launch(number);
         }
-        let mut last = ready;
-        for part in readable.chunk_by(|a, b| a + 1 == *b) {
-            let bytes = &buffer[part[0] * size..(part[0] + part.len()) * size];
-            let Completion { done, status } = self.write_run(run[part[0]], part.len() as u64, ready, bytes);
-            if status == Status::Done {
-                written.extend(part.iter().map(|&index| (run[index], done)));
-            }
-            last = last.max(done);
-        }
-        self.give_back(buffer);
-        last
+        self.leave(now, visit);
     }
 
-    /// The data of a dirty block is lost, and the host is told with the next flush.
-    #[cold]
-    fn lose(&mut self, block: u64) {
-        let floor = self.in_flight.floor();
-        self.levels.remove(block);
-        self.work().lose(block, floor);
-    }
-
-    fn read_spot(&mut self, block: u64, spot: Spot, now: Time, into: &mut [u8]) -> Completion {
-        let data = if self.carries_bytes { Data::Read(into) } else { Data::None };
-        let read = self.move_block(spot, Op::Read, now, data);
-        if self.carries_bytes {
-            self.transit.read(block, 0, into);
+    /// `number` begins when all that is being written back is done.
+    fn wait_for_write_backs(&mut self, number: u32) {
+        if self.write_back.is_none() {
+            return;
         }
-        read
-    }
-
-    /// Writes whole blocks to the backing, as far as it reaches. What it refuses the host is told with the next flush,
-    /// where the levels do not outlive a loss of power.
-    fn write_run(&mut self, first: u64, blocks: u64, now: Time, bytes: &[u8]) -> Completion {
-        self.counts.backing_writes += 1;
-        self.work().counts.requests += 1;
-        let address = first << self.shift;
-        let end = self.backing.capacity().map_or(u64::MAX, |capacity| capacity.0);
-        let count = (blocks << self.shift).min(end - address) as u32;
-        let request = Request { arrival: now, address, bytes: count, volume: 0, op: Op::Write };
-        let data = if self.carries_bytes { Data::Write(&bytes[..count as usize]) } else { Data::None };
-        self.scratch.clear();
-        let written = self.backing.submit(now, &request, data, &mut self.scratch);
-        let work = self.work();
-        if written.status != Status::Done {
-            work.has_lost |= work.table.is_none();
-        }
-        written
-    }
-
-    /// What was written back by `now` has to survive a loss of power before the cache may forget it, if the cache
-    /// itself survives one: when it does. A flush that fails may have lost any of it, and of what the host wrote
-    /// through, which is told with the next flush of the host.
-    pub(super) fn persist(&mut self, now: Time) -> Completion {
-        if self.work().table.is_none() {
-            return Completion { done: now, status: Status::Done };
-        }
-        let safe = safe_in(&mut *self.backing, now, &mut self.scratch);
-        self.work().has_lost |= safe.status != Status::Done;
-        safe
-    }
-
-    /// What a cache knows that writes back.
-    pub(super) fn work(&mut self) -> &mut WriteBack {
-        self.write_back.as_mut().expect("the cache writes back")
+        let writes = self.operations.iter().filter(|(_, of)| {
+            matches!(of.step, Step::CleanWrite | Step::CleanFlush | Step::EvictWrite | Step::EvictFlush)
+        });
+        let writes: Vec<u32> = writes.map(|(number, _)| number).collect();
+        self.operations.depend_all(number, &writes);
     }
 }

@@ -1,66 +1,152 @@
 //! The cache as the contract of devices has it.
 
-use super::cache::{Counts, ServerCache};
-use super::in_flight::InFlight;
+use super::cache::{Arrival, Counts, ServerCache};
+use super::ops::Step;
 use super::report;
-use super::transit::Transit;
+use nacre_kernel::event::{Completions, Device, Endurance, Payload, Preconditioning, RequestId};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Time, Transactions, Zone,
+    Activity, Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Status, Time,
 };
+use std::collections::BTreeSet;
 
 /// Blocks that are prefetched at once, and the most of one request.
 const PREFETCHED: usize = 32;
+/// The next instant there is.
+const INSTANT: Time = Time::from_ps(1);
+
+impl ServerCache {
+    /// A request is looked up: what it makes the levels and the devices do is decided now.
+    #[inline]
+    fn serve(&mut self, now: Time, id: RequestId, request: &Request, data: &Payload, queued: Time) {
+        if let Some(work) = &mut self.write_back {
+            work.is_stalled = false;
+            self.consider_cleaning(now);
+        }
+        match request.op {
+            Op::Read => self.read(now, id, request, queued),
+            Op::Write => self.write(now, id, request, data, queued),
+            Op::Trim => self.trim(now, id, request, queued),
+            Op::Flush => self.flush(now, id, request, queued),
+        }
+        self.go(now);
+    }
+
+    /// When something of the cache itself happens next.
+    #[inline]
+    fn next_own(&self) -> Time {
+        let due = self.due.front().map_or(Time::MAX, |&(at, _)| at);
+        self.arrivals.front().map_or(due, |arrival| due.min(arrival.begins))
+    }
+
+    /// The device in which something happens next, and when; and when in any other one.
+    #[inline]
+    fn next_device(&self) -> (usize, Time, Time) {
+        let (mut first, mut at, mut others) = (0, self.next[0], Time::MAX);
+        for (device, &next) in self.next.iter().enumerate().skip(1) {
+            if next < at {
+                (first, others, at) = (device, at, next);
+            } else {
+                others = others.min(next);
+            }
+        }
+        (first, at, others)
+    }
+
+    /// Something of the cache itself happens at `now`.
+    fn step_own(&mut self, now: Time, completions: &mut Completions) {
+        while let Some(&(at, number)) = self.due.front()
+            && at == now
+        {
+            self.due.pop_front();
+            let visit = &mut self.visits[number];
+            let data = visit.take_data();
+            completions.push_spans(visit.id, now, visit.status(), &visit.spans).data = data;
+            self.visits.give_back(number);
+        }
+        if self.arrivals.front().is_some_and(|arrival| arrival.begins == now)
+            && let Some(Arrival { id, request, data, queued, .. }) = self.arrivals.pop_front()
+        {
+            self.serve(now, id, &request, &data, queued);
+        }
+    }
+
+    /// A device completed requests, all at one instant.
+    #[inline]
+    fn handle(&mut self, completions: &mut Completions) {
+        let mut completed = std::mem::take(&mut self.completed);
+        for index in 0..completed.len() {
+            let data = completed.take_data(index);
+            let (of, spans) = completed.get(index);
+            let (number, now, status) = (of.id.0, of.at, of.status);
+            let operation = &self.operations[number];
+            if operation.step == Step::Alone {
+                if status == Status::Done {
+                    let (id, own) = (RequestId(operation.owner), [(Activity::Software, self.lookup)]);
+                    completions.push_behind(id, now, status, self.id, own, spans).data = data;
+                } else {
+                    self.alone_failed(now, number, spans);
+                }
+                self.operations.end(number, status != Status::Done, |_| Payload::NONE);
+            } else {
+                self.ended(now, number, status, spans, data);
+            }
+            self.go(now);
+        }
+        completed.clear();
+        self.completed = completed;
+    }
+}
 
 impl Device for ServerCache {
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        breakdown.add(self.id, Activity::Software, self.lookup);
-        let mut start = now + self.lookup;
-        if let Some(work) = &self.write_back {
-            let ready = work.ready.max(start);
-            breakdown.add(self.id, Activity::Queue, ready - start);
-            start = ready;
-            self.clean_until(start);
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        let looked_up = now + self.lookup;
+        let begins = looked_up.max(self.ready);
+        if begins == now && self.arrivals.is_empty() {
+            return self.serve(now, id, request, &data, Time::ZERO);
         }
-        match request.op {
-            Op::Read => self.read(start, request, data, breakdown),
-            Op::Write => self.write(start, request, data, breakdown),
-            Op::Trim => self.trim(start, request, breakdown),
-            Op::Flush => self.flush(start, request, breakdown),
-        }
+        let (queued, request) = (begins - looked_up, *request);
+        self.arrivals.push_back(Arrival { begins, queued, id, request, data });
     }
 
-    fn advance(&mut self, to: Time) {
-        self.in_flight.advance(to);
-        // Cleaning goes on with the next request, from when it should.
-        let cleans_from = self.write_back.as_ref().and_then(|work| work.cleans_from());
-        let to = cleans_from.map_or(to, |start| start.min(to));
-        for level in &mut self.levels.all {
-            level.device.advance(to);
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.next.iter().fold(self.next_own(), |first, &next| first.min(next))
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let (mut limit, before) = (until, completions.len());
+        loop {
+            let own = self.next_own();
+            let (device, at, others) = self.next_device();
+            let next = own.min(at);
+            if next >= limit {
+                return;
+            }
+            if own <= at {
+                self.step_own(own, completions);
+            } else {
+                // Up to the next instant at which the cache may submit something.
+                let to = limit.min(own).min(others).max(at + INSTANT);
+                self.devices[device].run(to, &mut self.completed);
+                self.next[device] = self.devices[device].next_event();
+                self.handle(completions);
+            }
+            if completions.len() > before {
+                limit = limit.min(completions.get(before).0.at + INSTANT);
+            }
         }
-        self.backing.advance(to);
     }
 
     fn capacity(&self) -> Option<Bytes> {
-        self.backing.capacity()
-    }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
+        self.devices[self.backing()].capacity()
     }
 
     fn capabilities(&self) -> Capabilities {
         let carries_bytes = self.carries_bytes;
-        let backing = self.backing.capabilities();
+        let backing = self.devices[self.backing()].capabilities();
         let backing = Capabilities { carries_bytes, transactions: false, uses_addresses: true, ..backing };
-        // Writes go through: what the backing promises holds.
+        // Writes go through: what the backing guarantees holds.
         let Some(work) = &self.write_back else { return backing };
         // What it holds back never reaches the backing, whose wear would be that of other writes.
         let backing = Capabilities { wears_out_ahead: false, ..backing };
@@ -70,7 +156,7 @@ impl Device for ServerCache {
             let persistence = Persistence::OnFlush.and(backing.persistence);
             return Capabilities { persistence, atomic_unit, ..backing };
         }
-        let levels = self.levels.all.iter().map(|level| level.device.capabilities());
+        let levels = self.devices[..self.backing()].iter().map(|device| device.capabilities());
         levels.fold(Capabilities { atomic_unit, ..backing }, |all, level| Capabilities {
             persistence: all.persistence.and(level.persistence),
             atomic_unit: all.atomic_unit.min(level.atomic_unit),
@@ -78,49 +164,11 @@ impl Device for ServerCache {
         })
     }
 
-    fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        self.clean_until(at);
-        for level in &mut self.levels.all {
-            level.device.power_fail(at, chance);
-        }
-        self.backing.power_fail(at, chance);
-        // Which block is where is known in DRAM only, but for a table that outlives it.
-        self.forgotten += self.levels.forget();
-        (self.in_flight, self.transit) = (InFlight::new(), Transit::new());
-        self.lose_dirty(at);
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        let blocks_forgotten = std::mem::take(&mut self.forgotten);
-        let own = Recovery { done: at, blocks_forgotten, ..Recovery::default() };
-        let levels = self.levels.all.iter_mut().map(|level| level.device.recover(at));
-        let devices = levels.fold(self.backing.recover(at).beside(own), Recovery::beside);
-        self.recover_dirty(devices)
-    }
-
-    fn precondition(&mut self, requests: &[Request]) {
-        self.backing.precondition(requests);
-    }
-
-    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
-        assert!(self.write_back.is_none(), "it holds writes back, and says that it cannot");
-        self.backing.wear_out(bursts)
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn busy_until(&self) -> Time {
-        let levels = self.levels.all.iter().map(|level| level.device.busy_until());
-        levels.fold(self.backing.busy_until(), Time::max)
-    }
-
-    fn restart_ledger(&mut self) {
+    fn restart_ledger(&mut self, now: Time) {
         self.counts = Counts::default();
         self.levels.restart_counts();
         self.write_back.iter_mut().for_each(|work| work.restart_counts());
-        self.backing.restart_ledger();
+        self.devices.iter_mut().for_each(|device| device.restart_ledger(now));
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
@@ -129,13 +177,28 @@ impl Device for ServerCache {
 
     fn check_invariants(&self) {
         self.levels.check_invariants();
+        self.operations.check_invariants();
         self.in_flight.check_invariants();
+        let fetches: BTreeSet<u64> = self.fetches.iter().map(|(number, _)| u64::from(number)).collect();
+        let fetched = self.in_flight.iter().all(|(_, fetch)| fetches.contains(&fetch));
+        assert!(fetched, "a block is on its way without a fetch");
         if let Some(work) = &self.write_back {
             work.check_invariants();
-            let is_held = |block| self.levels.hold(block);
-            assert!(work.dirty.blocks().all(is_held), "a dirty block is in no level");
+            let is_held = |(block, _)| self.levels.hold(block);
+            assert!(work.dirty.iter().all(is_held), "a dirty block is in no level");
         }
-        self.backing.check_invariants();
+        self.devices.iter().for_each(|device| device.check_invariants());
+        for (device, &next) in self.devices.iter().zip(&self.next) {
+            assert_eq!(device.next_event(), next, "the next event of a device");
+        }
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.lose_power(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.recover_all(at)
     }
 
     fn prefetch(&self, requests: &[Request]) {
@@ -152,5 +215,15 @@ impl Device for ServerCache {
             }
         }
         self.levels.prefetch(&group[..used]);
+    }
+
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        let backing = self.backing();
+        self.devices[backing].preconditioning()
+    }
+
+    fn endurance(&mut self) -> Option<&mut dyn Endurance> {
+        let backing = self.backing();
+        if self.write_back.is_some() { None } else { self.devices[backing].endurance() }
     }
 }

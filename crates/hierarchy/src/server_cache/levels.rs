@@ -1,16 +1,15 @@
 //! Which block is in which level, and what must be moved to keep it so. Knows nothing of time.
 
-use super::Inclusion;
+use super::config::{Inclusion, LEVELS_MAX};
 use super::places::Places;
 use crate::replacement::{Access, Replacement};
+use nacre_kernel::Capabilities;
 use nacre_kernel::state::{self, State, Value};
-use nacre_kernel::{Capabilities, Device};
 
-/// One level: a device and the policy that says which blocks it holds.
+/// One level: the policy that decides which blocks it holds, and where they lie on its device.
 #[derive(State)]
 pub(super) struct Level {
     pub(super) policy: Box<dyn Replacement>,
-    pub(super) device: Box<dyn Device>,
     /// Blocks the device has room for.
     #[state(same)]
     pub(super) blocks: u64,
@@ -51,6 +50,16 @@ pub(super) struct MoveCounts {
     pub(super) back_invalidations: u64,
 }
 
+/// How a block came into a level.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entered {
+    place: u64,
+    /// Where the block lies that left for it.
+    left: Option<u64>,
+    /// The block that left for it, if its place is that of the one that came.
+    instead_of: Option<u64>,
+}
+
 /// Where a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Spot {
@@ -66,6 +75,8 @@ pub(super) struct Move {
     /// Where to read it; `None` where the data is at hand.
     pub(super) from: Option<Spot>,
     pub(super) to: Spot,
+    /// The block whose place in a full level it takes.
+    pub(super) instead_of: Option<u64>,
 }
 
 /// What a request makes the levels do. Who caused it carries it out: it is empty between requests.
@@ -75,6 +86,8 @@ pub(super) struct Moves {
     pub(super) list: Vec<Move>,
     /// Blocks that left the cache by decision of a policy, with where they still lie; only if they are asked for.
     pub(super) left: Vec<(u64, Spot)>,
+    /// Blocks that left a level, with the level, and whose place there may be taken by any block.
+    pub(super) vacated: Vec<(usize, u64)>,
     /// Whether blocks that leave are asked for.
     tells_who_left: bool,
 }
@@ -91,17 +104,19 @@ pub(super) struct Levels {
 impl Moves {
     /// Nothing is to be done.
     pub(super) fn new(tells_who_left: bool) -> Moves {
-        Moves { list: Vec::with_capacity(64), left: Vec::new(), tells_who_left }
+        Moves { list: Vec::with_capacity(64), left: Vec::new(), vacated: Vec::new(), tells_who_left }
     }
 
     /// Whether nothing is to be done.
     pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.left.is_empty()
+        self.list.is_empty() && self.left.is_empty() && self.vacated.is_empty()
     }
 
-    /// Nothing is to be done with `block`.
-    pub(super) fn forget(&mut self, block: u64) {
-        self.list.retain(|wanted| wanted.block != block);
+    /// `block` left `level`. Its place is taken by the block that came `instead_of` it, or by any other one.
+    fn vacates(&mut self, level: usize, block: u64, instead_of: Option<u64>) {
+        if instead_of.is_none() {
+            self.vacated.push((level, block));
+        }
     }
 
     fn leaves(&mut self, block: u64, from: Option<Spot>) {
@@ -112,14 +127,14 @@ impl Moves {
 }
 
 impl Level {
-    pub(super) fn new(policy: Box<dyn Replacement>, device: Box<dyn Device>, writes_back: bool) -> Level {
+    pub(super) fn new(policy: Box<dyn Replacement>, capabilities: Capabilities, writes_back: bool) -> Level {
         let blocks = policy.capacity() as u64;
         let empty = state::saved(&*policy).ok();
-        let Capabilities { carries_bytes, uses_addresses, .. } = device.capabilities();
+        let Capabilities { carries_bytes, uses_addresses, .. } = capabilities;
         // Without a saved policy, the places say which blocks it is to forget.
         let keeps_places = carries_bytes || uses_addresses || writes_back || empty.is_none();
         let (counts, places) = (LevelCounts::default(), Places::new(blocks));
-        Level { policy, device, blocks, counts, keeps_places, places, empty }
+        Level { policy, blocks, counts, keeps_places, places, empty }
     }
 
     /// Gives places to what a level without them held, and takes them from one that needs none: a state is of levels
@@ -140,19 +155,22 @@ impl Level {
         }
     }
 
-    /// `block` comes in, and `victim` leaves for it by decision of the policy; the places of both.
+    /// `block` comes in, and `victim` leaves for it by decision of the policy.
     #[inline]
-    fn come_in(&mut self, block: u64, victim: Option<u64>) -> (u64, Option<u64>) {
+    fn come_in(&mut self, block: u64, victim: Option<u64>) -> Entered {
         self.counts.entries += 1;
         self.counts.evictions += u64::from(victim.is_some());
-        match victim {
+        let is_full = self.policy.len() as u64 == self.blocks;
+        let instead_of = victim.filter(|_| is_full);
+        let (place, left) = match victim {
             victim if !self.keeps_places => (0, victim.map(|_| 0)),
             None => (self.places.enter(block), None),
             Some(victim) => {
                 let (from, to) = self.places.replace(victim, block);
                 (to, Some(from))
             }
-        }
+        };
+        Entered { place, left, instead_of }
     }
 
     /// Where `block` is, if it is there.
@@ -272,7 +290,6 @@ impl Levels {
         self.counts = MoveCounts::default();
         for level in &mut self.all {
             level.counts = LevelCounts::default();
-            level.device.restart_ledger();
         }
     }
 
@@ -280,7 +297,6 @@ impl Levels {
     pub(super) fn check_invariants(&self) {
         for level in &self.all {
             level.policy.check_invariants();
-            level.device.check_invariants();
             let held = level.policy.len() as u64;
             if level.keeps_places {
                 level.places.check_invariants();
@@ -301,7 +317,7 @@ impl Levels {
     #[inline]
     fn place_exclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let refused = evicted == Some(block);
-        let found = if self.all.len() == 1 { None } else { self.find_below(block, refused) };
+        let found = if self.all.len() == 1 { None } else { self.find_below(block, refused, moves) };
         if refused {
             if found.is_none() {
                 self.hand_down(block, None, moves);
@@ -309,22 +325,27 @@ impl Levels {
             return found;
         }
         self.counts.promotions += u64::from(found.is_some());
-        let (place, left) = self.all[0].come_in(block, evicted);
+        let Entered { place, left, instead_of } = self.all[0].come_in(block, evicted);
         let to = Spot { level: 0, place };
         if let Some((victim, place)) = evicted.zip(left) {
+            moves.vacates(0, victim, instead_of);
             self.hand_down(victim, Some(Spot { level: 0, place }), moves);
         }
-        moves.list.push(Move { block, from: None, to });
+        moves.list.push(Move { block, from: None, to, instead_of });
         found
     }
 
     /// Where below the first level `block` is, or was, if it is not to stay there.
-    fn find_below(&mut self, block: u64, stays: bool) -> Option<Spot> {
+    fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
-        below.find_map(|(level, of)| {
+        let found = below.find_map(|(level, of)| {
             let place = if stays { of.touch(block) } else { of.take_out(block) };
             place.map(|place| Spot { level, place })
-        })
+        });
+        if let (Some(spot), false) = (found, stays) {
+            moves.vacated.push((spot.level, block));
+        }
+        found
     }
 
     /// `block`, which left `from` (or was refused by the first level), goes into the next level that takes it.
@@ -346,10 +367,13 @@ impl Levels {
             if evicted == Some(block) {
                 continue;
             }
-            let (place, left) = of.come_in(block, evicted);
+            let Entered { place, left, instead_of } = of.come_in(block, evicted);
             let to = Spot { level, place };
             self.counts.demotions += u64::from(from.is_some());
-            moves.list.push(Move { block, from, to });
+            moves.list.push(Move { block, from, to, instead_of });
+            if let Some(victim) = evicted {
+                moves.vacates(level, victim, instead_of);
+            }
             let Some((victim, place)) = evicted.zip(left) else {
                 moves.list[moves_before..].reverse();
                 return;
@@ -374,21 +398,32 @@ impl Levels {
     /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Every
     /// level down to where it is takes it in too; what a level evicts leaves the levels above.
     fn place_inclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
-        self.settle_entry(0, block, evicted, moves);
+        let mut instead_of = [None; LEVELS_MAX];
+        instead_of[0] = self.settle_entry(0, block, evicted, moves);
         let mut found = None;
-        for level in 1..self.all.len() {
+        let levels = self.all.len();
+        for (level, taken) in instead_of.iter_mut().enumerate().take(levels).skip(1) {
             match self.all[level].policy.access(block) {
                 Access::Hit => {
                     found = self.all[level].place_held(block).map(|place| Spot { level, place });
                     break;
                 }
-                Access::Miss { evicted } => self.settle_entry(level, block, evicted, moves),
+                Access::Miss { evicted } => {
+                    *taken = self.settle_entry(level, block, evicted, moves);
+                }
             }
         }
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
+            // A lower level refused the block: the place it took is free again.
+            if let (Some(victim), None) = (instead_of[level], of.place(block)) {
+                moves.vacated.push((level, victim));
+            }
+        }
+        for (level, of) in self.all[..end].iter().enumerate() {
             if let Some(place) = of.place(block) {
-                moves.list.push(Move { block, from: None, to: Spot { level, place } });
+                let (to, instead_of) = (Spot { level, place }, instead_of[level]);
+                moves.list.push(Move { block, from: None, to, instead_of });
             }
         }
         let is_in = |level: usize| self.all[level].place(block).is_some();
@@ -397,19 +432,32 @@ impl Levels {
         found
     }
 
-    /// Level `at` took `block` in and let `evicted` go, or refused it.
-    fn settle_entry(&mut self, at: usize, block: u64, evicted: Option<u64>, moves: &mut Moves) {
-        let mut from = None;
+    /// Level `at` took `block` in and let `evicted` go, or refused it. The block whose place it took.
+    fn settle_entry(
+        &mut self,
+        at: usize,
+        block: u64,
+        evicted: Option<u64>,
+        moves: &mut Moves,
+    ) -> Option<u64> {
+        let mut entered = Entered::default();
         if evicted != Some(block) {
-            from = self.all[at].come_in(block, evicted).1;
+            entered = self.all[at].come_in(block, evicted);
             self.counts.evictions += u64::from(evicted.is_some() && at + 1 == self.all.len());
         }
-        let Some(victim) = evicted else { return };
+        let victim = evicted?;
+        if victim != block {
+            moves.vacates(at, victim, entered.instead_of);
+        }
         if at + 1 == self.all.len() {
-            moves.leaves(victim, from.map(|place| Spot { level: at, place }));
+            moves.leaves(victim, entered.left.map(|place| Spot { level: at, place }));
         }
-        for upper in &mut self.all[..at] {
-            self.counts.back_invalidations += u64::from(upper.take_out(victim).is_some());
+        for (level, upper) in self.all[..at].iter_mut().enumerate() {
+            if upper.take_out(victim).is_some() {
+                self.counts.back_invalidations += 1;
+                moves.vacated.push((level, victim));
+            }
         }
+        entered.instead_of
     }
 }

@@ -64,6 +64,24 @@
 //! flush then goes to the level and to the backing. No more is promised than by the weaker of the two, and no larger
 //! atomic unit than a block.
 //!
+//! Lookup, policies, victims, and counters are decided when the look-up of a request ends. Every operation on a
+//! device is submitted when it really begins. It is an entry of `ops`, which waits for the operations that must end
+//! before it:
+//!
+//! | operation | waits for |
+//! |---|---|
+//! | write of a block into a level it comes into | its bytes: the fetch, the read of the level it leaves, or the host; and everything that is still done at the place it takes |
+//! | write of the host to a copy | earlier writes to the same copy |
+//! | read of a copy that goes down, up, or is written back | earlier writes to the same copy |
+//! | read of a copy for the host | the bytes of a block that is on its way from another level; those that are in memory but not yet written are returned from there, in the time of a hit |
+//! | write or trim of the backing | earlier writes and trims of the same blocks |
+//! | fetch from the backing | writes and trims of its blocks, write-backs included |
+//! | write-back | the reads of its blocks; of a batch, the batch before it |
+//! | flush | with a volatile table, everything that is being written back |
+//!
+//! A place falls free when a block leaves a full level, for the block that came instead of it. A block that comes into a
+//! level with free places waits for what is still done at any of those that were left.
+//!
 //! # Counters
 //! In blocks, except where it says requests. The hit ratio of reads is (`read_hits` + `read_merged`) /
 //! (`read_hits` + `read_merged` + `read_misses`): who waits for a block on its way does not ask the backing.
@@ -121,171 +139,32 @@
 //! at any moment too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's
 //! law; a larger LRU cache never hits less.
 
-pub(crate) mod cache;
+mod building;
+mod cache;
 mod cleaning;
+mod config;
 mod device;
 mod dirty;
-mod in_flight;
+mod fetch;
+mod fetching;
 mod levels;
-pub(crate) mod map;
 mod moving;
-pub(crate) mod parts;
-pub(crate) mod places;
+mod ops;
+mod parts;
+mod places;
 mod power;
 mod reads;
 mod report;
-mod table;
 #[cfg(test)]
 mod tests;
-mod transit;
-mod visit;
-pub(crate) mod write_back;
+mod visits;
+mod write_back;
 mod writes;
 
-use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
-use cache::{Behaviour, ServerCache};
-use levels::{Level, Levels};
-use nacre_config::{
-    Choice, Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot,
-    room_of,
-};
-use nacre_device::{Builder, DeviceFamily};
-use nacre_kernel::{Bytes, Device, Persistence, Ratio, Time};
-use write_back::Settings;
+pub use config::{Config, FillMode, Inclusion, LEVELS_MAX, LevelConfig, TableKind, WriteBackConfig};
 
-/// Most levels one cache can have.
-pub const LEVELS_MAX: usize = 4;
-
-/// A host-side cache of blocks before a slower device.
-#[derive(Clone, Debug, Configuration)]
-#[config(check = "check")]
-pub struct Config {
-    /// The unit of caching; a power of two.
-    #[config(
-        default = "4 KiB",
-        min = "512 B",
-        max = "16 MiB",
-        source = "paper: kim-2014 gives its latencies per 4 KiB"
-    )]
-    pub block: Bytes,
-    /// Where a block may be, if there is more than one level.
-    #[config(
-        default = "exclusive",
-        source = "assumed: kim-2014 does not say; more room for blocks at the same cost"
-    )]
-    pub inclusion: Inclusion,
-    /// Whether whole blocks that are written come into the first level.
-    #[config(
-        default = true,
-        source = "assumed: kim-2014 says write-through and LRU, and measures reads only"
-    )]
-    pub write_allocate: bool,
-    /// Whether a read that missed waits until the cache holds its blocks.
-    #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
-    pub fill: FillMode,
-    /// Writes end in the cache, and the backing is written later; without it, writes go through.
-    pub write_back: Option<WriteBackConfig>,
-    /// Time to find out where the blocks of a request are.
-    #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]
-    pub lookup: Time,
-    /// The levels, fastest first.
-    pub level: Vec<LevelConfig>,
-    /// What holds all blocks.
-    pub backing: Slot<DeviceFamily>,
-}
-
-/// One level of a cache.
-#[derive(Clone, Debug, Configuration)]
-pub struct LevelConfig {
-    /// What holds its blocks; its capacity is that of the level.
-    pub device: Slot<DeviceFamily>,
-    /// Which blocks stay.
-    #[config(default = "lru", source = "paper: kim-2014")]
-    pub policy: Slot<ReplacementFamily>,
-}
-
-/// How a cache writes back.
-#[derive(Clone, Debug, Configuration)]
-pub struct WriteBackConfig {
-    /// Most blocks that the backing does not have yet, as a share of those the cache can hold. A write that would
-    /// make one more goes through.
-    #[config(
-        default = "40 %",
-        min = "0 %",
-        max = "100 %",
-        source = "assumed: bcache writes through above 40 % (its CUTOFF_WRITEBACK)"
-    )]
-    pub dirty: Ratio,
-    /// Share of dirty blocks above which they are cleaned in the background, the oldest first.
-    #[config(
-        default = "10 %",
-        min = "0 %",
-        max = "100 %",
-        source = "assumed: bcache aims at 10 % (its writeback_percent)"
-    )]
-    pub clean_above: Ratio,
-    /// Blocks that are cleaned in the background side by side.
-    #[config(default = 16, min = 1, max = 65536, source = "assumed: a few per arm or chip of the backing")]
-    pub batch: u32,
-    /// Where is kept which block is where.
-    #[config(default = "volatile", source = "assumed: tables in memory, as for a cache that writes through")]
-    pub table: TableKind,
-}
-
-/// Where a cache that writes back keeps which block is where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum TableKind {
-    /// In DRAM: a loss of power empties the cache, and what was not flushed is lost.
-    Volatile,
-    /// In the one level, which keeps what it acknowledges: dirty blocks are there again after a loss of power.
-    Persistent,
-}
-
-/// Where a block may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum Inclusion {
-    /// A block is in one level at most; victims go down a level.
-    Exclusive,
-    /// A lower level holds all that the levels above it hold.
-    Inclusive,
-}
-
-/// When a read that missed is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum FillMode {
-    /// When the data has arrived; the cache is filled afterwards.
-    Background,
-    /// When the cache is filled.
-    Foreground,
-}
-
-fn check(config: &Config, reader: &mut Reader<'_>) {
-    let block = config.block.0;
-    if !block.is_power_of_two() {
-        let remedy = format!("the next one is {}", Bytes(block.next_power_of_two()));
-        reader.conflict("block", &config.block.to_string(), "it is not a power of two", &remedy);
-    }
-    if let Some(write_back) = &config.write_back {
-        check_write_back(write_back, config.level.len(), reader);
-    }
-    if config.level.len() > LEVELS_MAX {
-        let remedy = format!("the most allowed is {LEVELS_MAX}");
-        reader.conflict("level", &format!("{} levels", config.level.len()), "there are too many", &remedy);
-    }
-}
-
-fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader<'_>) {
-    let WriteBackConfig { dirty, clean_above, table, .. } = *config;
-    if clean_above.0 > dirty.0 {
-        let problem = "cleaning would begin above the most that may be dirty";
-        let remedy = format!("give at most `dirty`, {dirty}");
-        reader.conflict("write_back.clean_above", &clean_above.to_string(), problem, &remedy);
-    }
-    if table == TableKind::Persistent && levels > 1 {
-        let problem = "blocks move between levels, and a persistent table is for one";
-        reader.conflict("write_back.table", "persistent", problem, "use one level, or table = \"volatile\"");
-    }
-}
+use nacre_config::{Descriptor, Room};
+use nacre_device::{DeviceFamily, EventRoom};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -296,142 +175,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
         7,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| {
-        let id = builder.component();
-        let config: Config = slot.config(builder.families());
-        let mut problems = Vec::new();
-        let mut levels = Vec::new();
-        for level in &config.level {
-            match build_level(level, &config, builder) {
-                Ok(level) => levels.push(level),
-                Err(mistakes) => problems.extend(mistakes.0),
-            }
-        }
-        let backing = builder.device(&config.backing);
-        if let (Ok(backing), Some(write_back)) = (&backing, &config.write_back) {
-            problems.extend(promise_problems(write_back, &config, &levels, &**backing));
-        }
-        if problems.is_empty() && config.inclusion == Inclusion::Inclusive {
-            problems.extend(inclusion_problem(&config, &levels));
-        }
-        match backing {
-            Ok(backing) if problems.is_empty() => {
-                let levels = Levels::new(levels, config.inclusion);
-                let behaviour = Behaviour::of(&config, levels.room());
-                Ok(Box::new(ServerCache::new(id, slot.path().to_string(), behaviour, levels, backing)))
-            }
-            backing => {
-                problems.extend(backing.err().unwrap_or_default().0);
-                Err(Problems(problems))
-            }
-        }
-    },
+    build: |_, _| unreachable!("server caches are built in the event contract"),
 };
 
-fn build_level(level: &LevelConfig, config: &Config, builder: &mut dyn Builder) -> Result<Level, Problems> {
-    let block = config.block;
-    let device = builder.device(&level.device)?;
-    let wrong = |code, problem: &str, remedy: String| {
-        Problem::new(code, level.device.path(), None, problem).remedy(remedy)
-    };
-    let Some(capacity) = device.capacity() else {
-        let problem = "a level of a cache needs a device with a capacity";
-        return Err(wrong(
-            ErrorCode::MissingSetting,
-            problem,
-            "give `capacity`, for example \"64 GiB\"".into(),
-        )
-        .into());
-    };
-    let blocks = capacity.0 / block.0;
-    if blocks == 0 {
-        let remedy = format!("the smallest allowed is one block, {block}");
-        return Err(wrong(ErrorCode::OutOfRange, "it is too small", remedy).given(capacity).into());
-    }
-    let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
-    let context = &mut PolicyContext { builder, capacity };
-    let policy = (room_of(replacement::ROOMS, &level.policy).build)(&level.policy, context)?;
-    Ok(Level::new(policy, device, config.write_back.is_some()))
-}
-
-/// What policies may ask for.
-pub(crate) struct PolicyContext<'a> {
-    pub(crate) builder: &'a mut dyn Builder,
-    pub(crate) capacity: usize,
-}
-
-impl ReplacementContext for PolicyContext<'_> {
-    fn families(&self) -> &dyn Families {
-        self.builder.families()
-    }
-
-    fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
-        let brought = self.builder.external_policy(ReplacementFamily::NAME, path, name)?;
-        let make: Box<Brought> = brought.downcast().expect("what is brought for a cache makes a policy");
-        Ok(make(self.capacity))
-    }
-}
-
-/// An inclusive level smaller than the one above it would hold that one down to its own size.
-fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
-    let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
-    let path = config.level[lower].device.path();
-    let problem = Problem::new(
-        ErrorCode::ConflictingSettings,
-        path,
-        None,
-        "an inclusive level holds all that the one above it holds",
-    );
-    let above = Bytes(levels[lower - 1].blocks * config.block.0);
-    let given = Bytes(levels[lower].blocks * config.block.0);
-    Some(problem.given(given).remedy(format!("give at least {above}, or use inclusion = \"exclusive\"")))
-}
-
-/// What a cache that writes back can promise rests on what its devices promise.
-fn promise_problems(
-    write_back: &WriteBackConfig,
-    config: &Config,
-    levels: &[Level],
-    backing: &dyn Device,
-) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    if backing.capabilities().persistence == Persistence::WithStoredEnergy {
-        let problem = "a cache that writes back needs a backing that keeps what is flushed; this one keeps what its \
-                       stored energy suffices for";
-        problems.push(
-            Problem::new(ErrorCode::ConflictingSettings, config.backing.path(), None, problem)
-                .remedy("give it more energy, or let writes go through"),
-        );
-    }
-    for (config, level) in config.level.iter().zip(levels) {
-        let persistence = level.device.capabilities().persistence;
-        if write_back.table == TableKind::Persistent && persistence != Persistence::OnAcknowledgement {
-            let problem = "a persistent table needs a level that keeps every write it acknowledges; this one may lose \
-                           some";
-            let remedy = "use another device, or table = \"volatile\"";
-            problems.push(
-                Problem::new(ErrorCode::ConflictingSettings, config.device.path(), None, problem)
-                    .remedy(remedy),
-            );
-        }
-    }
-    problems
-}
-
-impl Behaviour {
-    /// Of a cache that holds at most `blocks` blocks.
-    pub(crate) fn of(config: &Config, blocks: u64) -> Behaviour {
-        let Config { block, lookup, write_allocate, fill, .. } = *config;
-        let share = |of: Ratio| (of.0 * blocks as f64) as u64;
-        let write_back = config.write_back.as_ref().map(|of| {
-            let (most, clean_above) = (share(of.dirty), share(of.clean_above));
-            let settings = Settings { most, clean_above, batch: of.batch.into() };
-            (settings, of.table == TableKind::Persistent)
-        });
-        Behaviour { block, lookup, write_allocate, fill, write_back }
-    }
-}
+/// This room, in discrete events.
+pub const EVENTS: EventRoom = EventRoom { kind: "server_cache", build: building::build };

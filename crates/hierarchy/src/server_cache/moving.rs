@@ -1,106 +1,294 @@
-//! Blocks move between levels, beside the request that made them.
+//! Operations begin, end, and make others begin; blocks move between levels.
 
 use super::cache::ServerCache;
-use super::levels::{Move, Spot};
-use super::parts::AtHand;
-use nacre_kernel::{Completion, Data, Op, Request, Status, Time};
+use super::config::{FillMode, LEVELS_MAX};
+use super::levels::Move;
+use super::ops::{NONE, Operation, Step};
+use crate::visit::Part;
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
+
+/// Where the bytes of a block come from that comes into a level.
+#[derive(Clone)]
+pub(super) enum Origin {
+    /// From a read in progress.
+    Operation(u32),
+    /// They are at hand.
+    Data(Payload),
+}
 
 impl ServerCache {
-    /// Forgets a block whose data could not be had, and what was to be done with it.
+    /// Moves blocks as the policies decided: `block` comes in `from` there, others go down or leave. `fetch` waits for all
+    /// of it, if reads wait for fills.
+    #[inline]
+    pub(super) fn carry_out(&mut self, now: Time, block: u64, from: &Origin, fetch: Option<u32>) {
+        if self.moves.is_empty() {
+            return;
+        }
+        let list = std::mem::take(&mut self.moves.list);
+        // Reads come first: what comes into the place of a block waits for them.
+        let mut sinks = [None; LEVELS_MAX];
+        for (wanted, sink) in list.iter().zip(&mut sinks) {
+            *sink = wanted.from.map(|spot| self.read_copy(now, Step::Sink, wanted.block, spot));
+        }
+        self.let_go(now);
+        self.vacate();
+        let fetch = fetch.filter(|_| self.fill == FillMode::Foreground);
+        for (wanted, &sink) in list.iter().zip(&sinks) {
+            let from = match sink {
+                Some(sink) => Origin::Operation(sink),
+                None => {
+                    debug_assert_eq!(wanted.block, block, "only the block that is used has no place yet");
+                    from.clone()
+                }
+            };
+            self.come_in(now, wanted, from, fetch);
+        }
+        sinks.into_iter().flatten().for_each(|sink| self.operations.launch(sink));
+        self.moves.list = list;
+        self.moves.list.clear();
+    }
+
+    /// Blocks left levels: who comes into their places waits for what is still being done there.
+    pub(super) fn vacate(&mut self) {
+        let mut vacated = std::mem::take(&mut self.moves.vacated);
+        for (level, block) in vacated.drain(..) {
+            self.operations.linger(level, block);
+        }
+        self.moves.vacated = vacated;
+    }
+
+    /// A read of `block` from its level, behind the writes of it there; not yet launched.
+    pub(super) fn read_copy(&mut self, now: Time, step: Step, block: u64, spot: super::levels::Spot) -> u32 {
+        let request = self.copy_request(now, spot.place, Op::Read);
+        let number = self.operations.add(step, spot.level, now, request);
+        let writes: Vec<u32> = self.operations.writing_copy(spot.level, block).collect();
+        self.operations.depend_all(number, &writes);
+        self.operations.touches(number, spot.level, block);
+        number
+    }
+
+    fn copy_request(&self, now: Time, place: u64, op: Op) -> Request {
+        Request { arrival: now, address: place << self.shift, bytes: 1 << self.shift, volume: 0, op }
+    }
+
+    fn come_in(&mut self, now: Time, wanted: &Move, from: Origin, fetch: Option<u32>) {
+        let Move { block, to, instead_of, .. } = *wanted;
+        let request = self.copy_request(now, to.place, Op::Write);
+        let number = self.operations.add(Step::ComeIn, to.level, now, request);
+        let writes: Vec<u32> = self.operations.writing_copy(to.level, block).collect();
+        self.operations.depend_all(number, &writes);
+        self.operations.depend_on_place(number, to.level, instead_of);
+        match from {
+            Origin::Operation(source) => {
+                self.operations.depend(number, source);
+                self.operations[number].source = source;
+            }
+            Origin::Data(data) => self.operations[number].data = data,
+        }
+        self.operations.touches(number, to.level, block);
+        if let Some(fetch) = fetch {
+            self.operations[number].owner = fetch;
+            self.fetches[fetch].fills += 1;
+        }
+        self.operations.launch(number);
+    }
+
+    /// Where the bytes of a block on its way come from.
+    pub(super) fn origin_in(&self, fetch: u32, block: u64) -> Origin {
+        let of = &self.fetches[fetch];
+        if of.operation != NONE {
+            return Origin::Operation(of.operation);
+        }
+        Origin::Data(self.block_of(&of.data, of.first, block))
+    }
+
+    /// The bytes of `block` among those of whole blocks from `first` on.
+    pub(super) fn block_of(&self, data: &Payload, first: u64, block: u64) -> Payload {
+        if data.is_none() {
+            return Payload::NONE;
+        }
+        let from = ((block - first) << self.shift) as usize;
+        data.slice(from, from + (1 << self.shift))
+    }
+
+    /// What is pending for copies of `block` is out of date: a write of the whole block takes its place. Reads that wait for
+    /// it return `data`.
+    pub(super) fn supersede(&mut self, block: u64, data: &Payload) {
+        for level in 0..self.levels.all.len() {
+            let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
+            for number in writes {
+                let of = &self.operations[number];
+                if of.step == Step::ComeIn && !of.is_submitted && of.source != NONE {
+                    self.lend(number, data);
+                    self.operations.supersede(number);
+                }
+            }
+        }
+    }
+
+    /// Reads of the copy that `write` was to make return `data`, which is that of the whole block.
+    fn lend(&mut self, write: u32, data: &Payload) {
+        if data.is_none() {
+            return;
+        }
+        let Operation { level, block, .. } = self.operations[write];
+        for dependent in self.operations[write].dependents.clone() {
+            let of = &mut self.operations[dependent];
+            if of.request.op == Op::Read && (of.level, of.block) == (level, block) {
+                let from = (of.request.address & ((1 << self.shift) - 1)) as usize;
+                of.data = data.slice(from, from + of.request.bytes as usize);
+            }
+        }
+    }
+
+    /// Forgets a block whose data could not be had or written: it is in no level any more, and lost if it was dirty.
     #[cold]
     pub(super) fn drop_block(&mut self, block: u64) {
-        self.levels.remove(block);
-        self.moves.forget(block);
-        let floor = self.in_flight.floor();
+        self.break_copies(block);
+        self.take_out(block);
         if let Some(work) = &mut self.write_back {
-            work.lose(block, floor);
+            work.lose(block);
         }
     }
 
-    /// Carries out the first `count` of the moves, whose data is at hand at `ready`, beside the request. When
-    /// the last is done.
-    pub(super) fn settle(&mut self, count: usize, ready: Time, at_hand: AtHand<'_>) -> Time {
-        let (mut last, mut failed) = (ready, Vec::new());
-        for index in 0..count {
-            let Move { block, from, to } = self.moves.list[index];
-            let (done, is_there) = match from {
-                None => self.write_spot(to, ready, at_hand.block(block, self.shift)),
-                Some(from) => self.move_between(block, from, to, ready),
-            };
-            last = last.max(done);
-            if let Some(work) = &mut self.write_back {
-                work.arrives(block, done, self.in_flight.floor());
-            }
-            if !is_there {
-                failed.push(block);
-            }
-        }
-        // Nearly always all of them.
-        if count == self.moves.list.len() {
-            self.moves.list.clear();
-        } else {
-            self.moves.list.drain(..count);
-        }
-        if !failed.is_empty() {
-            self.drop_failed(&failed);
-        }
-        last
-    }
-
+    /// Operations that wait for a copy of a block find nothing there.
     #[cold]
-    fn drop_failed(&mut self, failed: &[u64]) {
-        for &block in failed {
+    pub(super) fn break_copies(&mut self, block: u64) {
+        for level in 0..self.levels.all.len() {
+            let touching: Vec<u32> = self.operations.touching(level, block).collect();
+            for number in touching {
+                self.operations[number].is_broken = true;
+            }
+        }
+    }
+
+    /// Takes a block out of all levels. What is being done there goes on. Whether it was in one.
+    pub(super) fn take_out(&mut self, block: u64) -> bool {
+        (0..self.levels.all.len()).for_each(|level| self.operations.linger(level, block));
+        self.levels.remove(block)
+    }
+
+    /// Begins all operations that wait for nothing any more.
+    #[inline]
+    pub(super) fn go(&mut self, now: Time) {
+        while let Some(number) = self.operations.next_ready() {
+            self.begin(now, number);
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, now: Time, number: u32) {
+        let of = &mut self.operations[number];
+        let is_void = of.is_skipped || of.is_broken || of.step == Step::Wait || of.step == Step::CleanWrite;
+        if is_void && self.ends_at_once(now, number) {
+            return;
+        }
+        let of = &mut self.operations[number];
+        of.is_submitted = true;
+        let data = match of.request.op {
+            // The backing may end within a block.
+            Op::Write if of.step == Step::EvictWrite => of.data.slice(0, of.request.bytes as usize),
+            Op::Write => of.data.clone(),
+            _ => Payload::NONE,
+        };
+        let device = usize::from(of.device);
+        self.devices[device].submit(now, RequestId(number), &of.request, data);
+        self.next[device] = self.devices[device].next_event();
+    }
+
+    /// Whether an operation ends without being submitted.
+    #[cold]
+    fn ends_at_once(&mut self, now: Time, number: u32) -> bool {
+        let of = &self.operations[number];
+        let is_read = of.request.op == Op::Read;
+        let status = match of.step {
+            Step::CleanWrite => match self.split_if_unreadable(now, number) {
+                true => Status::Done,
+                false => return false,
+            },
+            _ if of.is_skipped || of.step == Step::Wait => Status::Done,
+            _ if of.is_broken && is_read => Status::MediaError,
+            Step::ComeIn => Status::Done,
+            _ => return false,
+        };
+        self.operations[number].is_submitted = true;
+        self.ended(now, number, status, &[], Payload::NONE);
+        true
+    }
+
+    /// An operation has ended, as its device says or without it.
+    #[inline]
+    pub(super) fn ended(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: Payload) {
+        let of = &mut self.operations[number];
+        let overlay = of.request.op == Op::Read && !of.data.is_none();
+        let mut data = if overlay { std::mem::take(&mut of.data) } else { data };
+        let mut has_failed = status != Status::Done;
+        match of.step {
+            Step::Alone => unreachable!("it is completed where it ends"),
+            Step::Hit | Step::Rise => self.hit_ends(now, number, status, spans, &data),
+            Step::Fetch => {
+                let fetch = of.owner;
+                data = self.fetched(now, fetch, status, spans, data);
+            }
+            Step::Again | Step::Wanted => self.again_ends(now, number, status, spans, &data),
+            Step::Through => self.through_ends(now, number, status, spans),
+            Step::Safe => self.safe_ends(now, number, status, spans),
+            Step::Copy => self.copy_ends(now, number, status, spans),
+            Step::ComeIn => self.came_in(now, number, status),
+            Step::Sink => self.sink_ends(number, status),
+            Step::CleanRead => self.clean_read_ends(number, status, &data),
+            Step::CleanWrite => self.clean_write_ends(now, number, status),
+            Step::CleanFlush => self.clean_flush_ends(now, number, status),
+            Step::EvictRead => {}
+            Step::EvictWrite | Step::EvictFlush => {
+                has_failed |= self.operations[number].is_skipped;
+                self.evict_step_ends(number, status);
+            }
+            Step::Wait => {}
+        }
+        let (first, shift) = (self.operations[number].block, self.shift);
+        self.operations.end(number, has_failed, |block| {
+            if data.is_none() {
+                return Payload::NONE;
+            }
+            let from = ((block - first) << shift) as usize;
+            data.slice(from, from + (1 << shift))
+        });
+    }
+
+    fn came_in(&mut self, now: Time, number: u32, status: Status) {
+        let Operation { owner, block, .. } = self.operations[number];
+        if status != Status::Done {
+            self.counts.recovered += 1;
+            self.drop_block(block);
+        }
+        if owner != NONE {
+            self.filled(now, owner);
+        }
+    }
+
+    /// A block that was to go down to another level could not be read.
+    fn sink_ends(&mut self, number: u32, status: Status) {
+        if status != Status::Done && !self.operations[number].is_broken {
+            let block = self.operations[number].block;
             self.counts.recovered += 1;
             self.drop_block(block);
         }
     }
 
-    /// `block` goes from level to level. When that is done, and whether it is there.
-    fn move_between(&mut self, block: u64, from: Spot, to: Spot, now: Time) -> (Time, bool) {
-        let mut moved = std::mem::take(&mut self.moved);
-        moved.resize(if self.carries_bytes { 1 << self.shift } else { 0 }, 0);
-        let data = if self.carries_bytes { Data::Read(&mut moved) } else { Data::None };
-        let read = self.move_block(from, Op::Read, now, data);
-        self.transit.read(block, 0, &mut moved);
-        let (done, is_there) = self.write_spot(to, read.done, &moved);
-        self.moved = moved;
-        (done, is_there && read.status == Status::Done)
-    }
-
-    /// Writes a whole block to where it is to lie, once that place is free.
-    #[inline]
-    fn write_spot(&mut self, to: Spot, now: Time, bytes: &[u8]) -> (Time, bool) {
-        let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-        let begin = self.write_back.as_ref().map_or(now, |work| work.free_from(to, now));
-        let written = self.move_block(to, Op::Write, begin, data);
-        (written.done, written.status == Status::Done)
-    }
-
-    /// Reads or writes a whole block where it lies, beside the request.
-    #[inline]
-    pub(super) fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
-        self.scratch.clear();
-        let address = spot.place << self.shift;
-        let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };
-        self.levels.all[spot.level].device.submit(now, &request, data, &mut self.scratch)
-    }
-
-    /// The buffer for `blocks` whole blocks, all zero; empty where no bytes are carried. To be given back.
-    #[inline]
-    pub(super) fn take_buffer(&mut self, blocks: u64) -> Vec<u8> {
-        if !self.carries_bytes {
-            return Vec::new();
-        }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        buffer.resize((blocks as usize) << self.shift, 0);
-        buffer
-    }
-
-    #[inline]
-    pub(super) fn give_back(&mut self, buffer: Vec<u8>) {
-        if self.carries_bytes {
-            self.buffer = buffer;
-        }
+    /// Ends a part of a request with the time it waited, and what its device tells.
+    pub(super) fn end_part(
+        &mut self,
+        now: Time,
+        number: u32,
+        status: Status,
+        waited: Activity,
+        spans: &[Span],
+    ) {
+        let of = &self.operations[number];
+        let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
+        let (visit, own) = (of.owner, Some((waited, now - of.since - told)));
+        self.part_ends(now, visit, &Part { own, spans, ..Part::at_once(status) });
     }
 }

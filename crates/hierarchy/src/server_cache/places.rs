@@ -1,6 +1,6 @@
 //! Where the blocks of a level lie on its device.
 
-use super::map::Map;
+use crate::map::Map;
 use nacre_kernel::state::State;
 
 /// Every block has a place of its own: that with its number modulo the places, if it is free when the block
@@ -9,7 +9,7 @@ use nacre_kernel::state::State;
 /// Memory grows with the blocks that are there, never with the places.
 #[derive(Debug, State)]
 #[state(after = "Places::check_restored")]
-pub(crate) struct Places {
+pub(super) struct Places {
     /// Places of the device.
     #[state(same)]
     places: u64,
@@ -27,7 +27,7 @@ struct Taken {
 
 impl Places {
     /// All of them free.
-    pub(crate) fn new(places: u64) -> Places {
+    pub(super) fn new(places: u64) -> Places {
         Places { places, of: Map::new(), taken: Taken::new(places) }
     }
 
@@ -41,12 +41,12 @@ impl Places {
 
     /// Blocks that are there.
     #[inline]
-    pub(crate) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.of.len() as u64
     }
 
     /// The blocks that are there, in the order of their numbers.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
         let mut blocks: Vec<u64> = self.of.iter().map(|(block, _)| block).collect();
         blocks.sort_unstable();
         blocks.into_iter()
@@ -54,12 +54,12 @@ impl Places {
 
     /// The place of `block`, if it is there.
     #[inline]
-    pub(crate) fn get(&self, block: u64) -> Option<u64> {
+    pub(super) fn get(&self, block: u64) -> Option<u64> {
         self.of.get(block)
     }
 
     /// `block` comes in; its place.
-    pub(crate) fn enter(&mut self, block: u64) -> u64 {
+    pub(super) fn enter(&mut self, block: u64) -> u64 {
         let home = block % self.places;
         let place = if self.taken.contains(home) { self.taken.lowest_free() } else { home };
         assert!(place < self.places, "block {block} comes in, and all {} places are taken", self.places);
@@ -69,21 +69,21 @@ impl Places {
     }
 
     /// `block` comes in at `place`, which is free.
-    pub(crate) fn enter_at(&mut self, block: u64, place: u64) {
+    pub(super) fn enter_at(&mut self, block: u64, place: u64) {
         assert!(place < self.places && !self.taken.contains(place), "place {place} is not free");
         self.taken.take(place);
         self.of.set(block, place);
     }
 
     /// `block`, which is there, leaves; the place that is free now.
-    pub(crate) fn leave(&mut self, block: u64) -> u64 {
+    pub(super) fn leave(&mut self, block: u64) -> u64 {
         let place = self.of.remove(block).expect("a block that leaves has a place");
         self.taken.release(place);
         place
     }
 
     /// `victim` leaves for `block`; the places of both. Where all are taken, it is one.
-    pub(crate) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
+    pub(super) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
         if self.len() < self.places {
             return (self.leave(victim), self.enter(block));
         }
@@ -94,12 +94,12 @@ impl Places {
 
     /// Asks for the memory that look-ups of `blocks` will need.
     #[inline]
-    pub(crate) fn prefetch(&self, blocks: &[u64]) {
+    pub(super) fn prefetch(&self, blocks: &[u64]) {
         blocks.iter().for_each(|&block| self.of.prefetch(block));
     }
 
     /// Panics unless every block has a place of its own, and all other places are free.
-    pub(crate) fn check_invariants(&self) {
+    pub(super) fn check_invariants(&self) {
         self.of.check_invariants();
         let mut places: Vec<u64> = self.of.iter().map(|(_, place)| place).collect();
         places.sort_unstable();

@@ -1,61 +1,115 @@
-//! What a loss of power takes of a cache that writes back.
+//! What a power loss takes.
 
 use super::cache::ServerCache;
 use super::dirty::Dirty;
-use nacre_kernel::{Data, Op, Recovery, Request, Time};
-use std::collections::BTreeMap;
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Op, Random, Recovery, Request, Time};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// An entry of the table that outlives a loss of power: the number of a block, and whether it is dirty.
+/// An entry of the table that outlives a power loss: the number of a block, and whether it is dirty.
 const ENTRY_BYTES: u64 = 8;
 
 /// What is read of the table at once.
 const TABLE_READ_BYTES: u64 = 1 << 20;
 
 impl ServerCache {
-    /// The power failed at `at`, and the levels know nothing: all dirty blocks are lost, or those are known again
-    /// that the table has.
-    pub(super) fn lose_dirty(&mut self, at: Time) {
-        let Some(work) = &mut self.write_back else { return };
-        let (waited, kept) = (work.dirty.waiting(), work.table.as_mut().map(|table| table.fail(at)));
-        work.refuse_again(at);
-        if kept.is_none() {
-            work.blocks_lost += work.forget_all(at);
-        }
-        (work.dirty, work.leaving, work.arriving) = (Dirty::new(), BTreeMap::new(), BTreeMap::new());
-        (work.cleaner_free, work.above_since) = (at, at);
-        let kept = kept.unwrap_or_default();
-        for &(block, _) in &kept {
-            work.dirty.mark(block, at);
-        }
-        // A write that was interrupted dirtied nothing, and one that wrote back did not.
-        let waits = kept.len() as u64;
-        work.counts.lost += waited.saturating_sub(waits);
-        work.counts.dirtied += waits.saturating_sub(waited);
-        kept.iter().for_each(|&(block, place)| self.levels.all[0].remember(block, place));
-        self.forgotten = self.forgotten.saturating_sub(waits);
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
+        // Reading the table may have taken a level past the moment at which the power fails again.
+        let at = at.max(self.table_read_until);
+        self.devices.iter_mut().for_each(|device| device.power_fail(at, chance));
+        // Which block is where is known in DRAM only, except for a table that outlives it.
+        self.forgotten += self.levels.forget();
+        let leaving = self.leaving_blocks();
+        self.operations.clear();
+        self.arrivals.clear();
+        self.due.clear();
+        self.visits.clear();
+        self.fetches.clear();
+        self.in_flight = crate::map::Map::new();
+        self.lose_dirty(leaving);
+        self.next = self.devices.iter().map(|device| device.next_event()).collect();
     }
 
-    /// The devices are ready, and the cache is when it has read its table.
-    pub(super) fn recover_dirty(&mut self, devices: Recovery) -> Recovery {
-        let Some(work) = &mut self.write_back else { return devices };
-        let bytes_lost = devices.bytes_lost + (std::mem::take(&mut work.blocks_lost) << self.shift);
-        work.ready = devices.done;
-        if work.table.is_none() {
-            return Recovery { bytes_lost, ..devices };
+    /// Dirty blocks that left and that the backing does not have yet.
+    fn leaving_blocks(&self) -> Vec<u64> {
+        let writes = self.operations.iter().filter(|(_, of)| of.is_write_back());
+        writes.flat_map(|(_, of)| of.block..of.block + u64::from(of.blocks)).collect()
+    }
+
+    /// All dirty blocks are lost, or those are known again that the table has.
+    fn lose_dirty(&mut self, leaving: Vec<u64>) {
+        let Some(work) = &mut self.write_back else { return };
+        let before = work.dirty.outstanding() + work.under_way;
+        let kept = work.table.clone();
+        if kept.is_none() {
+            let missing: BTreeSet<u64> = work.missing().chain(leaving).collect();
+            work.blocks_lost += missing.len() as u64;
+            work.refused.clear();
         }
-        let level = &mut self.levels.all[0];
-        let (mut left, mut done) = (level.blocks * ENTRY_BYTES, devices.done);
-        let most = level.blocks << self.shift;
+        work.dirty = Dirty::new(work.dirty.stamps());
+        work.batches.clear();
+        (work.buffers, work.unreadable) = (BTreeMap::new(), BTreeMap::new());
+        (work.under_way, work.is_cleaning, work.is_stalled) = (0, false, false);
+        // Of a block at two places, the one that was written last.
+        let mut newest: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for (&place, &(block, stamp)) in kept.iter().flatten() {
+            let of = newest.entry(block).or_insert((stamp, place));
+            *of = (*of).max((stamp, place));
+        }
+        let after = newest.len() as u64;
+        if let Some(table) = &mut work.table {
+            table.clear();
+        }
+        for (&block, &(_, place)) in &newest {
+            let stamp = work.dirty.remember(block);
+            if let Some(table) = &mut work.table {
+                table.insert(place, (block, stamp));
+            }
+        }
+        // A write that was interrupted dirtied nothing, and one that wrote back did not.
+        work.counts.lost += before.saturating_sub(after);
+        work.counts.dirtied += after.saturating_sub(before);
+        newest.iter().for_each(|(&block, &(_, place))| self.levels.all[0].remember(block, place));
+        self.forgotten = self.forgotten.saturating_sub(after);
+    }
+
+    /// The devices recover side by side, and the cache is ready when it has read its table.
+    pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
+        let blocks_forgotten = std::mem::take(&mut self.forgotten);
+        let begun = at.max(self.table_read_until);
+        let own = Recovery { done: begun, blocks_forgotten, ..Recovery::default() };
+        let mut recovery =
+            self.devices.iter_mut().map(|device| device.recover(begun)).fold(own, Recovery::beside);
+        if let Some(work) = &mut self.write_back {
+            recovery.bytes_lost += std::mem::take(&mut work.blocks_lost) << self.shift;
+            if work.table.is_some() {
+                recovery.done = self.read_table(recovery.done);
+            }
+            self.ready = recovery.done;
+        }
+        self.next = self.devices.iter().map(|device| device.next_event()).collect();
+        recovery
+    }
+
+    /// Reads the table from `at` on; when that is done.
+    fn read_table(&mut self, at: Time) -> Time {
+        let (blocks, mut now) = (self.levels.all[0].blocks, at);
+        let (mut left, most) = (blocks * ENTRY_BYTES, blocks << self.shift);
         while left > 0 {
             let bytes = left.min(TABLE_READ_BYTES).min(most);
-            let mut buffer = vec![0; if self.carries_bytes { bytes as usize } else { 0 }];
-            let data = if self.carries_bytes { Data::Read(&mut buffer) } else { Data::None };
-            let request = Request { arrival: done, address: 0, bytes: bytes as u32, volume: 0, op: Op::Read };
-            self.scratch.clear();
-            done = level.device.submit(done, &request, data, &mut self.scratch).done;
+            let request = Request { arrival: now, address: 0, bytes: bytes as u32, volume: 0, op: Op::Read };
+            let device = &mut self.devices[0];
+            let mut completions = Completions::new();
+            // What the level does on its own until then.
+            device.run(now, &mut completions);
+            device.submit(now, RequestId(0), &request, Payload::NONE);
+            while completions.is_empty() {
+                device.run(Time::MAX, &mut completions);
+            }
+            now = completions.get(0).0.at;
             left -= bytes;
         }
-        work.ready = done;
-        Recovery { done, bytes_lost, ..devices }
+        self.table_read_until = now;
+        now
     }
 }

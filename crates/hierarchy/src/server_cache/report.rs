@@ -1,7 +1,7 @@
 //! What a `server_cache` says about itself.
 
-use super::LEVELS_MAX;
 use super::cache::ServerCache;
+use super::config::LEVELS_MAX;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, Time};
 
@@ -15,7 +15,6 @@ const LEVEL_COUNTERS: [[&str; 4]; LEVELS_MAX] = [
 
 /// The report of `cache` and of all below it.
 pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
-    let levels = cache.levels.all.iter().map(|level| level.device.report(elapsed));
     ComponentReport {
         id: cache.id,
         kind: "server_cache",
@@ -30,7 +29,7 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         wear: None,
         columns: Vec::new(),
         drive_share: None,
-        children: levels.chain([cache.backing.report(elapsed)]).collect(),
+        children: cache.devices.iter().map(|device| device.report(elapsed)).collect(),
     }
 }
 

@@ -1,176 +1,181 @@
-//! What a cache knows that writes back: which blocks are dirty, and when they are cleaned. Moves no byte.
+//! What a cache that writes back needs to know: which blocks are dirty, which are lost, and what the table holds. Moves no
+//! byte.
 
-use super::dirty::Dirty;
-use super::levels::Spot;
-use super::table::Table;
-use nacre_kernel::Time;
+use super::config::Settings;
+use super::dirty::{Dirty, Entry, Marked};
+use nacre_kernel::event::Slab;
 use nacre_kernel::state::{State, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Blocks on their way into a level that are kept before those that have come are looked for.
-const ARRIVING: usize = 64;
-
-/// What a cache that writes back knows beside what every cache does.
+/// What a cache that writes back has in addition.
 #[derive(State)]
 pub(super) struct WriteBack {
     #[state(skip = "from the configuration")]
     pub(super) settings: Settings,
     pub(super) dirty: Dirty,
-    /// Which dirty block lies where, if that outlives a loss of power.
-    pub(super) table: Option<Table>,
-    /// When the blocks that are cleaned in the background are clean.
-    pub(super) cleaner_free: Time,
-    /// Since when there are more dirty blocks than cleaning leaves.
-    pub(super) above_since: Time,
-    /// Places of dirty blocks that left, and until when they are read there.
+    /// Of a table that outlives a power loss: the dirty block at each place, with the stamp of its write.
     #[state(varies)]
-    pub(super) leaving: BTreeMap<Spot, Time>,
-    /// Blocks that came into a level, and when it holds all of them, where a table asks and a loss of power may come before.
+    pub(super) table: Option<BTreeMap<u64, (u64, u64)>>,
+    /// Whether the backing may lose what it acknowledged, so that it is flushed before the table forgets a block.
+    #[state(skip = "from the configuration")]
+    backing_needs_flush: bool,
+    pub(super) batches: Slab<Batch>,
+    /// Bytes of neighbors that are being read to be written back, by operation.
     #[state(varies)]
-    pub(super) arriving: BTreeMap<u64, Time>,
-    /// When it has read its table after a loss of power.
-    pub(super) ready: Time,
+    pub(super) buffers: BTreeMap<u32, Vec<u8>>,
+    /// Of write-backs that have not begun: blocks that could not be read.
+    #[state(varies)]
+    pub(super) unreadable: BTreeMap<u32, Vec<u64>>,
+    /// Blocks that are being written back, those included that left.
+    pub(super) under_way: u64,
+    /// Whether a batch is being cleaned in the background.
+    pub(super) is_cleaning: bool,
+    /// The backing took nothing of the last batch: cleaning resumes with the next request.
+    pub(super) is_stalled: bool,
     /// Whether a dirty block was lost since the last flush.
     pub(super) has_lost: bool,
-    /// Blocks that are lost until the backing takes them anew: it refused them when they had to leave, or their level
-    /// could not give them.
+    /// Blocks that are lost until the backing takes them anew, and when: it refused them when they had to leave, or their
+    /// level could not return them.
     #[state(varies)]
-    refused: BTreeSet<u64>,
-    /// Blocks that were so and that the backing took, and from when on no loss of power takes that.
-    #[state(varies)]
-    taken: BTreeMap<u64, Time>,
-    /// Blocks that the last loss of power took though they had been written.
+    pub(super) refused: BTreeMap<u64, u64>,
+    /// Blocks that the last power loss took though they had been written.
     pub(super) blocks_lost: u64,
     pub(super) counts: Counts,
 }
 
-/// What is left of the configuration, in blocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    /// Most dirty blocks.
-    pub(crate) most: u64,
-    /// Dirty blocks that cleaning in the background leaves.
-    pub(crate) clean_above: u64,
-    /// Blocks written back side by side.
-    pub(crate) batch: u64,
-}
-
 /// What happened, in blocks, except where it says requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
-pub(crate) struct Counts {
+pub(super) struct Counts {
     /// Blocks that a write left to be written back.
-    pub(crate) dirtied: u64,
+    pub(super) dirtied: u64,
     /// Writes of blocks that were to be written back anyway.
-    pub(crate) overwritten: u64,
+    pub(super) overwritten: u64,
     /// Written back in the background.
-    pub(crate) cleaned: u64,
+    pub(super) cleaned: u64,
     /// Written back for a flush of the host.
-    pub(crate) flushed: u64,
+    pub(super) flushed: u64,
     /// Written back since they had to leave.
-    pub(crate) dirty_evictions: u64,
+    pub(super) dirty_evictions: u64,
     /// Blocks whose data was lost before they were written back.
-    pub(crate) lost: u64,
+    pub(super) lost: u64,
     /// Of these, and of those that had to leave and that the backing refused, each time.
-    pub(crate) refused: u64,
+    pub(super) refused: u64,
     /// Requests that write back.
-    pub(crate) requests: u64,
+    pub(super) requests: u64,
     /// Dirty blocks when counting began.
-    pub(crate) at_first: u64,
+    pub(super) at_first: u64,
+}
+
+/// Dirty blocks that are written back together.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Batch {
+    /// For a flush of the host, not in the background.
+    pub(super) is_flush: bool,
+    /// Writes in progress.
+    pub(super) writes: u32,
+    /// The flush of the backing behind them; `NONE` if none is needed.
+    pub(super) last: u32,
+    /// Blocks whose write-back has not ended.
+    pub(super) blocks: Vec<Member>,
+    /// Whether the backing took any.
+    pub(super) has_written: bool,
+}
+
+/// A block of a batch.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Member {
+    pub(super) block: u64,
+    pub(super) stamp: u64,
+    pub(super) place: u64,
+    /// When it began, in stamps.
+    pub(super) begun: u64,
+    pub(super) is_written: bool,
 }
 
 impl WriteBack {
-    pub(super) fn new(settings: Settings, outlives_power: bool) -> WriteBack {
+    pub(super) fn new(settings: Settings, outlives_power: bool, backing_needs_flush: bool) -> WriteBack {
         WriteBack {
             settings,
-            dirty: Dirty::new(),
-            table: outlives_power.then(Table::default),
-            cleaner_free: Time::ZERO,
-            above_since: Time::ZERO,
-            leaving: BTreeMap::new(),
-            arriving: BTreeMap::new(),
-            ready: Time::ZERO,
+            dirty: Dirty::new(0),
+            table: outlives_power.then(BTreeMap::new),
+            backing_needs_flush,
+            batches: Slab::new(),
+            buffers: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+            under_way: 0,
+            is_cleaning: false,
+            is_stalled: false,
             has_lost: false,
-            refused: BTreeSet::new(),
-            taken: BTreeMap::new(),
+            refused: BTreeMap::new(),
             blocks_lost: 0,
             counts: Counts::default(),
         }
     }
 
-    /// When the place of a block is free for another one that comes at `now`.
-    pub(super) fn free_from(&self, spot: Spot, now: Time) -> Time {
-        self.leaving.get(&spot).map_or(now, |&until| now.max(until))
+    /// Whether the backing is flushed behind write-backs.
+    pub(super) fn needs_flush(&self) -> bool {
+        self.table.is_some() && self.backing_needs_flush
     }
 
-    /// `block`, all or a part of it, was written into its level at `done`, and the backing does not have it. When no loss
-    /// of power takes the write any more.
-    ///
-    /// A level may end writes in another order than they came. A table that outlives a loss of power has the block from
-    /// the first write that is done while the level holds all of it, and a part is nothing before that.
-    pub(super) fn mark(&mut self, block: u64, place: u64, is_whole: bool, done: Time, floor: Time) -> Time {
-        let came = self.arriving.get(&block).copied();
-        let is_known = self.dirty.contains(block);
-        let whole_from = match is_whole {
-            true => done,
-            false if is_known => Time::MAX,
-            false => came.unwrap_or(Time::ZERO),
-        };
-        let is_new = self.dirty.mark(block, whole_from);
+    /// A number that no write or write-back has had.
+    pub(super) fn next_stamp(&mut self) -> u64 {
+        self.dirty.next_stamp()
+    }
+
+    /// `block` is written into `copies` copies only, if one more may be dirty. The stamp of the block then.
+    pub(super) fn mark(&mut self, block: u64, copies: u32) -> Option<u64> {
+        if !self.dirty.contains(block) && self.dirty.len() >= self.settings.most {
+            return None;
+        }
+        let Marked { stamp, is_new } = self.dirty.mark(block, copies);
         if is_new {
             self.counts.dirtied += 1;
         } else {
             self.counts.overwritten += 1;
         }
-        if is_new && self.dirty.waiting() == self.settings.clean_above + 1 {
-            self.above_since = done;
-        }
-        let Some(table) = &mut self.table else { return done };
-        let safe = if is_whole { done } else { done.max(self.dirty.whole_from(block)) };
-        table.note(block, Some(place), safe, floor);
-        safe
+        Some(stamp)
     }
 
-    /// `block` is in a level as a whole at `done`. No loss of power comes before `floor`.
-    #[inline]
-    pub(super) fn arrives(&mut self, block: u64, done: Time, floor: Time) {
-        if self.table.is_none() {
-            return;
+    /// A copy of `block` at `place` was written. It may have left since, and is being written back then.
+    pub(super) fn settle(&mut self, block: u64, stamp: u64, place: u64) {
+        self.dirty.settle(block, stamp);
+        if let Some(table) = &mut self.table {
+            table.insert(place, (block, stamp));
         }
-        if self.arriving.len() >= ARRIVING {
-            self.arriving.retain(|_, &mut at| at > floor);
-        }
-        self.arriving.insert(block, done);
     }
 
-    /// The next blocks that are cleaned in the background, and when, if that is not after `now`.
-    pub(super) fn next_batch(&self, now: Time) -> Option<(Time, Vec<u64>)> {
-        let start = self.cleans_from()?;
-        let count = (self.dirty.waiting() - self.settings.clean_above).min(self.settings.batch);
-        (start <= now).then(|| (start, self.dirty.oldest(count)))
+    /// How many blocks are to be cleaned in the background now, if cleaning begins.
+    pub(super) fn next_batch(&self) -> Option<u64> {
+        let above = self.dirty.waiting().saturating_sub(self.settings.clean_above);
+        let begins = above > 0 && !self.is_cleaning && !self.is_stalled;
+        begins.then(|| above.min(self.settings.batch))
     }
 
-    /// When blocks are cleaned in the background next, as things are.
-    pub(super) fn cleans_from(&self) -> Option<Time> {
-        let is_above = self.dirty.waiting() > self.settings.clean_above;
-        is_above.then_some(self.cleaner_free.max(self.above_since))
+    /// The table does not have `block` at `place` any more.
+    pub(super) fn erase(&mut self, block: u64, place: u64) {
+        if let Some(table) = &mut self.table
+            && table.get(&place).is_some_and(|&(there, _)| there == block)
+        {
+            table.remove(&place);
+        }
     }
 
     /// A block is taken out without having been written back. Whether it was dirty.
-    fn forget(&mut self, block: u64, floor: Time) -> bool {
-        let Some(entry) = self.dirty.take(block) else { return false };
-        self.counts.lost += u64::from(entry.waits);
+    pub(super) fn forget(&mut self, block: u64) -> bool {
+        let Some(Entry { waits, is_new, .. }) = self.dirty.take(block) else { return false };
+        self.counts.lost += u64::from(waits || is_new);
         if let Some(table) = &mut self.table {
-            table.note(block, None, Time::ZERO, floor);
+            table.retain(|_, &mut (there, _)| there != block);
         }
         true
     }
 
-    /// A dirty block is taken out since its level cannot give it: until the backing takes it anew it is lost. Whether it
+    /// A dirty block is taken out since its level cannot return it: it is lost until the backing takes it anew. Whether it
     /// was dirty.
     #[cold]
-    pub(super) fn lose(&mut self, block: u64, floor: Time) -> bool {
-        let was_dirty = self.forget(block, floor);
+    pub(super) fn lose(&mut self, block: u64) -> bool {
+        let was_dirty = self.forget(block);
         if was_dirty {
             self.refuse(block);
         }
@@ -180,66 +185,94 @@ impl WriteBack {
     /// The backing refused `block`, which nobody holds any more.
     #[cold]
     pub(super) fn refuse(&mut self, block: u64) {
-        self.refused.insert(block);
+        let stamp = self.next_stamp();
+        self.refused.insert(block, stamp);
         self.counts.refused += 1;
         self.has_lost = true;
     }
 
-    /// Whether the backing refused one of these blocks when it was written last.
+    /// Whether one of these blocks is lost.
     #[inline]
     pub(super) fn has_refused(&self, mut blocks: Range<u64>) -> bool {
-        !self.refused.is_empty() && blocks.any(|block| self.refused.contains(&block))
+        !self.refused.is_empty() && blocks.any(|block| self.refused.contains_key(&block))
     }
 
-    /// The backing took a part of `block`, or all of it, and no loss of power takes that from `safe` on.
-    #[inline]
-    pub(super) fn took(&mut self, block: u64, is_whole: bool, safe: Time) {
-        if self.refused.contains(&block) {
-            match is_whole {
-                true => self.take_anew(block, safe),
-                false => self.refuse(block),
+    /// The backing has a part of `block`, or all of it, as of `stamp`, and no power loss takes that.
+    pub(super) fn took(&mut self, block: u64, is_whole: bool, stamp: u64) {
+        match self.refused.get(&block) {
+            Some(&refused) if is_whole && refused < stamp => {
+                self.refused.remove(&block);
+            }
+            Some(_) if !is_whole => self.refuse(block),
+            _ => {}
+        }
+    }
+
+    /// A block of a batch was written back, or could not be.
+    pub(super) fn member_ends(&mut self, member: Member, is_flush: bool, is_safe: bool) {
+        let Member { block, stamp, place, begun, is_written } = member;
+        let is_there = is_written && is_safe;
+        self.under_way -= 1;
+        let entry = self.dirty.end(block, stamp, is_there);
+        if is_there {
+            let counts = &mut self.counts;
+            *(if is_flush { &mut counts.flushed } else { &mut counts.cleaned }) += 1;
+            self.took(block, true, begun);
+            if entry.is_none_or(|entry| !entry.waits) {
+                self.erase(block, place);
+            }
+            return;
+        }
+        match entry {
+            // It was written again meanwhile: both times are one.
+            Some(entry) if entry.waits || entry.is_new => {
+                self.counts.overwritten += 1;
+                match self.counts.dirtied {
+                    0 => self.counts.at_first -= 1,
+                    _ => self.counts.dirtied -= 1,
+                }
+            }
+            Some(_) => {}
+            None => {
+                self.counts.lost += 1;
+                if !self.refused.contains_key(&block) {
+                    self.refuse(block);
+                }
+                self.erase(block, place);
             }
         }
     }
 
-    #[cold]
-    fn take_anew(&mut self, block: u64, safe: Time) {
-        self.refused.remove(&block);
-        self.taken.insert(block, safe);
-    }
-
-    /// No loss of power comes before `floor`.
-    pub(super) fn settle(&mut self, floor: Time) {
-        if !self.taken.is_empty() {
-            self.taken.retain(|_, &mut safe| safe > floor);
+    /// A dirty block that left was written back, or could not be.
+    pub(super) fn eviction_ends(&mut self, block: u64, place: u64, stamp: u64, is_there: bool) {
+        self.under_way -= 1;
+        self.counts.dirty_evictions += 1;
+        match is_there {
+            true => self.took(block, true, stamp),
+            false => self.refuse(block),
         }
+        self.erase(block, place);
     }
 
-    /// The power failed at `at`: what the backing was still taking anew is lost as before.
-    pub(super) fn refuse_again(&mut self, at: Time) {
-        let undone = std::mem::take(&mut self.taken).into_iter().filter(|&(_, safe)| safe > at);
-        self.refused.extend(undone.map(|(block, _)| block));
-    }
-
-    /// The power failed at `at`, and which blocks were dirty or refused is not known any more. How many of them the backing
-    /// does not have.
-    pub(super) fn forget_all(&mut self, at: Time) -> u64 {
-        let mut lost = self.dirty.missing(at);
-        lost.append(&mut self.refused);
-        lost.len() as u64
+    /// Blocks whose acknowledged writes the backing does not have, if the power fails now.
+    pub(super) fn missing(&self) -> impl Iterator<Item = u64> {
+        let dirty = self.dirty.iter().filter(|(_, entry)| entry.waits || !entry.is_new);
+        dirty.map(|(block, _)| block).chain(self.refused.keys().copied())
     }
 
     /// Counting begins now.
     pub(super) fn restart_counts(&mut self) {
-        self.counts = Counts { at_first: self.dirty.waiting(), ..Counts::default() };
+        let at_first = self.dirty.outstanding() + self.under_way;
+        self.counts = Counts { at_first, ..Counts::default() };
     }
 
-    /// Panics unless every block that was dirtied is written back, lost or still waits.
+    /// Panics unless every block that was dirtied is written back, lost, or outstanding.
     pub(super) fn check_invariants(&self) {
         let Counts { dirtied, cleaned, flushed, dirty_evictions, lost, at_first, .. } = self.counts;
         let gone = cleaned + flushed + dirty_evictions + lost;
-        assert_eq!(at_first + dirtied, gone + self.dirty.waiting(), "a dirty block is unaccounted for");
-        // A loss of power may leave a block dirty that had left.
+        let outstanding = self.dirty.outstanding() + self.under_way;
+        assert_eq!(at_first + dirtied, gone + outstanding, "a dirty block is unaccounted for");
+        // A power loss may leave a block dirty that had left.
         let is_bounded = self.dirty.len() <= self.settings.most || self.table.is_some();
         assert!(is_bounded, "{} dirty blocks", self.dirty.len());
     }

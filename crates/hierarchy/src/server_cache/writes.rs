@@ -1,189 +1,159 @@
-//! Writes go through to the backing, and to every copy on the way, or end in the cache; trims take copies out.
+//! Writes go through to the backing and to every copy on the way, or end in the cache; trims take copies out.
 
 use super::cache::ServerCache;
-use super::in_flight::Way;
-use super::levels::Spot;
-use super::parts::{AtHand, at, part_of, within};
-use super::visit::Visit;
-use nacre_kernel::{Activity, Breakdown, Completion, Data, Request, Status, Time};
+use super::config::LEVELS_MAX;
+use super::levels::{Move, Spot};
+use super::moving::Origin;
+use super::ops::{Operation, Step};
+use super::parts::{at, part_of, within};
+use crate::visit::Part;
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
+
+/// A part of a write that concerns one block.
+struct Piece {
+    visit: u32,
+    block: u64,
+    part: Request,
+    data: Payload,
+}
 
 impl ServerCache {
     pub(super) fn write(
         &mut self,
-        start: Time,
+        now: Time,
+        id: RequestId,
         request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let mut visit = Visit::new(start, request, data, breakdown);
-        if self.write_back.is_some() {
-            self.absorb(&mut visit);
-            return self.leave(&visit);
-        }
-        self.counts.backing_writes += 1;
-        let written = self.backing.submit(start, request, visit.data.lend(), visit.breakdown);
-        visit.add(written, visit.parts.from);
+        data: &Payload,
+        queued: Time,
+    ) {
+        let visit = self.enter(now, id, request, queued);
         let (first, count) = request.blocks(1 << self.shift);
-        for block in first..first + count {
-            self.write_block(block, &part_of(block, request, self.shift), &mut visit);
-        }
-        if written.status != Status::Done {
+        let shift = self.shift;
+        let piece = |block| {
+            let part = part_of(block, request, shift);
+            let range = within(&part, request);
+            Piece { visit, block, part, data: data.slice(range.start, range.end) }
+        };
+        if self.write_back.is_none() {
+            self.write_through(now, visit, *request, data.clone());
             for block in first..first + count {
-                self.drop_block(block);
-                self.in_flight.forget(block, start);
+                self.write_block(now, &piece(block));
             }
+        } else {
+            let mut through: Option<Request> = None;
+            for block in first..first + count {
+                let piece = piece(block);
+                if self.absorb_block(now, &piece) {
+                    self.go_through(now, visit, through.take(), request, data);
+                } else {
+                    let before = through.map_or(0, |of| of.bytes);
+                    through =
+                        Some(Request { bytes: before + piece.part.bytes, ..through.unwrap_or(piece.part) });
+                }
+            }
+            self.go_through(now, visit, through, request, data);
         }
-        self.leave(&visit)
+        self.leave(now, visit);
+    }
+
+    fn go_through(
+        &mut self,
+        now: Time,
+        visit: u32,
+        through: Option<Request>,
+        request: &Request,
+        data: &Payload,
+    ) {
+        if let Some(through) = through {
+            let range = within(&through, request);
+            self.write_through(now, visit, through, data.slice(range.start, range.end));
+        }
+    }
+
+    /// Writes a part of a request to the backing, behind earlier writes of its blocks.
+    pub(super) fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) {
+        self.counts.backing_writes += 1;
+        self.change_backing(now, visit, request, data);
+    }
+
+    fn change_backing(&mut self, now: Time, visit: u32, request: Request, data: Payload) {
+        let number = self.operations.add(Step::Through, self.backing(), now, request);
+        let (first, count) = request.blocks(1 << self.shift);
+        self.operations.write_backing(number, first, count);
+        let stamp = self.write_back.as_mut().map_or(0, |work| work.next_stamp());
+        let of = &mut self.operations[number];
+        (of.owner, of.data, of.stamp) = (visit, data, stamp);
+        self.add_part(visit);
+        self.operations.launch(number);
     }
 
     /// The copies of one block follow the write; a whole block may come in.
-    fn write_block(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>) {
-        let (found, enters) = self.use_for_write(block, part);
-        let is_whole = self.is_whole(part);
-        let merges =
-            !is_whole && found.is_some() && self.in_flight.way(block, visit.parts.start) != Way::Idle;
-        self.write_in_transit(block, part, visit, !merges);
-        if merges {
+    fn write_block(&mut self, now: Time, piece: &Piece) {
+        let (found, enters) = self.use_for_write(piece);
+        let is_whole = self.is_whole(&piece.part);
+        if !is_whole
+            && found.is_some()
+            && let Some(fetch) = self.fetch_of(piece.block)
+        {
+            self.patch(fetch, piece.part.address, piece.data.clone());
             self.counts.write_merged += 1;
             return;
         }
-        self.in_flight.forget(block, visit.parts.start);
+        self.replace_in_flight(piece);
         self.count_write(found, is_whole);
         if found.is_some() || enters {
-            self.write_copies(block, part, visit);
+            let own = self.make_way(now, piece.block);
+            self.write_copies(now, piece, &own, None);
         }
-    }
-
-    /// Serves a write block by block: what the cache may keep ends there, and the rest goes through.
-    fn absorb(&mut self, visit: &mut Visit<'_, '_>) {
-        let (first, count) = visit.request.blocks(1 << self.shift);
-        let mut through: Option<Request> = None;
-        for block in first..first + count {
-            let part = part_of(block, visit.request, self.shift);
-            if self.absorb_block(block, &part, visit) {
-                self.write_through(through.take(), visit);
-            } else {
-                let before = through.map_or(0, |of| of.bytes);
-                through = Some(Request { bytes: before + part.bytes, ..through.unwrap_or(part) });
-            }
-        }
-        self.write_through(through, visit);
     }
 
     /// Writes one block into the levels that hold it, which a whole one may enter. Whether it ends there.
-    fn absorb_block(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>) -> bool {
-        let start = visit.parts.start;
-        let is_whole = self.is_whole(part);
+    fn absorb_block(&mut self, now: Time, piece: &Piece) -> bool {
+        let (block, is_whole) = (piece.block, self.is_whole(&piece.part));
         let is_lost = !is_whole && self.work().has_refused(block..block + 1);
         if is_lost && self.levels.spot(block).is_none() {
             // The rest of it is lost.
-            let mark = visit.breakdown.mark();
-            visit.add(Completion { done: start, status: Status::MediaError }, mark);
+            self.add_part(piece.visit);
+            self.part_ends(now, piece.visit, &Part::at_once(Status::MediaError));
             return true;
         }
-        let (found, enters) = self.use_for_write(block, part);
-        self.let_go(start);
-        let way = self.in_flight.way(block, start);
-        self.write_in_transit(block, part, visit, true);
-        if !is_whole && found.is_some() && way != Way::Idle {
+        let (found, enters) = self.use_for_write(piece);
+        let own = self.make_way(now, block);
+        if !is_whole
+            && found.is_some()
+            && let Some(fetch) = self.fetch_of(block)
+        {
+            self.patch(fetch, piece.part.address, piece.data.clone());
             self.counts.write_merged += 1;
-            self.write_arriving(block, part, way, visit);
             return false;
         }
-        self.in_flight.forget(block, start);
+        self.replace_in_flight(piece);
         self.count_write(found, is_whole);
         if found.is_none() && !enters {
             return false;
         }
-        let done = self.write_copies(block, part, visit);
-        let (floor, spot) = (self.in_flight.floor(), self.levels.spot(block));
-        let work = self.work();
-        let has_room = work.dirty.contains(block) || work.dirty.len() < work.settings.most;
-        let (Some(spot), Some(done), true) = (spot, done, has_room) else { return false };
-        let safe = work.mark(block, spot.place, is_whole, done, floor);
-        if safe > done {
-            let mark = visit.breakdown.mark();
-            visit.breakdown.add(self.id, Activity::Merge, safe - start);
-            visit.add(Completion { done: safe, status: Status::Done }, mark);
-        }
-        true
+        let copies = self.levels.all.iter().filter(|level| level.place(block).is_some()).count() as u32;
+        let stamp = (copies > 0).then(|| self.work().mark(block, copies)).flatten();
+        self.write_copies(now, piece, &own, stamp);
+        stamp.is_some()
     }
 
-    /// A part of a block that is on its way is written into its level when it has arrived, beside the request.
-    fn write_arriving(&mut self, block: u64, part: &Request, way: Way, visit: &mut Visit<'_, '_>) {
-        let (Way::Arriving(arrival), Some(spot)) = (way, self.levels.spot(block)) else {
-            self.in_flight.forget(block, visit.parts.start);
-            return self.drop_block(block);
-        };
-        let mut failed = false;
-        for (number, level) in self.levels.all.iter_mut().enumerate().skip(spot.level) {
-            if let Some(place) = level.place(block) {
-                let (part, data) =
-                    (at(place, part, self.shift), visit.data.part(within(part, visit.request)));
-                // Who was there before may still be on its way back.
-                let spot = Spot { level: number, place };
-                let begin = self.write_back.as_ref().map_or(arrival, |work| work.free_from(spot, arrival));
-                self.scratch.clear();
-                failed |= level.device.submit(begin, &part, data, &mut self.scratch).status != Status::Done;
-            }
-        }
-        if failed {
-            self.counts.recovered += 1;
-            self.in_flight.forget(block, visit.parts.start);
-            self.drop_block(block);
+    /// A block is written: it is not on its way any more, and a whole one replaces what was to be written of it.
+    fn replace_in_flight(&mut self, piece: &Piece) {
+        self.in_flight.remove(piece.block);
+        if self.is_whole(&piece.part) {
+            self.supersede(piece.block, &piece.data);
         }
     }
 
-    /// Writes a part of the request to the backing.
-    fn write_through(&mut self, through: Option<Request>, visit: &mut Visit<'_, '_>) {
-        let Some(through) = through else { return };
-        let (start, mark) = (visit.parts.start, visit.breakdown.mark());
-        self.counts.backing_writes += 1;
-        let data = visit.data.part(within(&through, visit.request));
-        let mut written = self.backing.submit(start, &through, data, visit.breakdown);
-        let (first, count) = through.blocks(1 << self.shift);
-        if written.status == Status::Done && self.work().has_refused(first..first + count) {
-            // What was lost stays so until the backing has it for good.
-            let safe = self.persist(written.done);
-            visit.breakdown.add(self.id, Activity::Drain, safe.done - written.done);
-            written = safe;
-        }
-        visit.add(written, mark);
-        for block in first..first + count {
-            if written.status == Status::Done {
-                let is_whole = self.is_whole(&part_of(block, &through, self.shift));
-                self.work().took(block, is_whole, written.done);
-            } else {
-                self.drop_block(block);
-                self.in_flight.forget(block, start);
-            }
-        }
-    }
-
-    /// Where `block` was found, and whether it may enter for a write of `part`.
+    /// Where a block was found, and whether it may enter for a write.
     #[inline]
-    fn use_for_write(&mut self, block: u64, part: &Request) -> (Option<Spot>, bool) {
-        let enters = self.write_allocate && self.is_whole(part);
+    fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
+        let enters = self.write_allocate && self.is_whole(&piece.part);
         match enters {
-            true => (self.levels.access(block, &mut self.moves), true),
-            false => (self.levels.touch(block), false),
-        }
-    }
-
-    #[inline]
-    fn is_whole(&self, part: &Request) -> bool {
-        u64::from(part.bytes) == 1 << self.shift
-    }
-
-    /// What is in memory of `block` follows the write; so do the levels, if `with_levels`.
-    #[inline]
-    fn write_in_transit(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>, with_levels: bool) {
-        if self.transit.is_empty() {
-            return;
-        }
-        if let Data::Write(bytes) = visit.data.part(within(part, visit.request)) {
-            let from = part.address & ((1 << self.shift) - 1);
-            self.transit.write(block, from as usize, bytes, with_levels);
+            true => (self.levels.access(piece.block, &mut self.moves), true),
+            false => (self.levels.touch(piece.block), false),
         }
     }
 
@@ -197,47 +167,159 @@ impl ServerCache {
         }
     }
 
-    /// Writes `part` into every level that holds its block; victims go down beside it. When the last is done, if
-    /// there is one and all could.
-    fn write_copies(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>) -> Option<Time> {
-        let start = visit.parts.start;
-        self.moves.forget(block);
-        let all = self.moves.list.len();
-        if all > 0 {
-            self.settle(all, start, AtHand::NONE);
+    /// Victims leave for `block`; where it comes in itself.
+    fn make_way(&mut self, now: Time, block: u64) -> [Option<Move>; LEVELS_MAX] {
+        let mut own = [None; LEVELS_MAX];
+        if self.moves.is_empty() {
+            return own;
         }
-        let mut data = visit.data.part(within(part, visit.request));
-        let (mut failed, mut done) = (false, None);
-        for (number, level) in self.levels.all.iter_mut().enumerate() {
-            let Some(place) = level.place(block) else { continue };
-            let mark = visit.breakdown.mark();
-            let spot = Spot { level: number, place };
-            let begin = self.write_back.as_ref().map_or(start, |work| work.free_from(spot, start));
-            visit.breakdown.add(self.id, Activity::Drain, begin - start);
-            let part = at(place, part, self.shift);
-            let written = level.device.submit(begin, &part, data.lend(), visit.breakdown);
-            failed |= written.status != Status::Done;
-            done = done.max(Some(written.done));
-            visit.parts.add(Completion { status: Status::Done, ..written }, mark, visit.breakdown);
+        for wanted in self.moves.list.iter().filter(|wanted| wanted.block == block) {
+            own[wanted.to.level] = Some(*wanted);
         }
-        if failed {
-            self.counts.recovered += 1;
-            self.drop_block(block);
-            return None;
-        }
-        done
+        self.moves.list.retain(|wanted| wanted.block != block);
+        self.carry_out(now, block, &Origin::Data(Payload::NONE), None);
+        own
     }
 
-    pub(super) fn trim(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    /// Writes a block into every level that holds it, behind earlier writes of it; into a level it enters when its place
+    /// is free. With a `stamp` the write ends there.
+    fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
+        for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
+            let Some(place) = self.levels.all[level].place(piece.block) else { continue };
+            let part = at(place, &piece.part, self.shift);
+            let number = self.operations.add(Step::Copy, level, now, part);
+            let writes: Vec<u32> = self.operations.writing_copy(level, piece.block).collect();
+            self.operations.depend_all(number, &writes);
+            if let Some(entered) = entered {
+                self.operations.depend_on_place(number, level, entered.instead_of);
+            }
+            self.operations.touches(number, level, piece.block);
+            let of = &mut self.operations[number];
+            (of.owner, of.data, of.stamp) = (piece.visit, piece.data.clone(), stamp.unwrap_or(0));
+            self.add_part(piece.visit);
+            self.operations.launch(number);
+        }
+    }
+
+    /// A write to a copy has ended.
+    pub(super) fn copy_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
+        let Operation { block, stamp, is_broken, request, .. } = self.operations[number];
+        let has_failed = status != Status::Done;
+        let place = request.address >> self.shift;
+        if has_failed {
+            self.counts.recovered += 1;
+        }
+        if stamp == 0 {
+            if has_failed {
+                self.drop_block(block);
+            }
+        } else if has_failed || is_broken {
+            self.write_after_all(now, number);
+        } else {
+            self.work().settle(block, stamp, place);
+        }
+        self.end_part(now, number, Status::Done, Activity::Drain, spans);
+        self.consider_cleaning(now);
+    }
+
+    /// A write that was to end in the cache has no copy there: it goes through.
+    #[cold]
+    fn write_after_all(&mut self, now: Time, number: u32) {
+        let Operation { block, request, owner: visit, .. } = self.operations[number];
+        let data = self.operations[number].data.clone();
+        let is_whole = self.is_whole(&request);
+        if !self.operations[number].is_broken {
+            self.break_copies(block);
+            self.take_out(block);
+            let work = self.work();
+            let _ = if is_whole { work.forget(block) } else { work.lose(block) };
+        }
+        let offset = request.address & ((1 << self.shift) - 1);
+        let through = Request { address: block << self.shift | offset, ..request };
+        self.write_through(now, visit, through, data);
+    }
+
+    /// A change of the backing has ended, or a flush.
+    pub(super) fn through_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
+        let Operation { request, block: first, blocks, stamp, .. } = self.operations[number];
+        let waited = if request.op == Op::Flush { Activity::Drain } else { Activity::Queue };
+        let mut status = status;
+        match request.op {
+            Op::Write | Op::Trim => self.operations.written_backing(number),
+            _ => {
+                let has_lost =
+                    self.write_back.as_mut().is_some_and(|work| std::mem::take(&mut work.has_lost));
+                status = if has_lost { Status::MediaError } else { status };
+            }
+        }
+        if request.op == Op::Write {
+            let all = first..first + u64::from(blocks);
+            if status != Status::Done {
+                all.for_each(|block| {
+                    self.in_flight.remove(block);
+                    self.drop_block(block);
+                });
+            } else if self.write_back.as_ref().is_some_and(|work| work.has_refused(all)) {
+                if self.work().needs_flush() {
+                    return self.make_safe(now, number, spans);
+                }
+                self.take_anew(&request, stamp);
+            }
+        }
+        self.end_part(now, number, status, waited, spans);
+    }
+
+    /// What was lost stays so until the backing has it for good.
+    #[cold]
+    fn make_safe(&mut self, now: Time, number: u32, spans: &[Span]) {
+        let Operation { owner, stamp, request, since, .. } = self.operations[number];
+        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+        let safe = self.operations.add(Step::Safe, self.backing(), since, flush);
+        let of = &mut self.operations[safe];
+        (of.owner, of.stamp) = (owner, stamp);
+        // Which part of the request it is about: kept as the address and the length, which a flush has none of.
+        (of.block, of.blocks) = (request.address, request.bytes);
+        of.spans = spans.to_vec();
+        self.operations.launch(safe);
+    }
+
+    /// The flush behind a write that goes through has ended.
+    pub(super) fn safe_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
+        let Operation { block: address, blocks: bytes, stamp, .. } = self.operations[number];
+        let request = Request { address, bytes, ..self.operations[number].request };
+        if status == Status::Done {
+            self.take_anew(&request, stamp);
+        } else {
+            self.work().has_lost = true;
+            let (first, count) = request.blocks(1 << self.shift);
+            (first..first + count).for_each(|block| self.drop_block(block));
+        }
+        let before = std::mem::take(&mut self.operations[number].spans);
+        let spans = [&before[..], spans].concat();
+        self.end_part(now, number, status, Activity::Drain, &spans);
+    }
+
+    /// The backing took these bytes for good: of a block that was lost all of it, or a part.
+    fn take_anew(&mut self, request: &Request, stamp: u64) {
+        let (first, count) = request.blocks(1 << self.shift);
+        for block in first..first + count {
+            let is_whole = self.is_whole(&part_of(block, request, self.shift));
+            self.work().took(block, is_whole, stamp);
+        }
+    }
+
+    pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
+        let visit = self.enter(now, id, request, queued);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
             // A trimmed byte may read as it was, but not as it was before that.
             if self.write_back.as_ref().is_some_and(|work| work.dirty.contains(block)) {
                 continue;
             }
-            self.in_flight.forget(block, start);
-            self.counts.trimmed += u64::from(self.levels.remove(block));
+            self.in_flight.remove(block);
+            self.counts.trimmed += u64::from(self.take_out(block));
         }
-        self.backing.submit(start, request, Data::None, breakdown)
+        self.change_backing(now, visit, *request, Payload::NONE);
+        self.leave(now, visit);
     }
 }

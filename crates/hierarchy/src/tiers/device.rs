@@ -1,56 +1,157 @@
 //! The tiers as the contract of devices has them.
 
 use super::model::Tiers;
+use super::operation::{Operation, Step};
 use super::report;
-use crate::parts::Parts;
-use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op, Random,
-    Recovery, Request, Time, Transactions, Zone,
-};
+use crate::visit::Part;
+use nacre_kernel::event::{Cancelled, Completions, Device, Payload, Preconditioning, RequestId};
+use nacre_kernel::{Activity, Bytes, Capabilities, ComponentReport, Op, Random, Recovery, Request, Time};
+
+/// The next instant there is.
+const INSTANT: Time = Time::from_ps(1);
+
+impl Tiers {
+    /// When a chunk is due or an epoch ends: nobody waits for that.
+    #[inline]
+    fn quiet(&self) -> Time {
+        self.migration.due().min(self.epoch_end())
+    }
+
+    /// What was due before `now` although nobody waits for it.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if self.quiet() < now {
+            let mut completions = Completions::new();
+            self.run(now, &mut completions);
+            assert!(completions.is_empty(), "requests that completed before {now} were not asked for");
+        }
+    }
+
+    /// A chunk is due, or else an epoch ends, at `now`; nothing else happens before `before`.
+    #[cold]
+    fn step_quiet(&mut self, now: Time, before: Time) {
+        if self.migration.due() == now {
+            return self.take_up_chunk(now);
+        }
+        self.end_epoch(before.min(self.migration.due()));
+    }
+
+    /// The tier in which something happens next, and when; and when in any other one.
+    #[inline]
+    fn next_device(&self) -> (usize, Time, Time) {
+        let (mut first, mut at, mut others) = (0, self.tiers[0].next, Time::MAX);
+        for (number, tier) in self.tiers.iter().enumerate().skip(1) {
+            if tier.next < at {
+                (first, others, at) = (number, at, tier.next);
+            } else {
+                others = others.min(tier.next);
+            }
+        }
+        (first, at, others)
+    }
+
+    /// A device completed operations, all at one instant.
+    #[inline]
+    fn handle(&mut self, completions: &mut Completions) {
+        let mut completed = std::mem::take(&mut self.completed);
+        for index in 0..completed.len() {
+            let data = completed.take_data(index);
+            let (of, spans) = completed.get(index);
+            let (number, now, status) = (of.id.0, of.at, of.status);
+            let Operation { step, owner, holds_up, address, waited, .. } = self.operations[number];
+            self.operations.give_back(number);
+            match step {
+                Step::Alone => {
+                    completions.push_spans(RequestId(owner), now, status, spans).data = data;
+                }
+                Step::Part => {
+                    let own = Some((Activity::Queue, waited));
+                    let part = Part { status, own, before: &[], spans, data: (address, data) };
+                    self.visits.part_ends(now, owner, &part);
+                }
+                _ => self.chunk_step_ended(now, step, owner as usize, status, data),
+            }
+            if holds_up {
+                self.stage_counts_down(now);
+            }
+        }
+        completed.clear();
+        self.completed = completed;
+    }
+}
 
 impl Device for Tiers {
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        mut data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.catch_up(now);
         if request.op == Op::Flush {
-            return self.flush(now, request, breakdown);
+            return self.flush(now, id, request);
         }
         let (first, count) = request.blocks(1 << self.shift);
-        if count == 1 {
+        if count == 1 && self.migration.leaves_alone(first as u32) {
             self.count(first as usize, request.op);
-            return self.serve(now, first, request, data, breakdown);
+            return self.serve_alone(now, id, first, request, data);
         }
-        let mut parts = Parts::new(now, breakdown);
-        for extent in first..first + count {
-            self.count(extent as usize, request.op);
-            let mark = breakdown.mark();
-            let (from, to) = self.range(extent, request);
-            let start = ((extent << self.shift) + from - request.address) as usize;
-            let data = data.part(start..start + (to - from) as usize);
-            let done = self.serve(now, extent, request, data, breakdown);
-            parts.add(done, mark, breakdown);
-        }
-        parts.completion()
+        self.serve_in_parts(now, id, request, &data);
     }
 
-    fn advance(&mut self, to: Time) {
-        self.catch_up(to);
-        self.migration.buffer.settle(to);
-        self.tiers.iter_mut().for_each(|tier| tier.device.advance(to));
+    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
+        let is_it = |(_, of): &(u32, &Operation)| of.step == Step::Alone && of.owner == id.0;
+        let Some((number, &Operation { place, holds_up, .. })) = self.operations.iter().find(is_it) else {
+            return Cancelled::TooLate;
+        };
+        let tier = &mut self.tiers[place.tier()];
+        let cancelled = tier.device.cancel(now, RequestId(number));
+        tier.next = tier.device.next_event();
+        if cancelled == Cancelled::Yes {
+            self.operations.give_back(number);
+            if holds_up {
+                self.stage_counts_down(now);
+            }
+        }
+        cancelled
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        // A chunk that a power loss cut off is written again before what waits for it.
+        let own = if self.waiting.is_empty() { Time::MAX } else { self.migration.due() };
+        self.tiers.iter().fold(self.visits.next().min(own), |first, tier| first.min(tier.next))
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let (mut limit, before) = (until, completions.len());
+        loop {
+            let (tier, at, others) = self.next_device();
+            let own = self.visits.next();
+            let next = own.min(at);
+            let quiet = self.quiet();
+            // What follows from completions of an instant comes before what is due then.
+            if quiet < next.min(limit) && completions.len() == before && next.min(limit) < Time::MAX {
+                self.step_quiet(quiet, next.min(limit));
+                continue;
+            }
+            if next >= limit {
+                return;
+            }
+            if own <= at {
+                self.visits.complete(own, completions);
+            } else {
+                // Up to the next instant at which something may be submitted.
+                let to = limit.min(own).min(others).min(quiet).max(at + INSTANT);
+                let tier = &mut self.tiers[tier];
+                tier.device.run(to, &mut self.completed);
+                tier.next = tier.device.next_event();
+                self.handle(completions);
+            }
+            if completions.len() > before {
+                limit = limit.min(completions.get(before).0.at + INSTANT);
+            }
+        }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes((self.places.len() as u64) << self.shift))
-    }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -59,36 +160,11 @@ impl Device for Tiers {
         Capabilities { transactions: false, uses_addresses: true, wears_out_ahead: false, ..all }
     }
 
-    fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        self.catch_up(at);
-        self.tiers.iter_mut().for_each(|tier| tier.device.power_fail(at, chance));
-        self.migration.power_fail(at);
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
-        let recovery = tiers.reduce(Recovery::beside).expect("there is a tier");
-        self.migration.recover(recovery, &mut self.tiers, self.shift)
-    }
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("which tier wears out first is not asked: it says so")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
-
-    fn busy_until(&self) -> Time {
-        self.tiers.iter().map(|tier| tier.device.busy_until()).fold(Time::ZERO, Time::max)
-    }
-
-    fn restart_ledger(&mut self) {
+    fn restart_ledger(&mut self, now: Time) {
+        self.catch_up(now);
         for tier in &mut self.tiers {
             (tier.reads, tier.writes) = (0, 0);
-            tier.device.restart_ledger();
+            tier.device.restart_ledger(now);
         }
         self.migration.restart_ledger();
         self.migrated_before = 0;
@@ -108,22 +184,54 @@ impl Device for Tiers {
             assert!(!was, "extent {extent} shares its place");
         }
         assert!(taken.iter().flatten().all(|&taken| taken), "a place has no extent");
-        self.migration.buffer.check_invariants();
-        self.tiers.iter().for_each(|tier| tier.device.check_invariants());
+        self.migration.kept.check_invariants();
+        let ahead = self.operations.iter().filter(|(_, of)| of.holds_up).count();
+        let own = |of: &Operation| matches!(of.step, Step::ChunkRead | Step::ChunkWrite | Step::ChunkFlush);
+        let own = self.operations.iter().filter(|(_, of)| own(of)).count();
+        assert_eq!(self.migration.left as usize, ahead + own, "what the chunk waits for");
+        for tier in &self.tiers {
+            assert_eq!(tier.device.next_event(), tier.next, "the next event of a device");
+            tier.device.check_invariants();
+        }
     }
 
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.catch_up(at);
+        self.lose_power(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.recover_all(at)
+    }
+
+    fn detail(&mut self, is_detailed: bool) {
+        self.tiers.iter_mut().for_each(|tier| tier.device.detail(is_detailed));
+    }
+
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        let has_any = self.tiers.iter_mut().any(|tier| tier.device.preconditioning().is_some());
+        if has_any { Some(self) } else { None }
+    }
+}
+
+impl Preconditioning for Tiers {
     fn precondition(&mut self, requests: &[Request]) {
         // Every write in its own tier, in its order there.
         let mut by_tier: Vec<Vec<Request>> = vec![Vec::new(); self.tiers.len()];
         for request in requests {
             let (first, count) = request.blocks(1 << self.shift);
             for extent in first..first + count {
-                let (place, part) = self.part(extent, request);
-                by_tier[place.tier()].push(part);
+                let (from, to) = self.range(extent, request);
+                let place = self.places[extent as usize];
+                let address = (u64::from(place.number()) << self.shift) + from;
+                by_tier[place.tier()].push(Request { address, bytes: (to - from) as u32, ..*request });
             }
         }
         for (tier, requests) in self.tiers.iter_mut().zip(&by_tier) {
-            tier.device.precondition(requests);
+            if let Some(preconditioning) = tier.device.preconditioning() {
+                preconditioning.precondition(requests);
+            }
+            tier.next = tier.device.next_event();
         }
     }
 }

@@ -14,8 +14,16 @@
 //! places. They are exchanged `chunk` by `chunk` through memory: a chunk of each is read and written to the
 //! place of the other, on the devices that serve the host, which waits for them where they are busy. The next chunks
 //! follow when these are written, and not so early that both directions together exceed
-//! `migration_bandwidth`. A chunk is read when the writes of the host to it in progress have ended. Until it is in its place,
-//! writes of the host to it wait, and from when on it is in memory it is read there, which takes no time.
+//! `migration_bandwidth`. The exchange of a chunk is a sequence of stages:
+//!
+//! | stage | until | the host |
+//! |---|---|---|
+//! | held | writes of the host to the chunk in progress have ended | reads where it was; its writes wait |
+//! | read | a chunk of each extent is in memory | reads where it was; its writes wait |
+//! | in memory | reads of the host at both places have ended | reads it from memory; its writes wait |
+//! | written | each is safe in the place of the other, flushed if its tier needs that | reads it from memory; its writes wait |
+//!
+//! Ends of epochs and chunks that are due are not events that a device comes to rest for: they happen as time passes.
 //! Moves that an epoch leaves undone are forgotten, but for the one that has begun.
 //!
 //! # Counters
@@ -54,26 +62,31 @@
 //! and every place has one extent, after any number of exchanges. What was flushed is there or told as lost over
 //! drives that wear out, and a chunk that no tier takes is read from the buffer.
 
-mod buffer;
+mod chunk;
 mod device;
-mod events;
-mod migration;
+mod epochs;
+mod exchange;
+mod kept;
 pub mod mixes;
 mod model;
+mod operation;
+mod power;
 mod report;
+mod serving;
 #[cfg(test)]
 mod tests;
 mod tier;
 
 use crate::placement::assignment::Speed;
 use crate::placement::surface::boundary;
-use crate::placement::{self, Decider, Placement, PlacementContext, PlacementFamily, TIERS_MAX};
+use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::Tiers;
 use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
 };
 use nacre_device::{Builder, DeviceFamily, EventRoom, SizedAccesses};
-use nacre_kernel::{Bandwidth, Bytes, ComponentId, Ratio};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Bandwidth, Bytes, Ratio};
 use tier::Tier;
 
 /// Extents over tiers of devices.
@@ -173,44 +186,13 @@ pub const ROOM: Room<DeviceFamily> = Room {
         5,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| {
-        let parts = assemble(slot, builder, |slot, builder| {
-            let device = builder.device(slot)?;
-            let capacity = device.capacity();
-            Ok((device, capacity))
-        })?;
-        let Assembled { id, config, tiers, placement } = parts;
-        let tiers = tiers.into_iter().map(|of| Tier::new(of.device, of.extents, of.share)).collect();
-        Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
-    },
+    build: |_, _| unreachable!("tiers are built in the event contract"),
 };
 
 /// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom { kind: "tiers", build: events::build };
+pub const EVENTS: EventRoom = EventRoom { kind: "tiers", build };
 
-/// What tiers are made of, whatever contract their devices keep.
-struct Assembled<D> {
-    id: ComponentId,
-    config: Config,
-    tiers: Vec<Held<D>>,
-    placement: Box<dyn Placement>,
-}
-
-/// The device of a tier, how many extents it holds, and its part of the device.
-struct Held<D> {
-    device: D,
-    extents: u32,
-    share: f64,
-}
-
-/// Builds a device; with its capacity.
-type BuildTier<D> = fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<(D, Option<Bytes>), Problems>;
-
-fn assemble<D>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-    build: BuildTier<D>,
-) -> Result<Assembled<D>, Problems> {
+fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Device>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let shares = extents_by_share(&config);
@@ -220,11 +202,11 @@ fn assemble<D>(
     for (number, tier) in config.tier.iter().enumerate() {
         let extents = shares.as_ref().map(|shares| shares[number]);
         let mut device = sized(&tier.device, extents, config.extent, builder.families());
-        let mut built = build_tier(&device, extents, config.extent, builder, build);
+        let mut built = build_tier(&device, extents, config.extent, builder);
         if built.is_err() && extents == Some(0) {
             // One extent may be too little of it, and none of it is used.
             device = tier.device.clone();
-            built = build_tier(&device, extents, config.extent, builder, build);
+            built = build_tier(&device, extents, config.extent, builder);
         }
         match built {
             Ok(tier) => tiers.push(tier),
@@ -245,7 +227,7 @@ fn assemble<D>(
     let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
     let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
     let placement = (room_of(placement::ROOMS, &config.placement).build)(&config.placement, &mut context)?;
-    Ok(Assembled { id, config, tiers, placement })
+    Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
 }
 
 /// Bytes of memory that the tables take for each extent, about: its place, its accesses in an epoch and over the
@@ -283,18 +265,17 @@ fn sized(
     whole.with_bytes("capacity", Bytes(extents.max(1) * extent.0))
 }
 
-fn build_tier<D>(
+fn build_tier(
     slot: &Slot<DeviceFamily>,
     extents: Option<u64>,
     extent: Bytes,
     builder: &mut dyn Builder,
-    build: BuildTier<D>,
-) -> Result<Held<D>, Problems> {
-    let (device, capacity) = build(slot, builder)?;
+) -> Result<Tier, Problems> {
+    let device = builder.event_device(slot)?;
     let wrong = |problem: String, remedy: &str| {
         Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, problem).remedy(remedy)
     };
-    let Some(capacity) = capacity else {
+    let Some(capacity) = device.capacity() else {
         let remedy = "give `capacity`, for example \"64 GiB\", or give every tier a share";
         return Err(wrong("a tier needs a device with a capacity".into(), remedy).into());
     };
@@ -315,7 +296,7 @@ fn build_tier<D>(
         true => (extents * extent.0) as f64 / capacity.0 as f64,
         false => 1.0,
     };
-    Ok(Held { device, extents: u32::try_from(extents).unwrap_or(u32::MAX), share })
+    Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX), share))
 }
 
 /// What placements may ask for.

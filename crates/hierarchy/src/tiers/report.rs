@@ -3,6 +3,7 @@
 use super::model::{Epoch, Tiers};
 use super::tier::Tier;
 use crate::placement::TIERS_MAX;
+
 use nacre_kernel::{Column, ComponentReport, Energy, Time};
 
 /// Counters of each tier: reads, writes.
@@ -58,7 +59,7 @@ fn counters(of: &Tiers) -> Vec<(&'static str, u64)> {
         ("dropped", of.migration.dropped),
         ("migrated_bytes", of.migration.bytes),
         ("failed_exchanges", of.migration.failed),
-        ("kept_bytes", of.migration.buffer.kept_bytes()),
+        ("kept_bytes", of.migration.kept.bytes()),
     ]);
     counters
 }

@@ -1,15 +1,19 @@
 //! A tier, and the places on it.
 
-use nacre_kernel::Device;
+use nacre_kernel::Time;
+use nacre_kernel::event::Device;
 use nacre_kernel::state::{State, Value};
 
 /// One tier: its device, and what it did for the host.
 #[derive(State)]
 pub(super) struct Tier {
     pub(super) device: Box<dyn Device>,
+    /// When something happens next in it.
+    #[state(skip = "asked of the device")]
+    pub(super) next: Time,
     #[state(same)]
     pub(super) extents: u32,
-    /// Its part of the device, where that is larger than the tier's share.
+    /// Its part of the device, if that is larger than the tier's share.
     #[state(skip = "from the configuration")]
     pub(super) share: f64,
     pub(super) reads: u64,
@@ -18,7 +22,7 @@ pub(super) struct Tier {
 
 impl Tier {
     pub(super) fn new(device: Box<dyn Device>, extents: u32, share: f64) -> Tier {
-        Tier { device, extents, share, reads: 0, writes: 0 }
+        Tier { next: device.next_event(), device, extents, share, reads: 0, writes: 0 }
     }
 }
 

@@ -5,6 +5,7 @@ mod laws;
 mod levelling;
 mod naive;
 mod oracle;
+mod shape;
 mod wear;
 
 use crate::host::Host;

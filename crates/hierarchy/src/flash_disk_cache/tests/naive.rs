@@ -1,35 +1,9 @@
 //! A naive event simulation of a flash disk cache without bit errors, written from its rules: times are whole nanoseconds,
 //! everything is in lists.
 
+use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, RUN, SENSE, Shape, WRITE};
 use nacre_kernel::{Op, Request};
 use std::collections::{BTreeMap, VecDeque};
-
-pub(super) const PAGE: u64 = 2048;
-/// Nanoseconds: reads, programs and erases of flash, by bits in a cell.
-pub(super) const SENSE: [u64; 2] = [25_013, 50_021];
-pub(super) const PROGRAM: [u64; 2] = [250_037, 900_049];
-pub(super) const ERASE: [u64; 2] = [500_057, 3_500_063];
-pub(super) const DECODE: u64 = 15_077;
-/// Reads and writes of the backing.
-pub(super) const READ: u64 = 1_000_081;
-pub(super) const WRITE: u64 = 2_000_089;
-/// Adjacent pages that go to one open block, and that go back with one request.
-const RUN: u64 = 64;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) blocks: usize,
-    pub(super) slots: usize,
-    pub(super) is_mlc: bool,
-    pub(super) dies: usize,
-    /// Blocks of the region for pages that are written; the first ones.
-    pub(super) writes: usize,
-    pub(super) collects_above: f64,
-    pub(super) decoders: usize,
-    pub(super) encode: u64,
-    pub(super) lookup: u64,
-    pub(super) servers: usize,
-}
 
 /// A part of a request.
 #[derive(Clone, Debug)]
@@ -333,7 +307,11 @@ impl Naive {
         if self.blocks[block].pages.len() == self.pages_per_block() {
             let region = self.blocks[block].region;
             self.blocks[block].is_full = true;
-            self.regions[region].open.iter_mut().filter(|open| **open == Some(block)).for_each(|open| *open = None);
+            self.regions[region]
+                .open
+                .iter_mut()
+                .filter(|open| **open == Some(block))
+                .for_each(|open| *open = None);
             self.regions[region].full.push(block);
         }
         let program = self.work(Kind::Program, Some(block), &[source, self.blocks[block].erase]);

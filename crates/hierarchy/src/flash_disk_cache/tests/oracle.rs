@@ -1,6 +1,7 @@
 //! A flash disk cache against a naive event simulation of its rules: every completion time and every count.
 
-use super::naive::{DECODE, ERASE, Event, Naive, PAGE, PROGRAM, READ, SENSE, Shape, WRITE};
+use super::naive::{Event, Naive};
+use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, SENSE, Shape, WRITE};
 use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Request, Time};

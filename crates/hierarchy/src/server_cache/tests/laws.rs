@@ -1,8 +1,8 @@
 //! Closed forms, and laws between caches.
 
-use super::{NETWORK, count, pcm_cache, submit};
+use super::{Host, NETWORK, pcm_cache};
 use crate::workbench;
-use nacre_kernel::{Device, Op, Request, Streams, Time};
+use nacre_kernel::{Op, Request, Streams, Time};
 use nacre_testkit::assert_close;
 
 const PCM_READ: f64 = 6.7;
@@ -15,22 +15,18 @@ struct Outcome {
     mean_us: f64,
 }
 
-fn spaced_reads(cache: &mut dyn Device, blocks: &[u64]) -> Outcome {
+fn spaced_reads(cache: &mut Host, blocks: &[u64]) -> Outcome {
     let (mut now, mut total) = (Time::ZERO, Time::ZERO);
     for &block in blocks {
-        cache.advance(now);
-        total += submit(cache, now, super::blocks(Op::Read, block, 1));
+        total += cache.latency(now, super::blocks(Op::Read, block, 1));
         now += Time::from_ms(2);
     }
     let reads = blocks.len() as f64;
-    assert_eq!(count(cache, "read_merged"), 0);
-    Outcome {
-        hit_ratio: count(cache, "read_hits") as f64 / reads,
-        mean_us: total.as_secs_f64() * 1e6 / reads,
-    }
+    assert_eq!(cache.count("read_merged"), 0);
+    Outcome { hit_ratio: cache.count("read_hits") as f64 / reads, mean_us: total.as_secs_f64() * 1e6 / reads }
 }
 
-fn emlc_cache(blocks: u64) -> Box<dyn Device> {
+fn emlc_cache(blocks: u64) -> Host {
     let emlc = format!(
         "kind = \"measured\", read = \"108 us\", write = \"37.1 us\", capacity = \"{} KiB\"",
         blocks * 4
@@ -38,7 +34,7 @@ fn emlc_cache(blocks: u64) -> Box<dyn Device> {
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {emlc} }} }}]\n[stack.backing]\n{NETWORK}"
     );
-    workbench::build(&toml).expect("the test's cache is legal")
+    Host::of(&toml)
 }
 
 /// Probabilities of `items` items under Zipf's law: `p_i` is proportional to `i^-theta`.
@@ -83,18 +79,17 @@ fn lru_under_zipf_requests_meets_ches_law_and_the_mean_latency_follows() {
     let expected = che(&probabilities, 1000.0);
     assert!((expected - 0.4367).abs() < 5e-5, "the closed form itself: {expected}");
     let mut cache = pcm_cache(1000, "");
-    spaced_reads(&mut *cache, &draws(&probabilities, 30_000, 1));
+    spaced_reads(&mut cache, &draws(&probabilities, 30_000, 1));
     let warm = Time::from_s(100);
-    cache.advance(warm);
-    cache.restart_ledger();
+    cache.run(warm);
+    cache.device.restart_ledger(warm);
     let mut total = Time::ZERO;
     let stream = draws(&probabilities, 200_000, 2);
     for (number, &block) in stream.iter().enumerate() {
         let now = warm + Time::from_ms(2 * number as u64);
-        cache.advance(now);
-        total += submit(&mut *cache, now, super::blocks(Op::Read, block, 1));
+        total += cache.latency(now, super::blocks(Op::Read, block, 1));
     }
-    let hit_ratio = count(&*cache, "read_hits") as f64 / stream.len() as f64;
+    let hit_ratio = cache.count("read_hits") as f64 / stream.len() as f64;
     assert!((hit_ratio - expected).abs() < 0.005, "{hit_ratio} against Che's {expected}");
     let law = expected * PCM_READ + (1.0 - expected) * NETWORK_READ;
     assert_close("mean latency", total.as_secs_f64() * 1e6 / stream.len() as f64, law, 0.01);
@@ -108,8 +103,8 @@ fn a_quarter_of_pcm_beats_emlc_exactly_above_the_critical_share_of_its_hit_ratio
     let mut wins = 0;
     for theta in [0.4, 0.8, 1.2, 1.4, 1.8] {
         let stream = draws(&zipf(4000, theta), 20_000, 3);
-        let flash = spaced_reads(&mut *emlc_cache(1024), &stream);
-        let pcm = spaced_reads(&mut *pcm_cache(256, ""), &stream);
+        let flash = spaced_reads(&mut emlc_cache(1024), &stream);
+        let pcm = spaced_reads(&mut pcm_cache(256, ""), &stream);
         let law = |h: f64, d: f64| h * d + (1.0 - h) * NETWORK_READ;
         assert_close("eMLC", flash.mean_us, law(flash.hit_ratio, EMLC_READ), 1e-9);
         assert_close("PCM", pcm.mean_us, law(pcm.hit_ratio, PCM_READ), 1e-9);
@@ -123,7 +118,7 @@ fn a_quarter_of_pcm_beats_emlc_exactly_above_the_critical_share_of_its_hit_ratio
 #[test]
 fn a_larger_lru_cache_never_hits_less() {
     let stream = draws(&zipf(2000, 0.9), 10_000, 4);
-    let hits = |blocks| spaced_reads(&mut *pcm_cache(blocks, ""), &stream).hit_ratio;
+    let hits = |blocks| spaced_reads(&mut pcm_cache(blocks, ""), &stream).hit_ratio;
     let ratios: Vec<f64> = [1, 3, 10, 50, 200, 1000, 3000].map(hits).to_vec();
     assert!(ratios.is_sorted(), "{ratios:?}");
     assert!(ratios[0] < ratios[6], "{ratios:?}");
@@ -143,9 +138,9 @@ fn two_exclusive_lru_levels_hold_what_one_of_both_sizes_holds() {
         let levels = levels.join(", ");
         let toml =
             format!("[stack]\nkind = \"server_cache\"\nlevel = [{levels}]\n[stack.backing]\n{NETWORK}");
-        let mut cache = workbench::build(&toml).expect("the test's cache is legal");
-        let outcome = spaced_reads(&mut *cache, &stream);
-        cache.check_invariants();
+        let mut cache = Host::of(&toml);
+        let outcome = spaced_reads(&mut cache, &stream);
+        cache.check();
         outcome.hit_ratio
     };
     let one = hit_ratio(&[400]);
@@ -161,9 +156,10 @@ fn hits_and_merges_are_the_hits_of_lru_alone_however_close_requests_follow() {
     for gap in [1, 50, 2000] {
         let mut cache = pcm_cache(1000, "");
         for (number, &block) in stream.iter().enumerate() {
-            submit(&mut *cache, Time::from_us(gap * number as u64), super::blocks(Op::Read, block, 1));
+            cache.submit(Time::from_us(gap * number as u64), super::blocks(Op::Read, block, 1));
         }
-        let [hits, merged] = ["read_hits", "read_merged"].map(|name| count(&*cache, name));
+        cache.rest();
+        let [hits, merged] = ["read_hits", "read_merged"].map(|name| cache.count(name));
         assert_eq!(hits + merged, expected, "{gap} us apart");
         assert_eq!(merged > 0, gap < 919, "{merged} blocks were waited for, {gap} us apart");
     }
@@ -186,13 +182,14 @@ fn what_is_written_into_a_level_comes_from_another_level_the_backing_or_the_host
             level(2),
             level(8)
         );
-        let mut cache = workbench::build(&toml).expect("the test's cache is legal");
+        let mut cache = Host::of(&toml);
         let parts = draws(&zipf(4000, 0.7), 20_000, 6);
         for (number, &part) in parts.iter().enumerate() {
             let op = if number % 5 == 0 { Op::Write } else { Op::Read };
-            submit(&mut *cache, Time::from_ms(2 * number as u64), super::blocks(op, part, 1));
+            cache.latency(Time::from_ms(2 * number as u64), super::blocks(op, part, 1));
         }
-        let report = cache.report(Time::from_s(40));
+        cache.rest();
+        let report = cache.report();
         let moved = |child: usize, name: &str| super::counter(&report.children[child], name);
         let host = |name: &str| PART * super::counter(&report, name);
         let [upper, lower, backing] = [0, 1, 2].map(|child| moved(child, "bytes_read"));
@@ -215,16 +212,17 @@ fn past_the_bound_of_blocks_on_their_way_misses_pass_the_cache_by() {
         "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {device} }} }}]\n\
          backing = {{ kind = \"network\", read = \"1 s\", write = \"1 s\" }}"
     );
-    let mut cache = workbench::build(&toml).expect("the test's cache is legal");
+    let mut cache = Host::of(&toml);
     let megabytes = |at: u64| Request { bytes: 1 << 22, ..super::blocks(Op::Read, at * 1024, 1) };
-    for at in 0..70 {
-        assert_eq!(submit(&mut *cache, Time::from_us(at), megabytes(at)), Time::from_s(1));
+    let numbers: Vec<usize> = (0..70).map(|at| cache.submit(Time::from_us(at), megabytes(at))).collect();
+    for number in numbers {
+        assert_eq!(cache.wait(number).latency, Time::from_s(1));
     }
-    let counts = ["read_misses", "fills", "bypassed"].map(|name| count(&*cache, name));
+    let counts = ["read_misses", "fills", "bypassed"].map(|name| cache.count(name));
     assert_eq!(counts, [70 * 1024, 64 * 1024, 6 * 1024]);
-    submit(&mut *cache, Time::from_s(3), megabytes(69));
-    assert_eq!(count(&*cache, "fills"), 65 * 1024, "there is room again");
-    cache.check_invariants();
+    cache.latency(Time::from_s(3), megabytes(69));
+    assert_eq!(cache.count("fills"), 65 * 1024, "there is room again");
+    cache.check();
 }
 
 #[test]
@@ -235,50 +233,23 @@ fn one_request_larger_than_the_bound_passes_the_cache_by_with_its_rest() {
             "[stack]\nkind = \"server_cache\"\nblock = \"512 B\"\nlevel = [{{ device = {{ {device} }} }}]\n\
              backing = {{ kind = \"network\", read = \"{backing}\", write = \"1 s\" }}"
         );
-        workbench::build(&toml).expect("the test's cache is legal")
+        Host::of(&toml)
     };
     let large = Request { bytes: 1 << 28, ..super::blocks(Op::Read, 0, 1) };
     let names = ["read_misses", "fills", "bypassed", "backing_reads", "read_merged"];
     let mut slow = cache("1 s");
-    submit(&mut *slow, Time::ZERO, Request { address: 1 << 30, ..super::blocks(Op::Read, 0, 1) });
-    assert_eq!(submit(&mut *slow, Time::ZERO, large), Time::from_s(1));
+    slow.submit(Time::ZERO, Request { address: 1 << 30, ..super::blocks(Op::Read, 0, 1) });
+    let first = slow.submit(Time::ZERO, large);
     let (all, bound) = (1 << 19, 1 << 16);
-    assert_eq!(names.map(|name| count(&*slow, name)), [all + 8, bound, all + 8 - bound, 3, 0]);
-    submit(&mut *slow, Time::from_us(1), large);
-    assert_eq!(count(&*slow, "read_merged"), bound - 8, "those on their way are waited for");
-    slow.check_invariants();
-    let mut immediate = cache("0 s");
-    submit(&mut *immediate, Time::ZERO, large);
+    let second = slow.submit(Time::from_us(1), large);
+    assert_eq!(slow.count("read_merged"), bound - 8, "those on their way are waited for");
+    assert_eq!(slow.wait(first).latency, Time::from_s(1));
+    assert_eq!(slow.wait(second).latency, Time::from_s(1));
+    slow.rest();
+    let bypassed = 2 * (all - bound + 8);
     assert_eq!(
-        names.map(|name| count(&*immediate, name)),
-        [all, all, 0, all / bound, 0],
-        "none is on its way"
+        names.map(|name| slow.count(name)),
+        [all + 8 + all - bound + 8, bound, bypassed, 4, bound - 8]
     );
-}
-
-#[test]
-fn the_cache_keeps_the_contract_of_every_device() {
-    let settings =
-        ["", "fill = \"foreground\"\nlookup = \"1 us\"", "write_allocate = false\nblock = \"16 KiB\""];
-    for settings in settings {
-        nacre_testkit::conformance(|| pcm_cache(300, settings));
-    }
-    for inclusion in ["exclusive", "inclusive"] {
-        nacre_testkit::conformance(|| {
-            let device = |read: u64, write: u64, capacity: u64| {
-                format!(
-                    "kind = \"measured\", read = \"{read} us\", write = \"{write} us\", parallelism = 64, \
-                     capacity = \"{capacity} KiB\""
-                )
-            };
-            let (upper, lower, backing) =
-                (device(7, 128, 256), device(108, 37, 1024), device(919, 133, 8000));
-            let toml = format!(
-                "[stack]\nkind = \"server_cache\"\ninclusion = \"{inclusion}\"\n\
-                 level = [{{ device = {{ {upper} }} }}, {{ device = {{ {lower} }}, policy = \"clock\" }}]\n\
-                 backing = {{ {backing} }}"
-            );
-            workbench::build(&toml).expect("the test's cache is legal")
-        });
-    }
+    slow.check();
 }

@@ -61,8 +61,8 @@ impl Replacement for Picky {
 }
 
 fn level(policy: Box<dyn Replacement>) -> Level {
-    let device = workbench::build("[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"");
-    Level::new(policy, device.expect("the test's device is legal"), true)
+    let device = super::build("[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"");
+    Level::new(policy, device.capabilities(), true)
 }
 
 /// Every policy of the table at every level, and one that refuses.

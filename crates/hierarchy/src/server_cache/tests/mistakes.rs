@@ -1,22 +1,28 @@
 //! What the user gets wrong, and what a device does.
 
-use super::{blocks, submit, us};
-use crate::server_cache::cache::{Behaviour, ServerCache};
+use super::{Host, blocks, us};
+use crate::server_cache::cache::ServerCache;
+use crate::server_cache::config::Behaviour;
 use crate::server_cache::levels::{Level, Levels};
 use crate::server_cache::{FillMode, Inclusion};
-use crate::workbench;
+use crate::workbench::{self, ROOMS};
+use nacre_kernel::event::{Agenda, Completions, Device, Payload, RequestId};
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
+    Activity, Bytes, Capabilities, ComponentId, ComponentReport, Op, Persistence, Random, Recovery, Request,
+    Status, Time,
 };
+use nacre_testkit::Workbench;
 
 fn problems(level: &str, settings: &str) -> String {
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\nlevel = [{level}]\n\
          backing = {{ kind = \"network\", read = \"919 us\", write = \"133 us\" }}"
     );
-    workbench::build(&toml).err().expect("the user made a mistake").to_string()
+    workbench::build_events(&toml, Workbench::new(ROOMS, 1))
+        .err()
+        .expect("the user made a mistake")
+        .to_string()
 }
 
 fn device(capacity: &str) -> String {
@@ -58,36 +64,33 @@ struct Faulty {
     id: u8,
     #[state(skip = "from the configuration")]
     fails: Option<Op>,
+    due: Agenda<(u32, bool)>,
 }
 
 impl Device for Faulty {
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        _data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        breakdown.add(ComponentId(self.id), Activity::Read, us(1));
-        let status = if self.fails == Some(request.op) { Status::MediaError } else { Status::Done };
-        Completion { done: now + us(1), status }
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, _data: Payload) {
+        self.due.schedule(now + us(1), (id.0, self.fails == Some(request.op)));
     }
 
-    fn advance(&mut self, _to: Time) {}
+    fn next_event(&self) -> Time {
+        self.due.next()
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let at = self.due.next();
+        while at < until
+            && let Some((at, (id, fails))) = self.due.pop_before(at + Time::from_ps(1))
+        {
+            let status = if fails { Status::MediaError } else { Status::Done };
+            completions.push(RequestId(id), at, status, ComponentId(self.id), [(Activity::Read, us(1))]);
+        }
+    }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(1 << 20))
     }
 
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
-    }
-
-    fn busy_until(&self) -> Time {
-        Time::ZERO
-    }
-
-    fn restart_ledger(&mut self) {}
+    fn restart_ledger(&mut self, _now: Time) {}
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
         ComponentReport {
@@ -122,31 +125,23 @@ impl Device for Faulty {
         }
     }
 
-    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {}
+    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {
+        self.due.clear();
+    }
 
     fn recover(&mut self, at: Time) -> Recovery {
         Recovery { done: at, ..Recovery::default() }
     }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it says that it cannot")
-    }
-
-    fn precondition(&mut self, _requests: &[Request]) {}
 }
 
 /// Two exclusive levels of one and four blocks; each device fails as told.
-fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> ServerCache {
-    let level = |id, fails, blocks| {
-        Level::new(workbench::policy("lru", blocks), Box::new(Faulty { id, fails }), false)
+fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Host {
+    let device = |id, fails| Box::new(Faulty { id, fails, due: Agenda::new() }) as Box<dyn Device>;
+    let devices = vec![device(1, upper), device(2, lower), device(3, backing)];
+    let level = |number: usize, blocks| {
+        Level::new(workbench::policy("lru", blocks), devices[number].capabilities(), false)
     };
-    let levels = Levels::new(vec![level(1, upper, 1), level(2, lower, 4)], Inclusion::Exclusive);
+    let levels = Levels::new(vec![level(0, 1), level(1, 4)], Inclusion::Exclusive);
     let behaviour = Behaviour {
         block: Bytes(4096),
         lookup: Time::ZERO,
@@ -154,15 +149,22 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Se
         fill: FillMode::Background,
         write_back: None,
     };
-    let backing = Box::new(Faulty { id: 3, fails: backing });
-    ServerCache::new(ComponentId(0), "stack".into(), behaviour, levels, backing)
+    Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behaviour, levels, devices)))
 }
 
-fn status(cache: &mut ServerCache, now: Time, request: Request) -> Status {
-    let mut breakdown = Breakdown::new();
-    let completion = cache.submit(now, &request, Data::None, &mut breakdown);
-    assert_eq!(breakdown.total_from(0), completion.done - now);
-    completion.status
+/// The status of a request, and all that follows from it is over.
+fn status(cache: &mut Host, now: Time, request: Request) -> Status {
+    let number = cache.submit(now, request);
+    let status = cache.wait(number).status;
+    cache.rest();
+    status
+}
+
+/// The same, and its latency.
+fn submit(cache: &mut Host, now: Time, request: Request) -> Time {
+    let number = cache.submit(now, request);
+    cache.rest();
+    cache.wait(number).latency
 }
 
 #[test]
@@ -171,13 +173,13 @@ fn a_block_that_a_level_cannot_return_is_read_from_the_backing_and_dropped() {
     submit(&mut cache, us(0), blocks(Op::Read, 0, 1));
     assert_eq!(submit(&mut cache, us(10), blocks(Op::Read, 0, 1)), us(2), "level, then backing");
     assert_eq!(status(&mut cache, us(20), blocks(Op::Read, 0, 1)), Status::Done);
-    assert_eq!((cache.counts.recovered, cache.counts.read_misses), (1, 2));
+    assert_eq!((cache.count("recovered"), cache.count("read_misses")), (1, 2));
     let mut cache = faulty_cache(None, Some(Op::Read), None);
     submit(&mut cache, us(0), blocks(Op::Read, 0, 1));
     submit(&mut cache, us(10), blocks(Op::Read, 1, 1));
     assert_eq!(submit(&mut cache, us(20), blocks(Op::Read, 0, 1)), us(2), "block 0 is in the lower level");
-    assert_eq!(cache.counts.recovered, 1);
-    cache.check_invariants();
+    assert_eq!(cache.count("recovered"), 1);
+    cache.check();
 }
 
 #[test]
@@ -185,28 +187,28 @@ fn what_the_backing_cannot_return_is_an_error_and_does_not_stay() {
     let mut cache = faulty_cache(None, None, Some(Op::Read));
     assert_eq!(status(&mut cache, us(0), blocks(Op::Read, 0, 3)), Status::MediaError);
     assert_eq!(status(&mut cache, us(10), blocks(Op::Read, 0, 1)), Status::MediaError);
-    assert_eq!((cache.counts.read_misses, cache.counts.fills), (4, 0));
+    assert_eq!((cache.count("read_misses"), cache.count("fills")), (4, 0));
     let mut cache = faulty_cache(None, None, Some(Op::Write));
     assert_eq!(status(&mut cache, us(0), blocks(Op::Write, 0, 2)), Status::MediaError);
     submit(&mut cache, us(10), blocks(Op::Read, 0, 2));
-    assert_eq!(cache.counts.read_misses, 2, "a write that failed leaves nothing behind");
-    cache.check_invariants();
+    assert_eq!(cache.count("read_misses"), 2, "a write that failed leaves nothing behind");
+    cache.check();
 }
 
 #[test]
 fn a_copy_that_cannot_be_written_is_dropped_and_the_write_is_done() {
     let mut cache = faulty_cache(Some(Op::Write), None, None);
     assert_eq!(status(&mut cache, us(0), blocks(Op::Write, 0, 1)), Status::Done);
-    assert_eq!(cache.counts.recovered, 1);
+    assert_eq!(cache.count("recovered"), 1);
     submit(&mut cache, us(10), blocks(Op::Read, 0, 1));
     assert_eq!(
-        (cache.counts.recovered, cache.counts.read_misses),
+        (cache.count("recovered"), cache.count("read_misses")),
         (2, 1),
         "its fill cannot be written either"
     );
     submit(&mut cache, us(20), blocks(Op::Read, 0, 1));
-    assert_eq!(cache.counts.read_misses, 2, "what could not be written is not found");
-    cache.check_invariants();
+    assert_eq!(cache.count("read_misses"), 2, "what could not be written is not found");
+    cache.check();
 }
 
 #[test]
@@ -215,10 +217,10 @@ fn a_victim_that_cannot_be_read_or_written_is_dropped() {
         let mut cache = faulty_cache(upper, lower, None);
         submit(&mut cache, us(0), blocks(Op::Read, 0, 1));
         submit(&mut cache, us(10), blocks(Op::Read, 1, 1));
-        assert_eq!(cache.counts.recovered, 1, "block 0 does not come down");
+        assert_eq!(cache.count("recovered"), 1, "block 0 does not come down");
         submit(&mut cache, us(20), blocks(Op::Read, 0, 1));
-        assert_eq!(cache.counts.read_misses, 3);
-        cache.check_invariants();
+        assert_eq!(cache.count("read_misses"), 3);
+        cache.check();
     }
 }
 
@@ -231,6 +233,6 @@ fn a_block_that_could_not_be_fetched_and_is_a_victim_already_does_not_move() {
     // Block 0 comes in, and goes out again for block 1, which is in the lower level.
     assert_eq!(status(&mut cache, us(30), blocks(Op::Read, 0, 2)), Status::MediaError);
     assert_eq!(status(&mut cache, us(40), blocks(Op::Read, 1, 1)), Status::Done);
-    assert_eq!(cache.counts.read_misses, 1);
-    cache.check_invariants();
+    assert_eq!(cache.count("read_misses"), 1);
+    cache.check();
 }

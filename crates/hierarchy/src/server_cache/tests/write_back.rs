@@ -1,16 +1,16 @@
 //! Write-back: conservation, closed forms, and what is refused.
 
-use super::{blocks, count, counter, pcm_cache, submit};
-use crate::workbench;
-use nacre_kernel::{Activity, Device, Op, Request, Streams, Time};
-use nacre_testkit::assert_close;
+use super::{Host, blocks, counter, pcm_cache, us};
+use crate::workbench::{self, ROOMS};
+use nacre_kernel::{Activity, Op, Request, Streams, Time};
+use nacre_testkit::{Workbench, assert_close};
 
 const FLUSH: Request = Request { arrival: Time::ZERO, address: 0, bytes: 0, volume: 0, op: Op::Flush };
 /// Nothing is cleaned in the background.
 const NO_CLEANING: &str = "write_back = { dirty = \"100 %\", clean_above = \"100 %\" }";
 
 /// A cache of one level that reads in 5 us and writes in 10, before a backing that reads in 300 and writes in 500.
-fn plain_cache(blocks: u64, settings: &str) -> Box<dyn Device> {
+fn plain_cache(blocks: u64, settings: &str) -> Host {
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\
          kind = \"measured\"\nread = \"5 us\"\nwrite = \"10 us\"\nparallelism = 64\ncapacity = \"{} KiB\"\n\
@@ -18,7 +18,7 @@ fn plain_cache(blocks: u64, settings: &str) -> Box<dyn Device> {
          unit = \"1 MiB\"\nread_energy = \"1 uJ\"\nwrite_energy = \"3 uJ\"",
         blocks * 4
     );
-    workbench::build(&toml).expect("the test's cache is legal")
+    Host::of(&toml)
 }
 
 #[test]
@@ -35,19 +35,20 @@ fn every_block_that_became_dirty_is_written_back_or_still_dirty() {
             now += Time::from_us(random.below(60));
             let op = [Op::Read, Op::Write, Op::Write, Op::Trim][random.below(4) as usize];
             let request = blocks(op, random.below(150), 1 + random.below(3));
-            submit(&mut *cache, now, if number % 500 == 499 { FLUSH } else { request });
+            cache.submit(now, if number % 500 == 499 { FLUSH } else { request });
             if number == 2000 {
-                cache.restart_ledger();
+                cache.device.restart_ledger(now);
             }
             if number % 50 == 0 {
                 // The law itself is among the invariants, from moment to moment.
-                cache.check_invariants();
+                cache.check();
             }
         }
-        submit(&mut *cache, now, FLUSH);
-        cache.check_invariants();
+        cache.submit(now, FLUSH);
+        cache.rest();
+        cache.check();
         let [all, cleaned, flushed, evicted] =
-            ["write_backs", "cleaned", "flushed", "dirty_evictions"].map(|name| count(&*cache, name));
+            ["write_backs", "cleaned", "flushed", "dirty_evictions"].map(|name| cache.count(name));
         assert_eq!(all, cleaned + flushed + evicted, "{settings}");
         assert!(evicted > 0 || settings != NO_CLEANING, "{settings}: the test is too small");
         assert_eq!(cleaned > 0, settings != NO_CLEANING, "{settings}");
@@ -61,19 +62,19 @@ fn the_backing_sees_each_dirty_block_once_per_flush() {
     for round in 1..=4 {
         let dirty = 30 * round;
         for number in 0..5 * dirty {
-            now += submit(&mut *cache, now, blocks(Op::Write, 7 * (number % dirty), 1));
+            now += cache.latency(now, blocks(Op::Write, 7 * (number % dirty), 1));
         }
-        let flush = submit(&mut *cache, now, FLUSH);
+        let flush = cache.latency(now, FLUSH);
         // 64 at a time: all are read, and each is written when it has been read.
         assert_eq!(flush, Time::from_us(5 + 500 * dirty.div_ceil(64)), "{dirty} blocks");
         now += flush;
         written_back += dirty;
         let names = ["write_backs", "flushed", "dirtied", "backing_writes"];
-        assert_eq!(names.map(|name| count(&*cache, name)), [written_back; 4]);
-        assert_eq!(count(&*cache, "overwritten"), 4 * written_back);
-        assert_eq!(submit(&mut *cache, now, FLUSH), Time::ZERO, "all is clean");
+        assert_eq!(names.map(|name| cache.count(name)), [written_back; 4]);
+        assert_eq!(cache.count("overwritten"), 4 * written_back);
+        assert_eq!(cache.latency(now, FLUSH), Time::ZERO, "all is clean");
     }
-    let report = cache.report(now);
+    let report = cache.report();
     let backing = &report.children[1];
     assert_eq!(counter(backing, "bytes_written"), 4096 * written_back);
     assert_close("energy", backing.energy(Activity::Write).0, 3e-6 * written_back as f64, 1e-9);
@@ -83,10 +84,10 @@ fn the_backing_sees_each_dirty_block_once_per_flush() {
 fn neighbours_are_written_back_with_one_request() {
     let mut cache = plain_cache(1000, NO_CLEANING);
     for first in [40, 8, 24, 16, 0, 32, 100] {
-        submit(&mut *cache, Time::ZERO, blocks(Op::Write, first, 8));
+        cache.submit(Time::ZERO, blocks(Op::Write, first, 8));
     }
-    submit(&mut *cache, Time::from_ms(1), FLUSH);
-    assert_eq!(["write_backs", "write_back_requests"].map(|name| count(&*cache, name)), [56, 2]);
+    cache.latency(Time::from_ms(1), FLUSH);
+    assert_eq!(["write_backs", "write_back_requests"].map(|name| cache.count(name)), [56, 2]);
 }
 
 #[test]
@@ -94,12 +95,12 @@ fn a_full_cache_of_dirty_blocks_takes_a_write_in_one_read_one_write_back_and_one
     let (full, mut now) = (300, Time::ZERO);
     let mut cache = pcm_cache(full, NO_CLEANING);
     for block in 0..4 * full {
-        let latency = submit(&mut *cache, now, blocks(Op::Write, block, 1));
+        let latency = cache.latency(now, blocks(Op::Write, block, 1));
         let evicts = if block < full { 0 } else { 6_700 + 133_000 };
         assert_eq!(latency, Time::from_ns(128_300 + evicts), "block {block}");
         now += latency;
     }
-    assert_eq!(count(&*cache, "dirty_evictions"), 3 * full);
+    assert_eq!(cache.count("dirty_evictions"), 3 * full);
 }
 
 /// Each write that ends in the cache is cleaned later, b at a time in r + n: p X = b / (r + n). With one request
@@ -112,7 +113,7 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
         let (mut now, mut since) = (Time::ZERO, Time::ZERO);
         for number in 0..20_000_u64 {
             // Blocks that are never neighbours.
-            now += submit(&mut *cache, now, blocks(Op::Write, 2 * number, 1));
+            now += cache.latency(now, blocks(Op::Write, 2 * number, 1));
             if number == 10_000 - 1 {
                 since = now;
             }
@@ -132,53 +133,32 @@ fn without_a_share_for_dirty_blocks_every_time_is_that_of_write_through() {
         now += Time::from_us(random.below(400));
         let op = if random.chance(0.5) { Op::Read } else { Op::Write };
         let request = blocks(op, random.below(100), 1);
-        assert_eq!(submit(&mut *through, now, request), submit(&mut *back, now, request), "at {now}");
+        through.submit(now, request);
+        back.submit(now, request);
+    }
+    through.rest();
+    back.rest();
+    for (number, (one, other)) in through.done.iter().zip(&back.done).enumerate() {
+        let latency = |of: &Option<crate::host::Done>| of.as_ref().map(|of| of.latency);
+        assert_eq!(latency(one), latency(other), "request {number}");
     }
     for name in ["read_hits", "write_hits", "evictions", "backing_writes", "backing_reads"] {
-        assert_eq!(count(&*through, name), count(&*back, name), "{name}");
+        assert_eq!(through.count(name), back.count(name), "{name}");
     }
-    assert_eq!(count(&*back, "dirtied"), 0);
+    assert_eq!(back.count("dirtied"), 0);
 }
 
 #[test]
 fn cleaning_goes_on_between_requests() {
     let mut cache = plain_cache(100, "write_back = { clean_above = \"0 %\", batch = 1 }");
     for block in 0..10 {
-        submit(&mut *cache, Time::from_us(block), blocks(Op::Write, 2 * block, 1));
+        cache.submit(us(block), blocks(Op::Write, 2 * block, 1));
     }
     // The first is dirty at 10 us, and each takes 505 us.
-    cache.advance(Time::from_us(2000));
-    submit(&mut *cache, Time::from_us(2000), blocks(Op::Read, 0, 1));
-    assert_eq!(count(&*cache, "cleaned"), 4, "three are clean, and one is under way");
-    cache.advance(Time::from_s(1));
-    submit(&mut *cache, Time::from_s(1), blocks(Op::Read, 0, 1));
-    assert_eq!(count(&*cache, "cleaned"), 10);
-}
-
-#[test]
-fn a_cache_that_writes_back_keeps_the_contract_of_every_device() {
-    for settings in [
-        "write_back = {}",
-        "write_back = { table = \"persistent\", batch = 2 }\nlookup = \"1 us\"",
-        "write_back = { dirty = \"100 %\", clean_above = \"50 %\" }\nwrite_allocate = false\nblock = \"16 KiB\"",
-    ] {
-        nacre_testkit::conformance(|| pcm_cache(300, settings));
-    }
-    let level = |us: u64, kib: u64| {
-        let device =
-            format!("kind = \"measured\", read = \"{us} us\", write = \"{us} us\", parallelism = 64");
-        format!("{{ device = {{ {device}, capacity = \"{kib} KiB\" }} }}")
-    };
-    for inclusion in ["exclusive", "inclusive"] {
-        let toml = format!(
-            "[stack]\nkind = \"server_cache\"\ninclusion = \"{inclusion}\"\nlevel = [{}, {}]\n\
-             write_back = {{ clean_above = \"1 %\" }}\nbacking = {{ kind = \"measured\", read = \"919 us\", \
-             write = \"133 us\", parallelism = 64, capacity = \"8000 KiB\" }}",
-            level(7, 256),
-            level(108, 1024)
-        );
-        nacre_testkit::conformance(|| workbench::build(&toml).expect("the test's cache is legal"));
-    }
+    cache.run(us(2000));
+    assert_eq!(cache.count("cleaned"), 3, "and one is under way");
+    cache.run(Time::from_s(1));
+    assert_eq!(cache.count("cleaned"), 10, "without a request that comes later");
 }
 
 #[test]
@@ -188,7 +168,8 @@ fn what_could_not_keep_its_promise_is_refused() {
             "[stack]\nkind = \"server_cache\"\n{settings}\nbacking = {{ kind = \"network\", read = \"1 us\", \
              write = \"1 us\" }}\n{level}"
         );
-        let problems = workbench::build(&toml).err().expect("it is refused").0;
+        let problems =
+            workbench::build_events(&toml, Workbench::new(ROOMS, 1)).err().expect("it is refused").0;
         assert_eq!(problems.len(), 1, "{problems:?}");
         problems[0].to_string()
     };

@@ -1,0 +1,334 @@
+//! The cache: frames, what is in them, and what is in progress.
+
+use super::busy::{Busy, Fetch, Waiter};
+use super::counts::Counts;
+use super::operation::{NONE, Operation};
+use super::{Memory, NONE as NO_PAGE, Settings};
+use crate::map::Map;
+use crate::recency::Recency;
+use crate::replacement::index::Index;
+use crate::visits::Visits;
+use nacre_kernel::event::{Agenda, Barriers, Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, ComponentId, HostCounts, Request, Span, Stage, Time};
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
+/// A frame: its page, and its number among busy ones.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Frame {
+    pub(super) key: u64,
+    pub(super) busy: u32,
+}
+
+/// What happens at a time that is known beforehand.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) enum Event {
+    /// The memory has written the page of a busy frame, or read the rest of it.
+    Frame(u32),
+    /// An operation waits for one thing less.
+    Operation(u32),
+}
+
+/// A request that is being looked up.
+#[derive(Clone, Debug, Value)]
+pub(super) struct Arrival {
+    pub(super) begins: Time,
+    /// When it came.
+    pub(super) came: Time,
+    pub(super) id: RequestId,
+    pub(super) request: Request,
+    pub(super) data: Payload,
+}
+
+/// A cache of pages in frames.
+#[derive(State)]
+#[state(bound = "M: Memory")]
+#[state(after = "Self::complete_restored")]
+pub(crate) struct FrameCache<M> {
+    #[state(skip = "from the configuration")]
+    pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
+    pub(super) path: String,
+    #[state(skip = "from the configuration")]
+    pub(super) shift: u32,
+    #[state(skip = "from the configuration")]
+    pub(super) settings: Settings,
+    pub(super) memory: M,
+    pub(super) index: Index,
+    #[state(varies)]
+    pub(super) frames: Vec<Frame>,
+    /// Frames without a page.
+    #[state(varies)]
+    pub(super) free: Vec<u32>,
+    pub(super) used: Recency,
+    /// Dirty frames, by when they became so.
+    pub(super) dirty: Recency,
+    pub(super) dirty_count: u32,
+    pub(super) backing: Box<dyn Device>,
+    /// When something happens next in the backing.
+    #[state(skip = "asked of the backing")]
+    pub(super) next: Time,
+    #[state(skip = "from the configuration")]
+    pub(super) carries_bytes: bool,
+    /// Whether pages that go back are flushed there.
+    #[state(skip = "from the configuration")]
+    pub(super) flushes: bool,
+    #[state(varies)]
+    pub(super) arrivals: VecDeque<Arrival>,
+    pub(super) agenda: Agenda<Event>,
+    pub(super) visits: Visits,
+    pub(super) busy: Slab<Busy>,
+    /// How many of them wait for what is fetched: their pages are not there yet.
+    pub(super) fetching: u64,
+    pub(super) fetches: Slab<Fetch>,
+    pub(super) operations: Slab<Operation>,
+    /// Write-backs and trims in progress: the last one of each page.
+    pub(super) changing: Map,
+    /// Write-backs that wait for a place among those on their way.
+    #[state(varies)]
+    pub(super) leaving: VecDeque<u32>,
+    /// Write-backs on their way.
+    pub(super) on_their_way: u32,
+    /// Writes of pages by the host, if the memory is volatile; flushes of the host wait for earlier ones: visit, and since
+    /// when.
+    pub(super) writing: Barriers<(u32, Time)>,
+    /// Flushes of the host that wait for write-backs.
+    pub(super) flushing: Barriers<(u32, Time)>,
+    /// Pages for which every frame is busy, in the order of arrival.
+    #[state(varies)]
+    pub(super) without_frame: VecDeque<Waiter>,
+    /// Whether one of those is being served, which waits behind no other.
+    #[state(skip = "between events none is")]
+    pub(super) is_their_turn: bool,
+    /// Pages that the backing does not have as they were written last, and that are lost if no frame has them.
+    #[state(varies)]
+    pub(super) lost: BTreeSet<u64>,
+    /// Whether one was lost that no flush has reported yet.
+    pub(super) has_lost: bool,
+    /// The cache is ready from then on.
+    pub(super) ready: Time,
+    pub(super) forgotten: u64,
+    pub(super) bytes_lost: u64,
+    /// Requests since the memory was told how far time is.
+    pub(super) served: u32,
+    pub(super) counts: Counts,
+    pub(super) host: HostCounts,
+    #[state(skip = "nothing is read from it")]
+    pub(super) page: Vec<u8>,
+    /// What the backing completed.
+    #[state(skip = "empty between events")]
+    pub(super) completed: Completions,
+}
+
+impl<M: Memory> FrameCache<M> {
+    /// An empty cache.
+    pub(crate) fn new(
+        id: ComponentId,
+        path: String,
+        settings: Settings,
+        memory: M,
+        backing: Box<dyn Device>,
+    ) -> FrameCache<M> {
+        let frames = settings.frames as usize;
+        let carries_bytes = memory.carries_bytes() && backing.capabilities().carries_bytes;
+        let persistence = backing.capabilities().persistence;
+        let page = if carries_bytes { settings.page.0 as usize } else { 0 };
+        FrameCache {
+            id,
+            path,
+            shift: settings.page.0.trailing_zeros(),
+            settings,
+            memory,
+            index: Index::new(frames),
+            frames: Vec::new(),
+            free: Vec::new(),
+            used: Recency::new(frames, 1),
+            dirty: Recency::new(frames, 1),
+            dirty_count: 0,
+            next: backing.next_event(),
+            flushes: !M::IS_VOLATILE && (persistence.needs_flush() || persistence.is_up_to_energy()),
+            backing,
+            carries_bytes,
+            arrivals: VecDeque::new(),
+            agenda: Agenda::new(),
+            visits: Visits::new(id),
+            busy: Slab::new(),
+            fetching: 0,
+            fetches: Slab::new(),
+            operations: Slab::new(),
+            changing: Map::new(),
+            leaving: VecDeque::new(),
+            on_their_way: 0,
+            writing: Barriers::new(),
+            flushing: Barriers::new(),
+            without_frame: VecDeque::new(),
+            is_their_turn: false,
+            lost: BTreeSet::new(),
+            has_lost: false,
+            ready: Time::ZERO,
+            forgotten: 0,
+            bytes_lost: 0,
+            served: 0,
+            counts: Counts::default(),
+            host: HostCounts::default(),
+            page: vec![0; page],
+            completed: Completions::new(),
+        }
+    }
+
+    fn complete_restored(&mut self) -> Result<(), String> {
+        self.next = self.backing.next_event();
+        let most = self.settings.frames as usize;
+        let is_known = |&frame: &u32| (frame as usize) < self.frames.len();
+        let slots = self.index.slots().all(|slot| is_known(&slot));
+        match self.frames.len() <= most && self.free.iter().all(is_known) && slots {
+            true => Ok(()),
+            false => Err(format!("{} frames of {most}", self.frames.len())),
+        }
+    }
+
+    /// The frame of page `key`.
+    #[inline]
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
+        self.index.find(key, |frame| self.frames[frame as usize].key == key).ok()
+    }
+
+    /// The number of `frame` among busy ones.
+    #[inline]
+    pub(super) fn busy_of(&self, frame: u32) -> Option<u32> {
+        let busy = self.frames[frame as usize].busy;
+        (busy != NONE).then_some(busy)
+    }
+
+    /// `frame`, which is not busy, has no page any more.
+    pub(super) fn vacate(&mut self, frame: u32) {
+        debug_assert!(self.busy_of(frame).is_none(), "frame {frame} is busy");
+        self.index.vacate(self.frames[frame as usize].key, frame);
+        self.frames[frame as usize].key = NO_PAGE;
+        self.used.remove(frame);
+        self.make_clean(frame);
+        self.free.push(frame);
+    }
+
+    pub(super) fn make_clean(&mut self, frame: u32) {
+        if self.dirty.holds(frame) {
+            self.dirty.remove(frame);
+            self.dirty_count -= 1;
+        }
+    }
+
+    pub(super) fn make_dirty(&mut self, frame: u32) {
+        if !self.dirty.holds(frame) {
+            self.dirty.insert(0, frame);
+            self.dirty_count += 1;
+        }
+    }
+
+    /// Pages that are held, those on their way from the backing left out.
+    pub(super) fn held(&self) -> u64 {
+        self.index.len() as u64 - self.fetching
+    }
+
+    /// A frame for page `key`, which is in none, and the write-back that has to be on its way before it can be used. None
+    /// if all are busy.
+    pub(super) fn take_frame(&mut self, key: u64, now: Time) -> Option<(u32, u32)> {
+        let mut behind = NONE;
+        let frame = if let Some(frame) = self.free.pop() {
+            frame
+        } else if self.frames.len() < self.settings.frames as usize {
+            self.frames.push(Frame { key, busy: NONE });
+            self.frames.len() as u32 - 1
+        } else {
+            let mut by_use = self.used.oldest_first(0);
+            let oldest = by_use.find(|&frame| self.busy_of(frame).is_none());
+            drop(by_use);
+            let oldest = oldest?;
+            if self.dirty.holds(oldest) {
+                let back = self.write_back(oldest, now);
+                if !self.operations[back].back.is_under_way {
+                    behind = back;
+                }
+            }
+            self.counts.evictions += 1;
+            self.vacate(oldest);
+            self.free.pop().expect("a frame is free")
+        };
+        let vacancy = self.index.find(key, |frame| self.frames[frame as usize].key == key);
+        self.index.occupy(vacancy.expect_err("a page is in the cache once"), frame);
+        self.frames[frame as usize] = Frame { key, busy: NONE };
+        self.used.insert(0, frame);
+        Some((frame, behind))
+    }
+
+    /// What `visit` asks of page `key`: bytes within the page, and within the request.
+    #[inline]
+    pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
+        let request = self.visits.request(visit);
+        let start = key << self.shift;
+        let from = request.address.max(start);
+        let end = (request.address + u64::from(request.bytes)).min(start + self.settings.page.0);
+        let within = |base: u64| (from - base) as usize..(end - base) as usize;
+        (within(start), within(request.address))
+    }
+
+    /// A span of the cache.
+    #[inline]
+    pub(super) fn span(&self, activity: Activity, time: Time) -> Span {
+        Span { component: self.id, activity, stage: Stage::Untold, time }
+    }
+
+    /// Those of these spans of the cache that take time.
+    #[inline]
+    pub(super) fn spans_of(&self, spans: [(Activity, Time); 3]) -> Spans {
+        let none = self.span(Activity::Queue, Time::ZERO);
+        let mut told = Spans { spans: [none; 3], count: 0 };
+        for (activity, time) in spans {
+            told.spans[told.count] = Span { activity, time, ..told.spans[told.count] };
+            told.count += usize::from(!time.is_zero());
+        }
+        told
+    }
+
+    /// What the cache alone had of page `key` is lost.
+    #[cold]
+    pub(super) fn lose(&mut self, key: u64) {
+        self.counts.lost_pages += 1;
+        self.lost.insert(key);
+        self.has_lost = true;
+    }
+
+    /// What `frame`, which is not busy, has of page `key` cannot be corrected. Whether it is lost.
+    #[cold]
+    pub(super) fn misread(&mut self, frame: u32, key: u64) -> bool {
+        self.counts.uncorrectable += 1;
+        self.counts.pages_given_up += 1;
+        let is_lost = self.dirty.holds(frame) || self.lost.contains(&key);
+        self.vacate(frame);
+        if is_lost {
+            self.lose(key);
+        }
+        is_lost
+    }
+}
+
+/// Up to three spans.
+pub(super) struct Spans {
+    spans: [Span; 3],
+    count: usize,
+}
+
+impl std::ops::Deref for Spans {
+    type Target = [Span];
+
+    #[inline]
+    fn deref(&self) -> &[Span] {
+        &self.spans[..self.count]
+    }
+}
+
+/// How long all of them take.
+#[inline]
+pub(super) fn total(spans: &[Span]) -> Time {
+    spans.iter().fold(Time::ZERO, |sum, span| sum + span.time)
+}

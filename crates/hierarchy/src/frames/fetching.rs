@@ -1,0 +1,235 @@
+//! Pages that come from the backing.
+
+use super::Memory;
+use super::busy::{Fetch, Wait, Waiter, Why};
+use super::cache::{Event, FrameCache, total};
+use super::operation::{NONE, Operation, Step};
+use super::reads::Run;
+use crate::visit::Part;
+use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
+
+impl<M: Memory> FrameCache<M> {
+    /// `visit` wants the pages of `run` since `since`: they come from the backing, as far as there are frames for them.
+    pub(super) fn fetch(&mut self, now: Time, visit: u32, since: Time, run: Run) {
+        if run.pages == 0 {
+            return;
+        }
+        let mut frames = Vec::new();
+        let end = run.first + run.pages;
+        let mut key = run.first;
+        while key < end
+            && self.may_take_frame()
+            && let Some(number) = self.expect_page(now, key)
+        {
+            frames.push(number);
+            key += 1;
+        }
+        if !frames.is_empty() {
+            self.visits.add_part(visit);
+            self.counts.read_misses += frames.len() as u64;
+            self.launch_fetch(now, (visit, since), Run { first: run.first, ..run }, frames);
+        }
+        for key in key..end {
+            self.visits.add_part(visit);
+            self.without_frame.push_back(Waiter { visit, key, since, ..Waiter::default() });
+        }
+    }
+
+    /// Page `key` gets a frame and is expected there; none if all are busy.
+    fn expect_page(&mut self, now: Time, key: u64) -> Option<u32> {
+        let (frame, behind) = self.take_frame(key, now)?;
+        Some(self.make_busy(Why::Fetching, frame, key, behind))
+    }
+
+    /// The page of `waiter`, which writes a part of it, comes from the backing.
+    pub(super) fn fetch_for_write(&mut self, now: Time, mut waiter: Waiter) {
+        let key = waiter.key;
+        if !self.may_take_frame() {
+            return self.without_frame.push_back(waiter);
+        }
+        let number = self.expect_page(now, key).expect("a frame is not busy");
+        waiter.asked = true;
+        let since = now;
+        self.busy[number].waiters.push_back(waiter);
+        self.launch_fetch(now, (NONE, since), Run { first: key, pages: 1, from: now }, vec![number]);
+    }
+
+    fn launch_fetch(&mut self, now: Time, (visit, since): (u32, Time), run: Run, frames: Vec<u32>) {
+        let pages = frames.len() as u64;
+        let (fetch, of) = self.fetches.take();
+        frames.iter().for_each(|&number| self.busy[number].fetch = fetch);
+        let left = frames.len() as u32;
+        let first = run.first;
+        *of = Fetch { visit, since, first, frames, left, spans: Vec::new(), data: Payload::NONE };
+        let bytes = (pages << self.shift) as u32;
+        let request = Request { arrival: now, address: first << self.shift, bytes, volume: 0, op: Op::Read };
+        let number = self.operation(Step::Fetch, fetch, (first, pages), request, now);
+        for key in first..first + pages {
+            self.behind_changes(number, key);
+        }
+        if run.from > now {
+            self.operations[number].waits += 1;
+            self.agenda.schedule(run.from, Event::Operation(number));
+        }
+        self.count_down(now, number);
+    }
+
+    /// A new operation, which waits until it is counted down.
+    pub(super) fn operation(
+        &mut self,
+        step: Step,
+        owner: u32,
+        (key, pages): (u64, u64),
+        request: Request,
+        now: Time,
+    ) -> u32 {
+        let (number, operation) = self.operations.take();
+        let mut dependents = std::mem::take(&mut operation.dependents);
+        dependents.clear();
+        *operation = Operation {
+            step,
+            owner,
+            key,
+            pages,
+            waits: 1,
+            dependents,
+            since: now,
+            request,
+            ..Operation::default()
+        };
+        number
+    }
+
+    /// Operation `number` waits for the write-back or trim of page `key` in progress.
+    pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
+        if self.changing.len() > 0
+            && let Some(on) = self.changing.get(key)
+        {
+            self.operations[on as u32].dependents.push(number);
+            self.operations[number].waits += 1;
+        }
+    }
+
+    /// Operation `number` waits for one thing less; if that was the last it is submitted.
+    pub(super) fn count_down(&mut self, now: Time, number: u32) {
+        let operation = &mut self.operations[number];
+        operation.waits -= 1;
+        if operation.waits > 0 {
+            return;
+        }
+        if operation.step == Step::Back && !operation.back.is_good {
+            return self.not_sent(now, number);
+        }
+        operation.request.arrival = now;
+        let (request, data) = (operation.request, operation.data.clone());
+        if operation.step != Step::Back {
+            operation.data = Payload::NONE;
+        }
+        self.backing.submit(now, RequestId(number), &request, data);
+        self.next = self.backing.next_event();
+    }
+
+    /// The backing has answered a fetch.
+    pub(super) fn fetched(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span], data: &Payload) {
+        if status != Status::Done {
+            return self.fetch_failed(now, fetch, status, spans);
+        }
+        if self.is_behind_a_loss(fetch) {
+            self.counts.read_lost += 1;
+            return self.fetch_failed(now, fetch, Status::MediaError, spans);
+        }
+        let of = &mut self.fetches[fetch];
+        of.spans.extend_from_slice(spans);
+        let frames = std::mem::take(&mut of.frames);
+        of.data = data.clone();
+        let size = self.settings.page.0 as usize;
+        for (at, &number) in frames.iter().enumerate() {
+            let busy = &mut self.busy[number];
+            busy.page = data.slice(at * size, (at + 1) * size);
+            busy.has_arrived = true;
+            if busy.behind == NONE {
+                self.fill(now, number);
+            }
+        }
+    }
+
+    /// Whether a page of a fetch was lost on its way back, which the fetch waited for: the backing has an older one.
+    fn is_behind_a_loss(&self, fetch: u32) -> bool {
+        let Fetch { first, ref frames, .. } = self.fetches[fetch];
+        !self.lost.is_empty() && (first..first + frames.len() as u64).any(|key| self.lost.contains_key(&key))
+    }
+
+    /// The page of a busy frame has arrived, and the frame is free for it.
+    pub(super) fn fill(&mut self, now: Time, number: u32) {
+        let frame = self.busy[number].frame;
+        let fetch = self.busy[number].fetch;
+        let page = self.busy[number].page.clone();
+        self.busy[number].why = Why::Filling;
+        self.fetching -= 1;
+        self.counts.fills += 1;
+        let access = self.memory.begin_write(frame, now);
+        // Nothing is lost with it: it may be there at once.
+        self.memory.land(frame, page.bytes().unwrap_or_default());
+        self.agenda.schedule(access.done, Event::Frame(number));
+        if let Some(first) = self.busy[number].waiters.front_mut()
+            && first.asked
+        {
+            first.spans.extend_from_slice(&self.fetches[fetch].spans);
+            (first.asked, first.waited) = (false, Wait::Room);
+        }
+        self.serve_waiters(now, number);
+        let of = &mut self.fetches[fetch];
+        of.left -= 1;
+        if of.left == 0 {
+            self.fetch_ends(now, fetch);
+        }
+    }
+
+    /// All pages of a fetch are in their frames.
+    fn fetch_ends(&mut self, now: Time, fetch: u32) {
+        let Fetch { visit, since, first, spans, data, .. } = std::mem::take(&mut self.fetches[fetch]);
+        self.fetches.give_back(fetch);
+        if visit == NONE {
+            return;
+        }
+        let mut part = Part { spans: &spans, ..Part::at_once(Status::Done) };
+        part.own = Some((Activity::Queue, (now - since) - total(&spans)));
+        if !data.is_none() {
+            let request = self.visits.request(visit);
+            let start = first << self.shift;
+            let bytes = data.bytes().map_or(0, <[u8]>::len) as u64;
+            let from = request.address.max(start);
+            let to = (request.address + u64::from(request.bytes)).min(start + bytes);
+            part.data = (from, data.slice((from - start) as usize, (to - start) as usize));
+        }
+        self.visits.part_ends(now, visit, &part);
+    }
+
+    /// The backing could not return the pages: who asked for them fails, and who waits for them, too, looks again.
+    #[cold]
+    fn fetch_failed(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span]) {
+        let Fetch { visit, since, frames, .. } = std::mem::take(&mut self.fetches[fetch]);
+        self.fetches.give_back(fetch);
+        for number in frames {
+            let frame = self.busy[number].frame;
+            let waiters = &mut self.busy[number].waiters;
+            let has_asked = waiters.front().is_some_and(|waiter| waiter.asked);
+            let asked = if has_asked { waiters.pop_front() } else { None };
+            self.give_up_busy(number);
+            self.vacate(frame);
+            if let Some(waiter) = asked {
+                let told = total(&waiter.spans) + total(spans);
+                let own = Some((Activity::Queue, (now - waiter.since) - told));
+                let part = Part { status, own, before: &waiter.spans, spans, data: (0, Payload::NONE) };
+                self.visits.part_ends(now, waiter.visit, &part);
+                self.write_ends(now, waiter.ticket);
+            }
+        }
+        if visit != NONE {
+            let own = Some((Activity::Queue, (now - since) - total(spans)));
+            let part = Part { status, own, before: &[], spans, data: (0, Payload::NONE) };
+            self.visits.part_ends(now, visit, &part);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The configuration of a server cache.
+
+use crate::replacement::ReplacementFamily;
+use nacre_config::{Choice, Configuration, Reader, Slot};
+use nacre_device::DeviceFamily;
+use nacre_kernel::{Bytes, Ratio, Time};
+
+/// Most levels one cache can have.
+pub const LEVELS_MAX: usize = 4;
+
+/// A host-side cache of blocks before a slower device.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The unit of caching; a power of two.
+    #[config(
+        default = "4 KiB",
+        min = "512 B",
+        max = "16 MiB",
+        source = "paper: kim-2014 gives its latencies per 4 KiB"
+    )]
+    pub block: Bytes,
+    /// Where a block may be, if there is more than one level.
+    #[config(
+        default = "exclusive",
+        source = "assumed: kim-2014 does not say; more room for blocks at the same cost"
+    )]
+    pub inclusion: Inclusion,
+    /// Whether whole blocks that are written come into the first level.
+    #[config(
+        default = true,
+        source = "assumed: kim-2014 says write-through and LRU, and measures reads only"
+    )]
+    pub write_allocate: bool,
+    /// Whether a read that missed waits until the cache holds its blocks.
+    #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
+    pub fill: FillMode,
+    /// Writes end in the cache, and the backing is written later; without it, writes go through.
+    pub write_back: Option<WriteBackConfig>,
+    /// Time to find out where the blocks of a request are.
+    #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]
+    pub lookup: Time,
+    /// The levels, fastest first.
+    pub level: Vec<LevelConfig>,
+    /// What holds all blocks.
+    pub backing: Slot<DeviceFamily>,
+}
+
+/// One level of a cache.
+#[derive(Clone, Debug, Configuration)]
+pub struct LevelConfig {
+    /// What holds its blocks; its capacity is that of the level.
+    pub device: Slot<DeviceFamily>,
+    /// Which blocks stay.
+    #[config(default = "lru", source = "paper: kim-2014")]
+    pub policy: Slot<ReplacementFamily>,
+}
+
+/// How a cache writes back.
+#[derive(Clone, Debug, Configuration)]
+pub struct WriteBackConfig {
+    /// Most blocks that the backing does not have yet, as a share of those the cache can hold. A write that would
+    /// make one more goes through.
+    #[config(
+        default = "40 %",
+        min = "0 %",
+        max = "100 %",
+        source = "assumed: bcache writes through above 40 % (its CUTOFF_WRITEBACK)"
+    )]
+    pub dirty: Ratio,
+    /// Share of dirty blocks above which they are cleaned in the background, the oldest first.
+    #[config(
+        default = "10 %",
+        min = "0 %",
+        max = "100 %",
+        source = "assumed: bcache aims at 10 % (its writeback_percent)"
+    )]
+    pub clean_above: Ratio,
+    /// Blocks that are cleaned in the background side by side.
+    #[config(default = 16, min = 1, max = 65536, source = "assumed: a few per arm or chip of the backing")]
+    pub batch: u32,
+    /// Where is kept which block is where.
+    #[config(default = "volatile", source = "assumed: tables in memory, as for a cache that writes through")]
+    pub table: TableKind,
+}
+
+/// Where a cache that writes back keeps which block is where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum TableKind {
+    /// In DRAM: a loss of power empties the cache, and what was not flushed is lost.
+    Volatile,
+    /// In the one level, which keeps what it acknowledges: dirty blocks are there again after a loss of power.
+    Persistent,
+}
+
+/// Where a block may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Inclusion {
+    /// A block is in one level at most; victims go down a level.
+    Exclusive,
+    /// A lower level holds all that the levels above it hold.
+    Inclusive,
+}
+
+/// When a read that missed is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum FillMode {
+    /// When the data has arrived; the cache is filled afterwards.
+    Background,
+    /// When the cache is filled.
+    Foreground,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let block = config.block.0;
+    if !block.is_power_of_two() {
+        let remedy = format!("the next one is {}", Bytes(block.next_power_of_two()));
+        reader.conflict("block", &config.block.to_string(), "it is not a power of two", &remedy);
+    }
+    if let Some(write_back) = &config.write_back {
+        check_write_back(write_back, config.level.len(), reader);
+    }
+    if config.level.len() > LEVELS_MAX {
+        let remedy = format!("the most allowed is {LEVELS_MAX}");
+        reader.conflict("level", &format!("{} levels", config.level.len()), "there are too many", &remedy);
+    }
+}
+
+fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader<'_>) {
+    let WriteBackConfig { dirty, clean_above, table, .. } = *config;
+    if clean_above.0 > dirty.0 {
+        let problem = "cleaning would begin above the most that may be dirty";
+        let remedy = format!("give at most `dirty`, {dirty}");
+        reader.conflict("write_back.clean_above", &clean_above.to_string(), problem, &remedy);
+    }
+    if table == TableKind::Persistent && levels > 1 {
+        let problem = "blocks move between levels, and a persistent table is for one";
+        reader.conflict("write_back.table", "persistent", problem, "use one level, or table = \"volatile\"");
+    }
+}
+
+/// How a cache behaves; what is left of its configuration once the devices are built.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Behaviour {
+    pub(super) block: Bytes,
+    pub(super) lookup: Time,
+    pub(super) write_allocate: bool,
+    pub(super) fill: FillMode,
+    /// Its settings if it writes back, and whether its table outlives a loss of power.
+    pub(super) write_back: Option<(Settings, bool)>,
+}
+
+/// What is left of the configuration, in blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// Most dirty blocks.
+    pub(super) most: u64,
+    /// Dirty blocks that cleaning in the background leaves.
+    pub(super) clean_above: u64,
+    /// Blocks written back side by side.
+    pub(super) batch: u64,
+}
+
+impl Behaviour {
+    /// Of a cache that holds at most `blocks` blocks.
+    pub(super) fn of(config: &Config, blocks: u64) -> Behaviour {
+        let Config { block, lookup, write_allocate, fill, .. } = *config;
+        let share = |of: Ratio| (of.0 * blocks as f64) as u64;
+        let write_back = config.write_back.as_ref().map(|of| {
+            let (most, clean_above) = (share(of.dirty), share(of.clean_above));
+            let settings = Settings { most, clean_above, batch: of.batch.into() };
+            (settings, of.table == TableKind::Persistent)
+        });
+        Behaviour { block, lookup, write_allocate, fill, write_back }
+    }
+}

@@ -1,0 +1,422 @@
+//! Requests of the cache to its devices: each an operation that waits for those that must end before it.
+
+use crate::map::Map;
+use nacre_kernel::event::{Payload, Slab};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Op, Request, Span, Time};
+use std::collections::VecDeque;
+
+/// The number of no operation.
+pub(super) const NONE: u32 = u32::MAX;
+/// The level of an operation that touches no copy in a level.
+pub(super) const NO_LEVEL: u8 = u8::MAX;
+
+/// What an operation is for. It decides what happens when the operation ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(super) enum Step {
+    /// A read of one block from the first level that is all of a request of the host.
+    #[default]
+    Alone,
+    /// A read of a part of a block from a level, for the host.
+    Hit,
+    /// A read of a whole block from a level, for the host and for the level it moves up to.
+    Rise,
+    /// A read of whole blocks from the backing.
+    Fetch,
+    /// A read of a whole block from the backing, since its level could not return it.
+    Again,
+    /// A read of what the host wants from the backing, since the backing could not return the whole blocks.
+    Wanted,
+    /// A write, trim, or flush of the host that goes through to the backing, or a flush of a level.
+    Through,
+    /// A flush of the backing behind a write that goes through.
+    Safe,
+    /// A write of the host to a copy in a level.
+    Copy,
+    /// A write of a whole block that comes into a level.
+    ComeIn,
+    /// A read of a block that goes down to another level.
+    Sink,
+    /// A read of a dirty block from its level.
+    CleanRead,
+    /// A write of neighboring dirty blocks to the backing.
+    CleanWrite,
+    /// A flush of the backing behind a batch of dirty blocks.
+    CleanFlush,
+    /// A read of a dirty block that leaves the cache.
+    EvictRead,
+    /// A write of a dirty block that leaves the cache to the backing.
+    EvictWrite,
+    /// A flush of the backing behind the write of a dirty block that leaves.
+    EvictFlush,
+    /// Nothing: ends when what it waits for has ended.
+    Wait,
+}
+
+/// One operation.
+#[derive(Clone, Debug, Value)]
+pub(super) struct Operation {
+    pub(super) step: Step,
+    /// The device: a level, or behind the last level the backing.
+    pub(super) device: u8,
+    /// The level whose copy of `block` it touches; [`NO_LEVEL`] if none.
+    pub(super) level: u8,
+    pub(super) is_submitted: bool,
+    /// It ends without being submitted.
+    pub(super) is_skipped: bool,
+    /// The copy that it touches was dropped.
+    pub(super) is_broken: bool,
+    /// A block that comes into its level may take its place, and waits for it.
+    lingers: bool,
+    pub(super) block: u64,
+    /// Blocks of an operation on the backing.
+    pub(super) blocks: u32,
+    /// The next operation in the same chain of the table.
+    link: u32,
+    /// How many operations it waits for.
+    waits: u32,
+    /// The operation that brings the bytes it writes; [`NONE`] when they are at hand.
+    pub(super) source: u32,
+    /// Visit, fetch, or batch, as the step has it; of [`Step::Alone`] the host's request.
+    pub(super) owner: u32,
+    /// Which write made the block dirty.
+    pub(super) stamp: u64,
+    /// The place of a block that leaves.
+    pub(super) place: u64,
+    /// How many operations were created before it.
+    pub(super) order: u64,
+    /// When it was created.
+    pub(super) since: Time,
+    pub(super) request: Request,
+    /// The bytes it writes; or those that a read returns in place of what the device holds.
+    pub(super) data: Payload,
+    /// Operations that wait for it, in the order in which they were created.
+    pub(super) dependents: Vec<u32>,
+    /// Where the time went before it, of a part of a request that takes several operations.
+    pub(super) spans: Vec<Span>,
+}
+
+impl Default for Operation {
+    fn default() -> Operation {
+        let request = Request { arrival: Time::ZERO, address: 0, bytes: 0, volume: 0, op: Op::Read };
+        Operation {
+            step: Step::Alone,
+            device: 0,
+            level: NO_LEVEL,
+            is_submitted: false,
+            is_skipped: false,
+            is_broken: false,
+            lingers: false,
+            block: 0,
+            blocks: 1,
+            link: NONE,
+            waits: 0,
+            source: NONE,
+            owner: NONE,
+            stamp: 0,
+            place: 0,
+            order: 0,
+            since: Time::ZERO,
+            request,
+            data: Payload::NONE,
+            dependents: Vec::new(),
+            spans: Vec::new(),
+        }
+    }
+}
+
+impl Operation {
+    /// Whether it writes dirty blocks to the backing.
+    pub(super) fn is_write_back(&self) -> bool {
+        matches!(self.step, Step::CleanWrite | Step::EvictWrite)
+    }
+
+    /// Whether it changes the copy in its level.
+    pub(super) fn writes_copy(&self) -> bool {
+        matches!(self.step, Step::Copy | Step::ComeIn)
+    }
+}
+
+/// All operations in progress, those included that wait.
+#[derive(State)]
+pub(super) struct Operations {
+    all: Slab<Operation>,
+    /// How many were created.
+    created: u64,
+    /// By level and block: the operations that touch a copy.
+    #[state(varies)]
+    chains: Vec<u32>,
+    /// Of each level: operations on blocks that left and whose place any block may take.
+    #[state(elements_vary)]
+    lingering: Vec<Vec<u32>>,
+    /// Writes to the backing in progress: the last one of each block.
+    writing: Map,
+    /// Operations that wait for nothing any more.
+    #[state(skip = "empty between events")]
+    ready: VecDeque<u32>,
+}
+
+/// Chains of the smallest table.
+const CHAINS_MIN: usize = 64;
+
+fn hash(level: u8, block: u64) -> usize {
+    (((block << 3) | u64::from(level)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+}
+
+impl Operations {
+    /// None, over `levels` levels.
+    pub(super) fn new(levels: usize) -> Operations {
+        Operations {
+            all: Slab::new(),
+            created: 0,
+            chains: vec![NONE; CHAINS_MIN],
+            lingering: vec![Vec::new(); levels],
+            writing: Map::new(),
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Drops all.
+    pub(super) fn clear(&mut self) {
+        *self = Operations { created: self.created, ..Operations::new(self.lingering.len()) };
+    }
+
+    /// A new operation, as by default; it waits until it is launched.
+    pub(super) fn add(&mut self, step: Step, device: usize, since: Time, request: Request) -> u32 {
+        let (number, operation) = self.all.take();
+        operation.step = step;
+        operation.device = device as u8;
+        operation.level = NO_LEVEL;
+        (operation.is_submitted, operation.is_skipped) = (false, false);
+        (operation.is_broken, operation.lingers) = (false, false);
+        (operation.block, operation.blocks) = (0, 1);
+        (operation.link, operation.waits) = (NONE, 1);
+        (operation.source, operation.owner) = (NONE, NONE);
+        (operation.stamp, operation.place) = (0, 0);
+        (operation.since, operation.request, operation.order) = (since, request, self.created);
+        self.created += 1;
+        operation.data = Payload::NONE;
+        operation.dependents.clear();
+        operation.spans.clear();
+        number
+    }
+
+    /// It touches the copy of `block` in `level`.
+    #[inline]
+    pub(super) fn touches(&mut self, number: u32, level: usize, block: u64) {
+        if self.all.len() * 2 > self.chains.len() {
+            self.grow();
+        }
+        let chain = hash(level as u8, block) & (self.chains.len() - 1);
+        let operation = &mut self.all[number];
+        (operation.level, operation.block) = (level as u8, block);
+        operation.link = self.chains[chain];
+        self.chains[chain] = number;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut chains = vec![NONE; self.chains.len() * 4];
+        let touching = self.all.iter().filter(|(_, of)| of.level != NO_LEVEL);
+        let places: Vec<(u32, usize)> =
+            touching.map(|(number, of)| (number, hash(of.level, of.block) & (chains.len() - 1))).collect();
+        for (number, chain) in places {
+            self.all[number].link = chains[chain];
+            chains[chain] = number;
+        }
+        self.chains = chains;
+    }
+
+    /// The operations that touch the copy of `block` in `level`.
+    #[inline]
+    pub(super) fn touching(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
+        let mut next = self.chains[hash(level as u8, block) & (self.chains.len() - 1)];
+        std::iter::from_fn(move || {
+            while next != NONE {
+                let (number, of) = (next, &self.all[next]);
+                next = of.link;
+                if of.block == block && usize::from(of.level) == level {
+                    return Some(number);
+                }
+            }
+            None
+        })
+    }
+
+    /// The writes to the copy of `block` in `level`.
+    pub(super) fn writing_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
+        self.touching(level, block).filter(|&number| self.all[number].writes_copy())
+    }
+
+    /// `number` begins when `on` has ended.
+    pub(super) fn depend(&mut self, number: u32, on: u32) {
+        debug_assert!(number != on, "an operation waits for itself");
+        self.all[on].dependents.push(number);
+        self.all[number].waits += 1;
+    }
+
+    /// `number` begins when these have ended.
+    pub(super) fn depend_all(&mut self, number: u32, on: &[u32]) {
+        on.iter().for_each(|&on| self.depend(number, on));
+    }
+
+    /// `number`, which comes into `level`, begins when the place it takes is free: that of `instead_of`, or any of those
+    /// that were left.
+    pub(super) fn depend_on_place(&mut self, number: u32, level: usize, instead_of: Option<u64>) {
+        let on: Vec<u32> = match instead_of {
+            Some(victim) => self.touching(level, victim).filter(|&on| on != number).collect(),
+            None => self.lingering[level].iter().copied().filter(|&on| on != number).collect(),
+        };
+        self.depend_all(number, &on);
+    }
+
+    /// `block` left `level`, and any block may take its place.
+    pub(super) fn linger(&mut self, level: usize, block: u64) {
+        let on: Vec<u32> = self.touching(level, block).filter(|&number| !self.all[number].lingers).collect();
+        for number in on {
+            self.all[number].lingers = true;
+            self.lingering[level].push(number);
+        }
+    }
+
+    /// `number` writes these blocks of the backing, and begins when earlier writes of them have ended.
+    pub(super) fn write_backing(&mut self, number: u32, first: u64, blocks: u64) {
+        (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
+        for block in first..first + blocks {
+            self.depend_on_write(number, block);
+            self.writing.set(block, u64::from(number));
+        }
+    }
+
+    /// `number` begins when the writes of `block` to the backing in progress have ended.
+    pub(super) fn depend_on_write(&mut self, number: u32, block: u64) {
+        if let Some(on) = self.writing.get(block)
+            && on != u64::from(number)
+            && !self.all[on as u32].dependents.contains(&number)
+        {
+            self.depend(number, on as u32);
+        }
+    }
+
+    /// The write of `number` to these blocks of the backing has ended.
+    pub(super) fn written_backing(&mut self, number: u32) {
+        let of = &self.all[number];
+        for block in of.block..of.block + u64::from(of.blocks) {
+            if self.writing.get(block) == Some(u64::from(number)) {
+                self.writing.remove(block);
+            }
+        }
+    }
+
+    /// `number` is complete as it is, and begins when it waits for nothing.
+    pub(super) fn launch(&mut self, number: u32) {
+        let operation = &mut self.all[number];
+        operation.waits -= 1;
+        if operation.waits == 0 {
+            self.ready.push_back(number);
+        }
+    }
+
+    /// The next operation that begins now.
+    #[inline]
+    pub(super) fn next_ready(&mut self) -> Option<u32> {
+        self.ready.pop_front()
+    }
+
+    /// An operation that has not begun need not write: its bytes come from elsewhere.
+    pub(super) fn supersede(&mut self, number: u32) {
+        let source = std::mem::replace(&mut self.all[number].source, NONE);
+        self.all[number].is_skipped = true;
+        if source != NONE {
+            let dependents = &mut self.all[source].dependents;
+            let before = dependents.len();
+            dependents.retain(|&dependent| dependent != number);
+            let times = before - dependents.len();
+            (0..times).for_each(|_| self.launch(number));
+        }
+    }
+
+    /// It has ended, and with it the wait of others. The bytes are for those that it is the source of.
+    pub(super) fn end(&mut self, number: u32, has_failed: bool, data: impl Fn(u64) -> Payload) {
+        let operation = &mut self.all[number];
+        if operation.level != NO_LEVEL {
+            self.unlink(number);
+        }
+        let mut dependents = std::mem::take(&mut self.all[number].dependents);
+        for &dependent in &dependents {
+            let of = &mut self.all[dependent];
+            if of.source == number {
+                of.source = NONE;
+                of.is_skipped |= has_failed;
+                of.data = data(of.block);
+            }
+            self.launch(dependent);
+        }
+        dependents.clear();
+        self.all[number].dependents = dependents;
+        self.all.give_back(number);
+    }
+
+    #[inline]
+    fn unlink(&mut self, number: u32) {
+        let Operation { level, block, link, lingers, .. } = self.all[number];
+        let chain = hash(level, block) & (self.chains.len() - 1);
+        if self.chains[chain] == number {
+            self.chains[chain] = link;
+        } else {
+            let mut at = self.chains[chain];
+            while self.all[at].link != number {
+                at = self.all[at].link;
+            }
+            self.all[at].link = link;
+        }
+        if lingers {
+            self.lingering[usize::from(level)].retain(|&other| other != number);
+        }
+    }
+
+    /// `to` is waited for by all that wait for `from`.
+    pub(super) fn hand_over(&mut self, from: u32, to: &[u32]) {
+        let dependents = self.all[from].dependents.clone();
+        for &dependent in &dependents {
+            to.iter().for_each(|&to| self.depend(dependent, to));
+        }
+    }
+
+    /// All of them, by number.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Operation)> {
+        self.all.iter()
+    }
+
+    /// Panics unless every operation can be found, and waits for something or was submitted.
+    pub(super) fn check_invariants(&self) {
+        assert!(self.ready.is_empty(), "an operation could begin");
+        for (number, of) in self.all.iter() {
+            assert!(of.is_submitted == (of.waits == 0), "operation {number} waits for nothing: {of:?}");
+            let level = usize::from(of.level);
+            let is_found =
+                of.level == NO_LEVEL || self.touching(level, of.block).any(|found| found == number);
+            assert!(is_found, "operation {number} is not found: {of:?}");
+        }
+        let waits: u32 = self.all.iter().map(|(_, of)| of.waits).sum();
+        let waited_for: usize = self.all.iter().map(|(_, of)| of.dependents.len()).sum();
+        assert_eq!(waits as usize, waited_for, "an operation waits for one that has ended");
+        self.writing.check_invariants();
+    }
+}
+
+impl std::ops::Index<u32> for Operations {
+    type Output = Operation;
+
+    #[inline]
+    fn index(&self, number: u32) -> &Operation {
+        &self.all[number]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Operations {
+    #[inline]
+    fn index_mut(&mut self, number: u32) -> &mut Operation {
+        &mut self.all[number]
+    }
+}

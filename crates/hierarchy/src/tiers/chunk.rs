@@ -1,0 +1,199 @@
+//! What is to be exchanged, and the chunk of it in progress.
+
+use super::Config;
+use super::kept::Kept;
+use super::tier::Place;
+use crate::placement::Exchange;
+use nacre_kernel::event::Payload;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Bandwidth, Time};
+
+/// How far a chunk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) enum Stage {
+    /// No chunk is in progress.
+    Idle,
+    /// Writes of the host to it are in progress.
+    Held,
+    Reading,
+    /// In memory; reads of the host at its places are in progress.
+    InMemory,
+    Writing,
+    /// In memory after a power loss: to be written again.
+    Again,
+}
+
+/// The exchanges that are to be made, and the one that is in progress.
+#[derive(State)]
+pub(super) struct Migration {
+    #[state(skip = "from the configuration")]
+    pub(super) chunk: u64,
+    #[state(skip = "from the configuration")]
+    pub(super) extent: u64,
+    #[state(skip = "from the configuration")]
+    pub(super) bandwidth: Bandwidth,
+    /// The next one last.
+    #[state(varies)]
+    pub(super) queue: Vec<Exchange>,
+    #[state(varies)]
+    pub(super) active: Option<Active>,
+    /// Exchanges that a tier ended before they were complete, and that stay as they are.
+    #[state(varies)]
+    pub(super) ended: Vec<Active>,
+    /// A tier refused a chunk: nothing moves any more.
+    pub(super) is_over: bool,
+    /// When the next chunk may be read.
+    pub(super) next: Time,
+    pub(super) stage: Stage,
+    /// Operations that must end before the next stage.
+    pub(super) left: u32,
+    /// When the chunk was taken up.
+    pub(super) began: Time,
+    pub(super) is_unreadable: bool,
+    /// Of the chunk of the extent and of that of its partner: the bytes, and whether its new place has it or refused it.
+    pub(super) moving: [Moving; 2],
+    pub(super) kept: Kept,
+    pub(super) exchanges: u64,
+    pub(super) dropped: u64,
+    /// Exchanges that a tier ended.
+    pub(super) failed: u64,
+    /// Bytes written.
+    pub(super) bytes: u64,
+}
+
+/// One of the two chunks that change places.
+#[derive(Clone, Debug, Default, Value)]
+pub(super) struct Moving {
+    pub(super) bytes: Payload,
+    pub(super) is_safe: bool,
+    pub(super) is_refused: bool,
+}
+
+/// Two extents that are changing places.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Active {
+    pub(super) exchange: Exchange,
+    /// Where the extent and its partner were.
+    pub(super) places: [Place; 2],
+    /// Bytes from the head of both that have changed places.
+    pub(super) upto: u64,
+}
+
+/// Where bytes of an extent are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    Device(Place),
+    /// In the memory of the exchange, as those of the extent or of its partner.
+    Memory(usize),
+    /// They change when the chunk has been exchanged.
+    Later,
+}
+
+impl Active {
+    /// Which of the two `extent` is.
+    pub(super) fn side(&self, extent: u32) -> Option<usize> {
+        [self.exchange.extent, self.exchange.partner].iter().position(|&of| of == extent)
+    }
+}
+
+impl Migration {
+    pub(super) fn new(config: &Config) -> Migration {
+        Migration {
+            chunk: config.chunk.0.min(config.extent.0),
+            extent: config.extent.0,
+            bandwidth: config.migration_bandwidth,
+            queue: Vec::new(),
+            active: None,
+            ended: Vec::new(),
+            is_over: false,
+            next: Time::ZERO,
+            stage: Stage::Idle,
+            left: 0,
+            began: Time::ZERO,
+            is_unreadable: false,
+            moving: Default::default(),
+            kept: Kept::default(),
+            exchanges: 0,
+            dropped: 0,
+            failed: 0,
+            bytes: 0,
+        }
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
+    }
+
+    /// When a chunk is to be taken up; [`Time::MAX`] if none is.
+    #[inline]
+    pub(super) fn due(&self) -> Time {
+        let is_due = match self.stage {
+            Stage::Idle => self.active.is_some() || !self.queue.is_empty(),
+            Stage::Again => true,
+            _ => false,
+        };
+        if is_due { self.next } else { Time::MAX }
+    }
+
+    /// From `now` on, `exchanges` are to be made instead of those that have not begun.
+    pub(super) fn plan(&mut self, exchanges: Vec<Exchange>, now: Time) {
+        self.dropped += self.queue.len() as u64;
+        self.queue = exchanges;
+        self.queue.reverse();
+        // The one in progress ends first: what it moves cannot be moved once more. Nor can what stands half moved.
+        let Migration { queue, active, ended, .. } = self;
+        for Active { exchange, .. } in active.iter().chain(&*ended) {
+            let busy = |e: u32| e == exchange.extent || e == exchange.partner;
+            queue.retain(|planned| !busy(planned.extent) && !busy(planned.partner));
+        }
+        if self.is_over {
+            self.drop_queue();
+        }
+        self.next = self.next.max(now);
+    }
+
+    pub(super) fn drop_queue(&mut self) {
+        self.dropped += self.queue.len() as u64;
+        self.queue.clear();
+    }
+
+    /// Bytes of the chunk in progress, or of the next one.
+    pub(super) fn length(&self, active: &Active) -> u64 {
+        self.chunk.min(self.extent - active.upto)
+    }
+
+    /// Whether `extent` is where it is as a whole, and on its device.
+    #[inline]
+    pub(super) fn leaves_alone(&self, extent: u32) -> bool {
+        let mut moved = self.active.iter().chain(&self.ended);
+        self.kept.is_empty() && moved.all(|active| active.side(extent).is_none())
+    }
+
+    /// Of the bytes `from` up to `to` of `extent`, which lies at `place`: how far the first of them are served alike, and
+    /// where. `changes` tells a write or trim from a read.
+    pub(super) fn locate(
+        &self,
+        (extent, place): (u32, Place),
+        from: u64,
+        to: u64,
+        changes: bool,
+    ) -> (u64, Where) {
+        let found = self.active.iter().map(|active| (active, true));
+        let mut found = found.chain(self.ended.iter().map(|active| (active, false)));
+        let Some((active, is_active, side)) =
+            found.find_map(|(active, is_active)| Some((active, is_active, active.side(extent)?)))
+        else {
+            return (to, Where::Device(place));
+        };
+        if from < active.upto {
+            return (to.min(active.upto), Where::Device(active.places[1 - side]));
+        }
+        let is_moving = is_active && self.stage != Stage::Idle;
+        let end = active.upto + if is_moving { self.length(active) } else { 0 };
+        let is_there = !changes && matches!(self.stage, Stage::Held | Stage::Reading);
+        if from >= end || is_there {
+            return (to, Where::Device(active.places[side]));
+        }
+        (to.min(end), if changes { Where::Later } else { Where::Memory(side) })
+    }
+}

@@ -1,0 +1,204 @@
+//! How a chunk of two extents changes places, stage by stage.
+
+use super::chunk::{Active, Moving, Stage};
+use super::model::Tiers;
+use super::operation::Step;
+use super::tier::Place;
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Op, Status, Time};
+
+impl Tiers {
+    /// The next chunk is due.
+    pub(super) fn take_up_chunk(&mut self, now: Time) {
+        if self.migration.stage == Stage::Again {
+            return self.write_chunks(now);
+        }
+        if self.migration.active.is_none() {
+            let exchange = self.migration.queue.pop().expect("an exchange is due");
+            let places = [exchange.extent, exchange.partner].map(|extent| self.places[extent as usize]);
+            self.migration.active = Some(Active { exchange, places, upto: 0 });
+        }
+        self.migration.began = now;
+        self.migration.is_unreadable = false;
+        self.migration.moving = Default::default();
+        self.hold(now, Stage::Held);
+    }
+
+    fn active(&self) -> Active {
+        self.migration.active.expect("an exchange is in progress")
+    }
+
+    /// Waits for what the host does at the two places: at first for its writes, later for its reads.
+    fn hold(&mut self, now: Time, stage: Stage) {
+        self.migration.stage = stage;
+        let active = self.active();
+        let (from, to) = (active.upto, active.upto + self.migration.length(&active));
+        let mut left = 0;
+        for (_, operation) in self.operations.iter_mut() {
+            let is_there = active.places.iter().any(|&place| operation.is_at(place, from, to));
+            if is_there && operation.is_change() == (stage == Stage::Held) {
+                operation.holds_up = true;
+                left += 1;
+            }
+        }
+        self.migration.left = left;
+        if left == 0 {
+            self.next_stage(now);
+        }
+    }
+
+    /// Something that the stage waits for has ended.
+    pub(super) fn stage_counts_down(&mut self, now: Time) {
+        self.migration.left -= 1;
+        if self.migration.left == 0 {
+            self.next_stage(now);
+        }
+    }
+
+    fn next_stage(&mut self, now: Time) {
+        match self.migration.stage {
+            Stage::Held => self.read_chunks(now),
+            Stage::Reading if self.migration.is_unreadable => self.end_unreadable(now),
+            Stage::Reading => {
+                let length = self.migration.length(&self.active());
+                self.migration.bytes += 2 * length;
+                self.hold(now, Stage::InMemory);
+            }
+            Stage::InMemory => self.write_chunks(now),
+            Stage::Writing => self.end_chunk(now),
+            Stage::Idle | Stage::Again => unreachable!("nothing is waited for"),
+        }
+    }
+
+    fn read_chunks(&mut self, now: Time) {
+        (self.migration.stage, self.migration.left) = (Stage::Reading, 2);
+        let active = self.active();
+        let length = self.migration.length(&active);
+        for (side, place) in active.places.into_iter().enumerate() {
+            let chunk = (place, active.upto, length);
+            self.send_own(now, Step::ChunkRead, side, chunk, Payload::NONE);
+        }
+    }
+
+    fn write_chunks(&mut self, now: Time) {
+        self.migration.stage = Stage::Writing;
+        let active = self.active();
+        let length = self.migration.length(&active);
+        let open = [0, 1].map(|side| !self.migration.moving[side].is_safe);
+        self.migration.left = open.iter().map(|&is_open| u32::from(is_open)).sum();
+        for side in (0..2).filter(|&side| open[side]) {
+            let bytes = self.migration.moving[side].bytes.clone();
+            let chunk = (active.places[1 - side], active.upto, length);
+            self.send_own(now, Step::ChunkWrite, side, chunk, bytes);
+        }
+    }
+
+    /// An operation on the chunk of `side` has ended.
+    pub(super) fn chunk_step_ended(
+        &mut self,
+        now: Time,
+        step: Step,
+        side: usize,
+        status: Status,
+        data: Payload,
+    ) {
+        let is_done = status == Status::Done;
+        match step {
+            Step::ChunkRead => {
+                self.migration.is_unreadable |= !is_done;
+                self.migration.moving[side].bytes = data;
+            }
+            Step::ChunkWrite if is_done => {
+                // What the host had flushed where it was is to be as safe where it comes to.
+                let place = self.active().places[1 - side];
+                let persistence = self.tiers[place.tier()].device.capabilities().persistence;
+                if persistence.needs_flush() || persistence.is_up_to_energy() {
+                    return self.send_own(now, Step::ChunkFlush, side, (place, 0, 0), Payload::NONE);
+                }
+                self.migration.moving[side].is_safe = true;
+            }
+            Step::ChunkFlush if is_done => self.migration.moving[side].is_safe = true,
+            _ => self.migration.moving[side].is_refused = true,
+        }
+        self.stage_counts_down(now);
+    }
+
+    /// A tier could not return its chunk: both extents stay as they are.
+    #[cold]
+    fn end_unreadable(&mut self, now: Time) {
+        let active = self.active();
+        let migration = &mut self.migration;
+        migration.failed += 1;
+        migration.next = now;
+        (migration.stage, migration.active) = (Stage::Idle, None);
+        migration.moving = Default::default();
+        if active.upto > 0 {
+            migration.ended.push(active);
+        }
+        self.release(now);
+    }
+
+    /// Both chunks are in their places, or stay here since a tier refused them.
+    fn end_chunk(&mut self, now: Time) {
+        let mut active = self.active();
+        let migration = &mut self.migration;
+        let length = migration.length(&active);
+        let mut is_refused = false;
+        for (side, Moving { bytes, .. }) in
+            std::mem::take(&mut migration.moving).iter().enumerate().filter(|(_, of)| of.is_refused)
+        {
+            migration.kept.keep(active.places[1 - side], active.upto, length, bytes);
+            is_refused = true;
+        }
+        active.upto += length;
+        migration.next = now.max(migration.began + migration.bandwidth.time_for(2 * length));
+        (migration.stage, migration.active) = (Stage::Idle, None);
+        if is_refused {
+            migration.failed += 1;
+            migration.is_over = true;
+            migration.drop_queue();
+        }
+        if active.upto == migration.extent {
+            migration.exchanges += 1;
+            self.places.swap(active.exchange.extent as usize, active.exchange.partner as usize);
+        } else if is_refused {
+            migration.ended.push(active);
+        } else {
+            migration.active = Some(active);
+        }
+        self.release(now);
+    }
+
+    /// Writes of the host that waited for the chunk continue, and flushes behind them.
+    fn release(&mut self, now: Time) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        for of in waiting.drain(..) {
+            match of.op {
+                Op::Flush => self.flush_tiers(now, of.visit, of.since),
+                _ => self.serve(now, of.visit, (of.extent, of.from, of.to), of.op, of.since, &of.data),
+            }
+            self.visits.leave(of.visit);
+        }
+        if self.waiting.is_empty() {
+            self.waiting = waiting;
+        }
+    }
+
+    fn send_own(
+        &mut self,
+        now: Time,
+        step: Step,
+        side: usize,
+        (place, from, length): (Place, u64, u64),
+        data: Payload,
+    ) {
+        let op = match step {
+            Step::ChunkRead => Op::Read,
+            Step::ChunkWrite => Op::Write,
+            _ => Op::Flush,
+        };
+        let number = self.operation(step, op, place, from, length);
+        self.operations[number].owner = side as u32;
+        self.send(now, number, place.tier(), data);
+    }
+}

@@ -1,0 +1,83 @@
+//! Chunks that a tier refused: they stay in memory that has power of its own, and are served from there.
+
+use super::tier::Place;
+use nacre_kernel::Op;
+use nacre_kernel::event::Payload;
+use nacre_kernel::state::{State, Value};
+
+/// All of them.
+#[derive(Default, State)]
+pub(super) struct Kept {
+    #[state(varies)]
+    chunks: Vec<Chunk>,
+}
+
+/// A part of a place.
+#[derive(Clone, Debug, Value)]
+struct Chunk {
+    place: Place,
+    from: u64,
+    length: u64,
+    /// Empty if no bytes are carried.
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    /// The bytes `from` up to `from + length` of `place` stay here.
+    pub(super) fn keep(&mut self, place: Place, from: u64, length: u64, bytes: &Payload) {
+        let bytes = bytes.bytes().map_or_else(Vec::new, <[u8]>::to_vec);
+        self.chunks.push(Chunk { place, from, length, bytes });
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Bytes that stay here.
+    pub(super) fn bytes(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.length).sum()
+    }
+
+    /// Of the bytes `from` up to `to` of `place`: how far the first of them lie together, and whether they are here.
+    pub(super) fn first_part(&self, place: Place, from: u64, to: u64) -> (u64, bool) {
+        let mut end = to;
+        for chunk in self.chunks.iter().filter(|chunk| chunk.place == place) {
+            if (chunk.from..chunk.from + chunk.length).contains(&from) {
+                return (to.min(chunk.from + chunk.length), true);
+            }
+            if chunk.from > from {
+                end = end.min(chunk.from);
+            }
+        }
+        (end, false)
+    }
+
+    /// Serves a request for the bytes `from` up to `to` of `place`, which are here; returns those of a read. A trim leaves
+    /// what was there.
+    pub(super) fn serve(&mut self, op: Op, place: Place, from: u64, to: u64, data: &Payload) -> Payload {
+        let is_it = |chunk: &&mut Chunk| {
+            chunk.place == place && (chunk.from..chunk.from + chunk.length).contains(&from)
+        };
+        let chunk = self.chunks.iter_mut().find(is_it).expect("the bytes are here");
+        if chunk.bytes.is_empty() {
+            return Payload::NONE;
+        }
+        let held = &mut chunk.bytes[(from - chunk.from) as usize..(to - chunk.from) as usize];
+        match (op, data.bytes()) {
+            (Op::Read, _) => return held.to_vec().into(),
+            (Op::Write, Some(bytes)) => held.copy_from_slice(bytes),
+            _ => {}
+        }
+        Payload::NONE
+    }
+
+    pub(super) fn check_invariants(&self) {
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            assert!(chunk.bytes.is_empty() || chunk.bytes.len() as u64 == chunk.length, "part of a chunk");
+            let is_twice = |other: &Chunk| other.place == chunk.place && other.from == chunk.from;
+            assert!(!self.chunks[number + 1..].iter().any(is_twice), "a chunk is kept twice");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Requests of the tiers to their devices.
+
+use super::tier::Place;
+use nacre_kernel::state::Value;
+use nacre_kernel::{Op, Time};
+
+/// What an operation is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(super) enum Step {
+    /// All of a request of the host.
+    #[default]
+    Alone,
+    /// A part of a request of the host.
+    Part,
+    /// A read of a chunk.
+    ChunkRead,
+    /// A write of a chunk to its new place.
+    ChunkWrite,
+    /// A flush behind that.
+    ChunkFlush,
+}
+
+/// An operation in progress on the device of a tier.
+#[derive(Clone, Debug, Value)]
+pub(super) struct Operation {
+    pub(super) step: Step,
+    pub(super) op: Op,
+    /// The exchange of a chunk waits for it.
+    pub(super) holds_up: bool,
+    pub(super) place: Place,
+    /// Its first byte within the place, and how many bytes.
+    pub(super) from: u64,
+    pub(super) length: u64,
+    /// Of the host: its first byte there.
+    pub(super) address: u64,
+    /// The host's request, the visit, or which of the two chunks, as the step has it.
+    pub(super) owner: u32,
+    /// How long it waited before it was submitted.
+    pub(super) waited: Time,
+}
+
+impl Default for Operation {
+    fn default() -> Operation {
+        Operation {
+            step: Step::Alone,
+            op: Op::Flush,
+            holds_up: false,
+            place: Place::new(0, 0),
+            from: 0,
+            length: 0,
+            address: 0,
+            owner: 0,
+            waited: Time::ZERO,
+        }
+    }
+}
+
+impl Operation {
+    /// Whether it is one of the host that overlaps the bytes `from` up to `to` of `place`.
+    pub(super) fn is_at(&self, place: Place, from: u64, to: u64) -> bool {
+        matches!(self.step, Step::Alone | Step::Part)
+            && self.op != Op::Flush
+            && self.place == place
+            && self.from < to
+            && from < self.from + self.length
+    }
+
+    /// Whether it changes bytes.
+    pub(super) fn is_change(&self) -> bool {
+        matches!(self.op, Op::Write | Op::Trim)
+    }
+}
