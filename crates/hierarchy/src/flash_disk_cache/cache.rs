@@ -4,7 +4,7 @@ use super::FLASH_PAGE;
 use super::array::Array;
 use super::config::Config;
 use super::counts::{Counts, Leaves, Life, Worn};
-use super::operation::{Arrival, Busy, Event, NONE, Operation};
+use super::operation::{Arrival, Busy, Event, NONE, Operation, Step};
 use super::region::{NO_BLOCK, REGIONS, Region};
 use super::tables::Tables;
 use crate::map::Map;
@@ -160,6 +160,14 @@ impl<S: Store> FlashCache<S> {
         self.lost.insert(key, self.serial);
         self.has_lost = true;
         self.life.first_lost.get_or_insert(self.life.taken);
+    }
+
+    /// Whether page `key`, which the flash does not have, is lost: no newer version of it is on its way back.
+    #[cold]
+    pub(super) fn is_lost(&self, key: u64) -> bool {
+        let Some(&since) = self.lost.get(&key) else { return false };
+        let on = self.changing.get(key).map(|on| &self.operations[on as u32]);
+        !on.is_some_and(|of| matches!(of.step, Step::Back | Step::Safe) && of.serial >= since)
     }
 
     /// What `page` holds leaves the cache.

@@ -94,7 +94,7 @@ impl<S: Store> FlashCache<S> {
         }
         self.tables.global.accesses += u64::from(!std::mem::replace(&mut part.is_counted, true));
         let Some(page) = self.tables.find(key) else {
-            if self.lost.is_empty() || !self.lost.contains_key(&key) {
+            if self.lost.is_empty() || !self.is_lost(key) {
                 return Found::Missing(part, NONE);
             }
             self.counts.read_lost += 1;

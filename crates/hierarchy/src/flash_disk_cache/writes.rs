@@ -49,7 +49,7 @@ impl<S: Store> FlashCache<S> {
                 self.put(now, part, whole, NONE);
             }
             Some(page) => self.merge(now, part, page),
-            None if self.lost.contains_key(&key) => {
+            None if !self.lost.is_empty() && self.is_lost(key) => {
                 self.end_part(now, part, Status::MediaError, Activity::Merge, Payload::NONE);
             }
             None => self.fetch(now, part, 1, &[]),
@@ -130,7 +130,7 @@ impl<S: Store> FlashCache<S> {
             };
         }
         // It is lost as before, though it may be sent back meanwhile.
-        if self.lost.contains_key(&key) { Before::Lost } else { Before::Elsewhere }
+        if !self.lost.is_empty() && self.is_lost(key) { Before::Lost } else { Before::Elsewhere }
     }
 
     /// No flash is left for the page of `part`: it goes to the backing. An older page stays until the newer one is there.

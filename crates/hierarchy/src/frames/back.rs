@@ -69,7 +69,8 @@ impl<M: Memory> FrameCache<M> {
         let key = self.operations[number].key;
         if is_lost {
             self.lose(key);
-        } else {
+        } else if self.lost.get(&key).is_some_and(|&lost| lost <= self.operations[number].serial) {
+            // One that was lost since then was newer.
             self.lost.remove(&key);
         }
         let ticket = self.operations[number].back.ticket;

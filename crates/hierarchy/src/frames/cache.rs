@@ -2,7 +2,7 @@
 
 use super::busy::{Busy, Fetch, Waiter};
 use super::counts::Counts;
-use super::operation::{NONE, Operation};
+use super::operation::{NONE, Operation, Step};
 use super::{Memory, NONE as NO_PAGE, Settings};
 use crate::map::Map;
 use crate::recency::Recency;
@@ -11,7 +11,7 @@ use crate::visits::Visits;
 use nacre_kernel::event::{Agenda, Barriers, Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, HostCounts, Request, Span, Stage, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// A frame: its page, and its number among busy ones.
@@ -101,9 +101,12 @@ pub(crate) struct FrameCache<M> {
     /// Whether one of those is being served, which waits behind no other.
     #[state(skip = "between events none is")]
     pub(super) is_their_turn: bool,
-    /// Pages that the backing does not have as they were written last, and that are lost if no frame has them.
+    /// Operations so far.
+    pub(super) serial: u64,
+    /// Pages that the backing does not have as they were written last, and that are lost if no frame has them; and how many
+    /// operations there were then.
     #[state(varies)]
-    pub(super) lost: BTreeSet<u64>,
+    pub(super) lost: BTreeMap<u64, u64>,
     /// Whether one was lost that no flush has reported yet.
     pub(super) has_lost: bool,
     /// The cache is ready from then on.
@@ -164,7 +167,8 @@ impl<M: Memory> FrameCache<M> {
             flushing: Barriers::new(),
             without_frame: VecDeque::new(),
             is_their_turn: false,
-            lost: BTreeSet::new(),
+            serial: 0,
+            lost: BTreeMap::new(),
             has_lost: false,
             ready: Time::ZERO,
             forgotten: 0,
@@ -294,8 +298,17 @@ impl<M: Memory> FrameCache<M> {
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
-        self.lost.insert(key);
+        self.lost.insert(key, self.serial);
         self.has_lost = true;
+    }
+
+    /// Whether page `key`, which is in no frame, is lost: no newer version of it is on its way back.
+    #[cold]
+    pub(super) fn is_lost(&self, key: u64) -> bool {
+        let Some(&since) = self.lost.get(&key) else { return false };
+        let on = self.changing.get(key).map(|on| &self.operations[on as u32]);
+        let is_back = |of: &Operation| matches!(of.step, Step::Back | Step::Safe) && of.back.is_good;
+        !on.is_some_and(|of| is_back(of) && of.serial >= since)
     }
 
     /// What `frame`, which is not busy, has of page `key` cannot be corrected. Whether it is lost.
@@ -303,7 +316,7 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn misread(&mut self, frame: u32, key: u64) -> bool {
         self.counts.uncorrectable += 1;
         self.counts.pages_given_up += 1;
-        let is_lost = self.dirty.holds(frame) || self.lost.contains(&key);
+        let is_lost = self.dirty.holds(frame) || self.lost.contains_key(&key);
         self.vacate(frame);
         if is_lost {
             self.lose(key);

@@ -95,9 +95,11 @@ impl<M: Memory> FrameCache<M> {
             waits: 1,
             dependents,
             since: now,
+            serial: self.serial,
             request,
             ..Operation::default()
         };
+        self.serial += 1;
         number
     }
 

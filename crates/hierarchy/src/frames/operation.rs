@@ -36,6 +36,8 @@ pub(super) struct Operation {
     /// Operations that wait for it.
     pub(super) dependents: Vec<u32>,
     pub(super) since: Time,
+    /// How many operations there were before it.
+    pub(super) serial: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
     pub(super) back: Back,

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::busy::{Busy, Why};
 use super::cache::{Event, FrameCache};
-use super::operation::{NONE, Step};
+use super::operation::{NONE, Operation, Step};
 use nacre_kernel::event::{Barriers, Payload};
 use nacre_kernel::{Random, Recovery, Time};
 use nacre_media::persistence::drawn_units;
@@ -17,8 +17,8 @@ impl<M: Memory> FrameCache<M> {
         }
         self.busy.clear();
         self.fetching = 0;
-        let leaving = self.pages_leaving();
         self.lose_unreadable();
+        let leaving = self.pages_leaving();
         if M::IS_VOLATILE {
             let expected = in_progress.iter().filter(|busy| busy.why == Why::Fetching).count();
             let held = (self.index.len() - expected) as u64;
@@ -62,9 +62,10 @@ impl<M: Memory> FrameCache<M> {
     /// Pages that go back and that the backing does not have yet, those first that left first.
     fn pages_leaving(&self) -> Vec<(u64, Payload)> {
         let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
-        let mut back: Vec<_> = back.filter(|(_, of)| of.back.is_good).collect();
-        // Of one page the later ones wait for the earlier ones, in the order of their numbers among dependents.
-        back.sort_by_key(|(_, of)| (of.since, of.key));
+        // One that was lost since then was newer.
+        let is_newest = |of: &Operation| self.lost.get(&of.key).is_none_or(|&lost| lost <= of.serial);
+        let mut back: Vec<_> = back.filter(|(_, of)| of.back.is_good && is_newest(of)).collect();
+        back.sort_by_key(|(_, of)| of.serial);
         let mut pages: Vec<(u64, Payload)> = Vec::new();
         for (number, of) in back {
             // Only the last one of a page counts.

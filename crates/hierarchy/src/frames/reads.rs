@@ -42,7 +42,7 @@ impl<M: Memory> FrameCache<M> {
     #[inline]
     fn read_page(&mut self, now: Time, visit: u32, key: u64) -> Option<Time> {
         let Some(frame) = self.find(key) else {
-            if self.lost.is_empty() || !self.lost.contains(&key) {
+            if self.lost.is_empty() || !self.is_lost(key) {
                 return Some(now);
             }
             self.counts.read_lost += 1;

@@ -97,7 +97,7 @@ impl<M: Memory> FrameCache<M> {
             && (self.has_frame()
                 || waiter.trim.is_some()
                 || self.find(waiter.key).is_some()
-                || !waiter.is_write && self.lost.contains(&waiter.key))
+                || !waiter.is_write && self.is_lost(waiter.key))
         {
             let mut waiter = self.without_frame.pop_front().expect("one waits");
             self.is_their_turn = true;
@@ -126,7 +126,7 @@ impl<M: Memory> FrameCache<M> {
                         }
                     }
                 }
-                None if self.lost.contains(&key) => {
+                None if self.is_lost(key) => {
                     self.counts.read_lost += 1;
                     let own = Some((waited.activity(), now - since));
                     let part = Part { own, ..Part::at_once(Status::MediaError) };

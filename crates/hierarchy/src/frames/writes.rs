@@ -37,7 +37,7 @@ impl<M: Memory> FrameCache<M> {
     /// A part of a request writes what it has of its page.
     pub(super) fn write_page(&mut self, now: Time, mut of: Waiter) {
         let found = self.find(of.key);
-        let is_lost = found.is_none() && !self.lost.is_empty() && self.lost.contains(&of.key);
+        let is_lost = found.is_none() && !self.lost.is_empty() && self.is_lost(of.key);
         let is_whole = self.is_whole(&of);
         let needs_frame = found.is_none() && (is_whole || !is_lost);
         if needs_frame && !self.may_take_frame() {
