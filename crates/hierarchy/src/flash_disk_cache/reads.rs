@@ -67,14 +67,14 @@ impl<S: Store> FlashCache<S> {
                     run.pages += 1;
                     run.after.extend((after != NONE).then_some(after));
                 }
-                Found::Here => self.fetch_run(now, visit, std::mem::take(&mut run)),
+                Found::Here => self.fetch_run(now, visit, &std::mem::take(&mut run)),
             }
         }
-        self.fetch_run(now, visit, run);
+        self.fetch_run(now, visit, &run);
         self.visits.leave(visit);
     }
 
-    fn fetch_run(&mut self, now: Time, visit: u32, run: Run) {
+    fn fetch_run(&mut self, now: Time, visit: u32, run: &Run) {
         if run.pages > 0 {
             self.visits.add_part(visit);
             let part = Waiter { visit, key: run.first, since: now, is_counted: true, ..Waiter::default() };

@@ -161,7 +161,7 @@ impl Naive {
             let (now, _, _, event) = self.events.remove(next);
             match event {
                 Event::Arrives(request) => self.arrives(now, request),
-                Event::Encoded(work) => self.to_die(now, work),
+                Event::Encoded(work) => self.wants_die(now, work),
                 Event::Die(die) => self.die_ends(now, die),
                 Event::Over(work) => self.over(now, work),
                 Event::Backing(work) => self.answered(now, work),
@@ -484,7 +484,7 @@ impl Naive {
                 self.queue.push_back(number);
                 self.serve_backing(now);
             }
-            _ => self.to_die(now, number),
+            _ => self.wants_die(now, number),
         }
     }
 
@@ -498,7 +498,7 @@ impl Naive {
         }
     }
 
-    fn to_die(&mut self, now: u64, number: usize) {
+    fn wants_die(&mut self, now: u64, number: usize) {
         let die = self.works[number].block.expect("it is in flash") % self.shape.dies;
         if self.dies[die].serving.is_some() {
             self.dies[die].waiting.push_back(number);

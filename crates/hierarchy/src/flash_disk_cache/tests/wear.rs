@@ -20,10 +20,8 @@ fn wear_down(device: &mut Host, most: u64) -> (u64, u64) {
         let answer = submit(device, now, op, random.below(300) * 2048, 2048);
         errors += u64::from(answer.1 == Status::MediaError);
         now = answer.0;
-        if number % 1_000 == 0 {
-            if column(device, "flash.usable_share") < 0.3 {
-                return (number, errors);
-            }
+        if number % 1_000 == 0 && column(device, "flash.usable_share") < 0.3 {
+            return (number, errors);
         }
     }
     (most, errors)

@@ -10,6 +10,9 @@ use nacre_testkit::Workbench;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+/// Neighbors that are served alike: how, on which device, which bytes, which chunks.
+type Group = (Option<bool>, usize, std::ops::Range<u64>, std::ops::Range<usize>);
+
 /// Servers, and read and write latencies in us.
 const DEVICES: [(usize, u64, u64); 2] = [(2, 7, 19), (1, 31, 23)];
 /// Extents of each tier.
@@ -180,7 +183,7 @@ impl Naive {
         changes: bool,
     ) {
         // Neighbors that are served alike go together.
-        let mut groups: Vec<(Option<bool>, usize, std::ops::Range<u64>, std::ops::Range<usize>)> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         for chunk in chunks {
             let (device, number) = self.at[extent][chunk];
             let is_it = |(exchange, of): (Exchange, usize)| {
