@@ -283,14 +283,23 @@ impl Naive {
                 self.count(["level0_read_hits", "level1_read_hits"][level]);
                 run = None;
                 let bytes = if level == 0 { overlap(block, from, to) } else { BLOCK };
-                let whole = self
-                    .at_copy(now, level, block, true)
-                    .into_iter()
-                    .filter(|&on| self.work[on].is_whole && self.work[on].canceled.is_none());
-                // The bytes of the last one are in memory, unless they are on their way themselves.
-                let last =
-                    whole.max().filter(|&on| self.work[on].source.is_some_and(|of| self.work[of].end >= now));
-                let hit = self.touch_copy(now, (level, block), false, bytes, last.into_iter().collect());
+                let writes = self.at_copy(now, level, block, true);
+                let newest = writes.iter().max();
+                let moves = entries.iter().any(|entry| entry.block == block);
+                let behind = if moves && newest.is_some_and(|&on| !self.work[on].is_whole) {
+                    // What is written to parts of it moves with it.
+                    writes
+                } else {
+                    let whole = writes
+                        .into_iter()
+                        .filter(|&on| self.work[on].is_whole && self.work[on].canceled.is_none());
+                    // The bytes of the last one are in memory, unless they are on their way themselves.
+                    let last = whole
+                        .max()
+                        .filter(|&on| self.work[on].source.is_some_and(|of| self.work[of].end >= now));
+                    last.into_iter().collect()
+                };
+                let hit = self.touch_copy(now, (level, block), false, bytes, behind);
                 self.plan();
                 parts.push(hit);
                 self.carry_out(now, &entries, &vacated, Some(hit));
