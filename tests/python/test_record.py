@@ -54,6 +54,7 @@ STACK = {
     "wear": None,
     "tables": {},
     "handles": [],
+    "faults": [],
 }
 DATA: dict[str, Any] = {
     "schema": "nacre-record-1",
@@ -72,10 +73,10 @@ DATA: dict[str, Any] = {
     "simulated_s": 12e-6,
     "drained_s": 12e-6,
     "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9, "units_per_s": None},
-    "latency": {"read": SUMMARY, "write": None},
+    "latency": {"read": SUMMARY, "write": None, "flush": None},
     "tenants": [],
     "fairness": None,
-    "time_spent": {"read": [SPENT], "write": []},
+    "time_spent": {"read": [SPENT], "write": [], "flush": []},
     "components": [STACK],
     "write_amplification": None,
     "cleaning_cost": None,
@@ -104,6 +105,8 @@ def columns() -> dict[str, np.ndarray[Any, Any]]:
         "latency.read.count": np.array([1, 1, 1], dtype=np.uint64),
         "latency.write.upto_ns": np.array([], dtype=np.float64),
         "latency.write.count": np.array([], dtype=np.uint64),
+        "latency.flush.upto_ns": np.array([], dtype=np.float64),
+        "latency.flush.count": np.array([], dtype=np.uint64),
         "time.start_s": np.array([0.0, 6e-6]),
         "time.reads": np.array([3, 0], dtype=np.uint64),
         "time.writes": np.array([0, 0], dtype=np.uint64),
@@ -312,8 +315,8 @@ def test_a_run_that_measured_nothing_says_so() -> None:
         "requests": DATA["requests"] | nothing,
         "simulated_s": 0.0,
         "throughput": {"iops": 0.0, "bytes_per_s": 0.0},
-        "latency": {"read": None, "write": None},
-        "time_spent": {"read": [], "write": []},
+        "latency": {"read": None, "write": None, "flush": None},
+        "time_spent": {"read": [], "write": [], "flush": []},
     }
     unmeasured = Record(DATA | empty, columns())
     assert facts(unmeasured)[0] == "nothing was measured: no request completed"

@@ -19,7 +19,7 @@ pub fn branch_off(
     points: u64,
     seed: u64,
 ) -> Result<Report, Broken> {
-    let mut report = Report::new(stack.build(&Media::new()).capabilities());
+    let mut report = Report::new(&*stack.build(&Media::new()));
     report.lives = 1;
     let mut life = Life::new(stack, Media::new(), sequence);
     for step in &sequence.steps {

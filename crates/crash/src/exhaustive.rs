@@ -23,7 +23,7 @@ pub struct Exhausted {
 /// the power after every step: at each moment at which an operation begins or ends, 1 ps before, and half-way to
 /// the next; each of these also a second time in the middle of the recovery.
 pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], length: usize) -> Exhausted {
-    let report = Report::new(stack.build(&Media::new()).capabilities());
+    let report = Report::new(&*stack.build(&Media::new()));
     let mut exhausted = Exhausted { sequences: 0, report };
     let (mut digits, mut fresh) = (vec![0; length], 0);
     loop {

@@ -26,6 +26,8 @@ pub enum Fault {
     BitRot,
     /// Some blocks of the medium take no program.
     StuckBlock,
+    /// A fault of a device `faulty` in the stack.
+    DeviceFault,
 }
 
 /// A fault of the medium as it happens in a run.
@@ -54,7 +56,7 @@ pub enum Promise {
 
 impl Fault {
     /// All classes.
-    pub const ALL: [Fault; 10] = [
+    pub const ALL: [Fault; 11] = [
         Fault::PowerLoss,
         Fault::SmallCapacitor,
         Fault::PairedPage,
@@ -65,6 +67,7 @@ impl Fault {
         Fault::MisdirectedProgram,
         Fault::BitRot,
         Fault::StuckBlock,
+        Fault::DeviceFault,
     ];
 
     /// Those that are put into the operations of a medium from outside. The others come from the device itself:
@@ -91,6 +94,7 @@ impl Fault {
             Fault::MisdirectedProgram => "misdirected_program",
             Fault::BitRot => "bit_rot",
             Fault::StuckBlock => "stuck_block",
+            Fault::DeviceFault => "device_fault",
         }
     }
 
@@ -109,7 +113,8 @@ impl Fault {
             | Fault::SmallCapacitor
             | Fault::PairedPage
             | Fault::EndOfLife
-            | Fault::LyingFlush => return None,
+            | Fault::LyingFlush
+            | Fault::DeviceFault => return None,
         };
         Some(Wrong { fault: self, one_in, seed })
     }
@@ -131,7 +136,8 @@ impl Fault {
             | Fault::TornProgram
             | Fault::MisdirectedProgram
             | Fault::BitRot
-            | Fault::StuckBlock => Promise::Blind,
+            | Fault::StuckBlock
+            | Fault::DeviceFault => Promise::Blind,
         }
     }
 }

@@ -63,6 +63,7 @@ impl Life<'_> {
             let is_there = match self.read(at, block, 1)? {
                 Answer::Given => self.bytes == *written,
                 Answer::Lost => self.lost_pages(self.now) > lost_pages,
+                Answer::Failed => true,
             };
             if !is_there {
                 return Err(Broken(format!("{problem}, in block {block}")));

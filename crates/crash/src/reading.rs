@@ -8,7 +8,7 @@ use crate::life::Life;
 use crate::life::asking::{Asked, Asking, By};
 use nacre_kernel::event::Payload;
 use nacre_kernel::ledger::LOST_PAGES;
-use nacre_kernel::{ComponentReport, Status, Time};
+use nacre_kernel::{ComponentReport, FaultCounts, Status, Time};
 
 /// Blocks that one request of an audit reads at most.
 const READ_AT_ONCE: u64 = 16;
@@ -20,6 +20,8 @@ pub(crate) enum Answer {
     Given,
     /// The device says that it has lost some of them.
     Lost,
+    /// A fault that is made on purpose failed it: what is there is not known.
+    Failed,
 }
 
 impl Life<'_> {
@@ -28,6 +30,7 @@ impl Life<'_> {
         match status {
             Status::Done => Ok(Answer::Given),
             Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
+            _ if self.made().errors > 0 => Ok(Answer::Failed),
             status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
         }
     }
@@ -54,7 +57,7 @@ impl Life<'_> {
                 }
                 self.auditor.check_read(asked.began, first, bytes)
             }
-            Answer::Lost if count > 1 => {
+            _ if count > 1 => {
                 // Each by itself, to know which.
                 for block in first..first + count {
                     let began = self.auditor.moment();
@@ -63,6 +66,10 @@ impl Life<'_> {
                 Ok(())
             }
             Answer::Lost => self.auditor.check_unread(first, at, self.lost_pages(at)),
+            Answer::Failed => {
+                self.failed_reads += 1;
+                Ok(())
+            }
         }
     }
 
@@ -104,16 +111,20 @@ impl Life<'_> {
         place: usize,
     ) -> Result<(), Broken> {
         let size = self.auditor.block_bytes();
-        let is_lost = self.answer(at, (first, count), status)? == Answer::Lost;
-        if is_lost && count > 1 {
+        let answer = self.answer(at, (first, count), status)?;
+        if answer != Answer::Given && count > 1 {
             for number in 0..count {
                 let place = By::Audit(place + number as usize * size);
                 self.submit(at, Asking::read(first + number, 1), 0, place);
             }
             return Ok(());
         }
-        if is_lost {
-            self.auditor.check_unread(first, self.failed, self.lost_pages(at))?;
+        match answer {
+            Answer::Given => {}
+            Answer::Lost => self.auditor.check_unread(first, self.failed, self.lost_pages(at))?,
+            Answer::Failed => self.failed_reads += 1,
+        }
+        if answer != Answer::Given {
             self.unread.insert(first);
             return Ok(());
         }
@@ -125,6 +136,13 @@ impl Life<'_> {
         Ok(())
     }
 
+    /// What faults that are made on purpose did so far, all together.
+    pub(crate) fn made(&self) -> FaultCounts {
+        let mut sum = FaultCounts::default();
+        add_made(&self.device.report(self.now), &mut sum);
+        sum
+    }
+
     /// Pages that the device and those below it count as lost until `at`.
     pub(crate) fn lost_pages(&self, at: Time) -> u64 {
         lost_pages(&self.device.report(at))
@@ -134,4 +152,9 @@ impl Life<'_> {
 fn lost_pages(report: &ComponentReport) -> u64 {
     let own = report.counters.iter().filter(|(name, _)| *name == LOST_PAGES).map(|(_, count)| count);
     own.sum::<u64>() + report.children.iter().map(lost_pages).sum::<u64>()
+}
+
+fn add_made(report: &ComponentReport, sum: &mut FaultCounts) {
+    report.faults.iter().for_each(|fault| sum.add(&fault.counts));
+    report.children.iter().for_each(|child| add_made(child, sum));
 }

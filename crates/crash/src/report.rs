@@ -4,8 +4,9 @@ use crate::auditor::Audit;
 use crate::fault::{Fault, Promise};
 use crate::life::Survived;
 use crate::sequence::Sequence;
+use nacre_kernel::event::Device;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Capabilities, Persistence, Recovery};
+use nacre_kernel::{Capabilities, ComponentReport, FaultCounts, Persistence, Recovery, Time};
 use std::collections::BTreeMap;
 
 /// What crashing a device found.
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// What the device promises.
     pub capabilities: Capabilities,
+    /// Whether the stack has a device `faulty` with faults.
+    pub has_device_faults: bool,
     /// Losses of power that were tried, by what else was wrong.
     pub faults: BTreeMap<Fault, Tried>,
     /// New devices.
@@ -37,11 +40,11 @@ pub struct Tried {
     /// Losses of power.
     pub points: u64,
     /// Operations of the medium that went wrong, flushes that were lies, writes that a worn-out medium refused, losses of
-    /// power that damaged other pages or found too little energy.
+    /// power that damaged other pages or found too little energy, requests that a device `faulty` touched.
     pub injected: u64,
     /// Blocks that were not what was written last.
     pub blocks_behind: u64,
-    /// Blocks of which an acknowledged write was lost, and recovery said so.
+    /// Blocks of which an acknowledged write was lost, and recovery said so; reads that a device `faulty` failed.
     pub lost_and_told: u64,
     /// Lives that ended because something came back wrong, and nobody said so.
     pub lost_unseen: u64,
@@ -82,9 +85,10 @@ pub const BRANCHES: [&str; 15] = [
 ];
 
 impl Report {
-    pub(crate) fn new(capabilities: Capabilities) -> Report {
+    pub(crate) fn new(device: &dyn Device) -> Report {
         Report {
-            capabilities,
+            capabilities: device.capabilities(),
+            has_device_faults: has_faults(&device.report(Time::ZERO)),
             faults: BTreeMap::new(),
             lives: 0,
             restarts: 0,
@@ -108,7 +112,20 @@ impl Report {
 
     /// What the device promises of every class of faults.
     pub fn promises(&self) -> Vec<(Fault, Promise)> {
-        Fault::ALL.into_iter().map(|fault| (fault, fault.promised(&self.capabilities))).collect()
+        let promised = |fault: Fault| match fault == Fault::DeviceFault && !self.has_device_faults {
+            true => Promise::Absent,
+            false => fault.promised(&self.capabilities),
+        };
+        Fault::ALL.into_iter().map(|fault| (fault, promised(fault))).collect()
+    }
+
+    /// What the devices `faulty` of one life did; `unread` blocks were not read because of them.
+    pub(crate) fn device_faults(&mut self, made: &FaultCounts, unread: u64) {
+        if made.touched > 0 {
+            let tried = self.faults.entry(Fault::DeviceFault).or_default();
+            tried.injected += made.touched;
+            tried.lost_and_told += unread;
+        }
     }
 
     pub(crate) fn survived(&mut self, fault: Fault, survived: &Survived, is_early: bool) {
@@ -151,4 +168,8 @@ impl Report {
             *self.branches.entry(name).or_default() += u64::from(count > 0);
         }
     }
+}
+
+fn has_faults(report: &ComponentReport) -> bool {
+    !report.faults.is_empty() || report.children.iter().any(has_faults)
 }

@@ -8,7 +8,7 @@ use crate::media::Media;
 use crate::report::{Finding, Report};
 use crate::sequence::{Action, Loss, Sequence, Step};
 use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
-use nacre_kernel::Streams;
+use nacre_kernel::{FaultCounts, Streams};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -62,7 +62,7 @@ pub fn crash(
     options: &Options,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Report {
-    let mut report = Report::new(stack.build(&Media::new()).capabilities());
+    let mut report = Report::new(&*stack.build(&Media::new()));
     let Options { points, faults, .. } = options;
     // Every fault has a life before all losses are used up.
     let share = points.div_ceil(2 * faults.len().max(1) as u64);
@@ -115,6 +115,7 @@ fn live_from(
     drop(probe);
     let mut trail = Sequence { block_bytes, preconditioned, steps: Vec::new() };
     let (mut requests, mut restarts, mut refusals, mut lies) = (0, 0, 0, 0);
+    let (mut made, mut unread) = (FaultCounts::default(), 0);
     let work = AssertUnwindSafe(|| {
         let mut life = Life::new(stack, media.clone(), &trail);
         life.lie(fault);
@@ -133,6 +134,7 @@ fn live_from(
             .and_then(|()| course.end());
         (requests, restarts) = (course.life.requests, course.life.restarts);
         (refusals, lies) = (course.life.refusals, course.life.lies_told);
+        (made, unread) = (course.life.made(), course.life.failed_reads);
         result
     });
     let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
@@ -140,10 +142,15 @@ fn live_from(
     if refusals > 0 {
         report.faults.entry(Fault::EndOfLife).or_default().injected += refusals;
     }
+    report.device_faults(&made, unread);
     let injected = media.went_wrong() + lies;
     let tried = report.faults.entry(fault).or_default();
     tried.injected += injected;
     let Err(Broken(problem)) = result else { return None };
+    if made.silent_bytes > 0 {
+        report.faults.entry(Fault::DeviceFault).or_default().lost_unseen += 1;
+        return None;
+    }
     let promise = fault.promised(&report.capabilities);
     if promise == Promise::Blind {
         tried.lost_unseen += 1;

@@ -8,6 +8,7 @@ pub mod dram_disk_cache;
 mod energies;
 #[cfg(test)]
 mod event_conformance;
+pub mod faulty;
 pub mod flash_disk_cache;
 mod frames;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
     flash_disk_cache::ROOM,
     pcm_disk_cache::ROOM,
     tiers::ROOM,
+    faulty::ROOM,
 ];
 
 /// Of these, the devices that have been converted to discrete events.
@@ -45,4 +47,5 @@ pub static EVENTS: &[nacre_device::EventRoom] = &[
     flash_disk_cache::EVENTS,
     pcm_disk_cache::EVENTS,
     tiers::EVENTS,
+    faulty::EVENTS,
 ];

@@ -1,5 +1,6 @@
 //! The workbench of this crate's tests.
 
+use crate::faulty::{self, kinds::FaultFamily};
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, room_of};
@@ -26,6 +27,7 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
         ReplacementFamily::NAME => replacement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
         WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        FaultFamily::NAME => faulty::kinds::ROOMS.iter().map(|room| &room.descriptor).collect(),
         PlacementFamily::NAME => placement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),
     }

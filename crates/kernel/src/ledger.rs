@@ -225,8 +225,50 @@ pub struct ComponentReport {
     pub columns: Vec<Column>,
     /// Of a device that is a share of a drive: what part of one it is; `None` if that is not known.
     pub drive_share: Option<f64>,
+    /// Faults that it makes on purpose, in their order, each with what it did.
+    pub faults: Vec<FaultReport>,
     /// The components below.
     pub children: Vec<ComponentReport>,
+}
+
+/// A fault that a component makes on purpose, and what it did since measuring began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultReport {
+    /// Its place in the scenario, for example `"stack.fault[0]"`.
+    pub path: String,
+    /// Its room, for example `"stall"`.
+    pub kind: &'static str,
+    /// What it did.
+    pub counts: FaultCounts,
+}
+
+/// What a fault did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub struct FaultCounts {
+    /// Requests of its operations and range that came while it was active.
+    pub matching: u64,
+    /// Requests of these that it touched.
+    pub touched: u64,
+    /// Time that it added to requests, in picoseconds.
+    pub added_ps: u128,
+    /// Requests that it ended with an error.
+    pub errors: u64,
+    /// Bytes that requests with these errors asked to read or write.
+    pub reported_bytes: u64,
+    /// Bytes that it made wrong without an error.
+    pub silent_bytes: u64,
+}
+
+impl FaultCounts {
+    /// Adds what the same fault did in another copy of the component.
+    pub fn add(&mut self, other: &FaultCounts) {
+        self.matching += other.matching;
+        self.touched += other.touched;
+        self.added_ps += other.added_ps;
+        self.errors += other.errors;
+        self.reported_bytes += other.reported_bytes;
+        self.silent_bytes += other.silent_bytes;
+    }
 }
 
 impl ComponentReport {

@@ -71,7 +71,7 @@ pub use data::Data;
 pub use device::{Burst, Device, Endured};
 pub use error_code::{Datum, ErrorCode, ErrorData};
 pub use host_counts::HostCounts;
-pub use ledger::{Column, ComponentReport, Ledger, Resource, Spread, Wear};
+pub use ledger::{Column, ComponentReport, FaultCounts, FaultReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;
 pub use pcie::Pcie;
 pub use power::Recovery;

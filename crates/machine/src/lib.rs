@@ -13,6 +13,7 @@
 //! | [`run_span`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
 //! | [`crash`] | the stack of a scenario, or one that is drawn, loses its power anywhere |
+//! | [`faults`] | faults that are added to a device while it is served |
 //! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
 //! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
@@ -27,6 +28,7 @@ pub mod console;
 pub mod crash;
 mod drive;
 mod endurance;
+pub mod faults;
 pub mod identity;
 pub mod meter;
 pub mod policies;

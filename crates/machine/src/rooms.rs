@@ -8,6 +8,7 @@ use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::memory_scheduling::MemorySchedulingFamily;
 use nacre_controller::wear_levelling::WearLevellingFamily;
 use nacre_device::{DeviceFamily, EventRoom};
+use nacre_hierarchy::faulty::kinds::FaultFamily;
 use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
 use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
@@ -32,6 +33,10 @@ pub fn families() -> Vec<FamilyDescriptor> {
         family::<DeviceFamily>("what serves requests", &devices()),
         family::<ReplacementFamily>("which blocks a cache keeps", &[nacre_hierarchy::replacement::ROOMS]),
         family::<PlacementFamily>("which tier an extent lies in", &[nacre_hierarchy::placement::ROOMS]),
+        family::<FaultFamily>(
+            "what is wrong with a device on purpose",
+            &[nacre_hierarchy::faulty::kinds::ROOMS],
+        ),
         family::<CleaningFamily>(
             "what flash cleans, and where live pages go",
             &[nacre_controller::cleaning::ROOMS],

@@ -209,7 +209,7 @@ pub(crate) fn shares(
     nacre_workload::replay::shares(&checked.scenario.workload, &mut builder, by, parts, first, watch)
 }
 
-struct StackBuilder<'a, 'w> {
+pub(crate) struct StackBuilder<'a, 'w> {
     checked: &'a Checked,
     rooms: Rooms,
     streams: Streams,
@@ -233,7 +233,7 @@ struct StackBuilder<'a, 'w> {
 }
 
 impl<'a> StackBuilder<'a, '_> {
-    fn new(checked: &'a Checked, files: &'a dyn Files) -> Self {
+    pub(crate) fn new(checked: &'a Checked, files: &'a dyn Files) -> Self {
         StackBuilder {
             checked,
             rooms: Rooms::new(),

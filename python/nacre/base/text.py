@@ -47,9 +47,14 @@ def count(value: float | None) -> str:
     return si(value)
 
 
+def plural(one: str) -> str:
+    """More than one of it: `reads`, `flushes`."""
+    return f"{one}es" if one.endswith(("s", "sh")) else f"{one}s"
+
+
 def numbered(value: float, one: str) -> str:
     """A count with what is counted: `1 request`, `12,345 requests`."""
-    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {one}s"
+    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {plural(one)}"
 
 
 def si(value: float) -> str:

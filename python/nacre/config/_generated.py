@@ -1032,6 +1032,18 @@ class TiersDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FaultyDevice(Table):
+    """A device that is slow, stalls, fails or corrupts data on purpose, by a plan."""
+
+    device: Device
+    """The device that is faulty."""
+    fault: list[Fault] | None = None
+    """What is wrong with it, in the order in which requests meet it; absent means nothing."""
+    kind: Literal["faulty"] = "faulty"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasuredDevice(Table):
     """A device known only by its measured latencies."""
 
@@ -1790,6 +1802,316 @@ class ExternalPlacement(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DelayFault(Table):
+    """Answers come later by a constant or random latency."""
+
+    latency: Latency
+    """How much later: a duration, or a distribution."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["delay"] = "delay"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowFault(Table):
+    """Requests take several times as long."""
+
+    factor: float
+    """How many times as long a request takes."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["slow"] = "slow"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StallFault(Table):
+    """Nothing answers for a while, then everything does."""
+
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["stall"] = "stall"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitFault(Table):
+    """A limited number of requests or bytes per second."""
+
+    iops: str | None = None
+    """Requests per second; absent means no limit."""
+    bandwidth: str | None = None
+    """Bytes per second of reads and writes together; absent means no limit."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["limit"] = "limit"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorFault(Table):
+    """Requests end with an error of the medium or of the transport."""
+
+    at: Literal["medium", "transport"] | None = None
+    """Where it goes wrong. Default: medium."""
+    after: str | None = None
+    """Time until the error is reported. Default: 0 s."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["error"] = "error"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailingFlushFault(Table):
+    """Flushes fail, once or for good."""
+
+    lasting: Literal["once", "for_good"] | None = None
+    """How many flushes fail. Default: once."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["failing_flush"] = "failing_flush"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisconnectFault(Table):
+    """The device cannot be reached, and keeps its power."""
+
+    timeout: str | None = None
+    """Time until the host gives up. Default: 30 s."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["disconnect"] = "disconnect"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostWriteFault(Table):
+    """Writes are acknowledged and never written."""
+
+    after: str | None = None
+    """Time until it is acknowledged. Default: 10 us."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["lost_write"] = "lost_write"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TornWriteFault(Table):
+    """Only the first sectors of a write are written."""
+
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["torn_write"] = "torn_write"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MisdirectedWriteFault(Table):
+    """Writes go to a wrong address."""
+
+    distance: str | None = None
+    """How far from its address. Default: 64 KiB."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["misdirected_write"] = "misdirected_write"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitRotFault(Table):
+    """A bit of a write is inverted on the medium."""
+
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["bit_rot"] = "bit_rot"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaleReadFault(Table):
+    """Reads return what was there before the last write."""
+
+    remembered: int | None = None
+    """Blocks whose last two versions are remembered; the one known longest is forgotten first. Default: 1024."""
+    operations: list[Literal["read", "write", "trim", "flush"]] | None = None
+    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    range_start: str | None = None
+    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    range_end: str | None = None
+    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    share: str | float | None = None
+    """Share of the requests that it touches, at random; absent means all."""
+    every: int | None = None
+    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    start: str | None = None
+    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    duration: str | None = None
+    """How long it lasts; absent means for good."""
+    period: str | None = None
+    """Time from one start to the next; absent means that it happens once."""
+    kind: Literal["stale_read"] = "stale_read"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GreedyCleaning(Table):
     """Cleans what has the most invalid pages."""
 
@@ -2327,6 +2649,7 @@ Device: TypeAlias = (
     | FlashDiskCacheDevice
     | PcmDiskCacheDevice
     | TiersDevice
+    | FaultyDevice
     | MeasuredDevice
     | HddDevice
     | EnvyDevice
@@ -2355,6 +2678,22 @@ Placement: TypeAlias = (
     | StaticOptimalPlacement
     | DynamicPlacement
     | ExternalPlacement
+    | Preset
+    | str
+)
+Fault: TypeAlias = (
+    DelayFault
+    | SlowFault
+    | StallFault
+    | LimitFault
+    | ErrorFault
+    | FailingFlushFault
+    | DisconnectFault
+    | LostWriteFault
+    | TornWriteFault
+    | MisdirectedWriteFault
+    | BitRotFault
+    | StaleReadFault
     | Preset
     | str
 )
@@ -2415,6 +2754,7 @@ __all__ = [
     "BchEcc",
     "BirthdayPattern",
     "BirthdayWorkload",
+    "BitRotFault",
     "BurstsArrival",
     "Cleaning",
     "ClockReplacement",
@@ -2425,18 +2765,24 @@ __all__ = [
     "CxlMemHostInterface",
     "DChoicesCleaning",
     "Dbt2Workload",
+    "DelayFault",
     "Device",
     "DirectHostInterface",
+    "DisconnectFault",
     "DramDiskCacheDevice",
     "DynamicPlacement",
     "Ecc",
     "EnvyDevice",
+    "ErrorFault",
     "ExponentialLatency",
     "ExponentialPattern",
     "ExponentialWorkload",
     "ExternalCleaning",
     "ExternalPlacement",
     "ExternalReplacement",
+    "FailingFlushFault",
+    "Fault",
+    "FaultyDevice",
     "FcfsMemoryScheduling",
     "FifoCleaning",
     "FifoReplacement",
@@ -2457,15 +2803,18 @@ __all__ = [
     "Latency",
     "LatencyLogLatency",
     "LdpcEcc",
+    "LimitFault",
     "LirsReplacement",
     "LocalityGatheringCleaning",
     "LogPattern",
     "LogWorkload",
     "LognormalLatency",
+    "LostWriteFault",
     "LruReplacement",
     "MeasuredDevice",
     "MemoryScheduling",
     "MemoryWindowHostInterface",
+    "MisdirectedWriteFault",
     "MixPattern",
     "MixPatternPart",
     "MixWorkload",
@@ -2502,6 +2851,7 @@ __all__ = [
     "ShapedWorkload",
     "ShapedWorkloadGroup",
     "SieveReplacement",
+    "SlowFault",
     "SpecwebWorkload",
     "SsdDevice",
     "SsdDeviceErrors",
@@ -2509,12 +2859,15 @@ __all__ = [
     "SsdDeviceParity",
     "SsdDeviceSlcCache",
     "SsdDeviceZones",
+    "StaleReadFault",
+    "StallFault",
     "StartGapWearLevelling",
     "StaticOptimalPlacement",
     "TenantsWorkload",
     "TenantsWorkloadTenant",
     "TiersDevice",
     "TiersDeviceTier",
+    "TornWriteFault",
     "TpcaWorkload",
     "TraceWorkload",
     "TraceWorkloadPart",

@@ -17,13 +17,21 @@ from nacre.results.origins import assumed
 from nacre.results.record import Op, Record
 from nacre.words import headlines
 from nacre.words.bills import bill
-from nacre.words.records import components, facts, latencies, tenants, time_spent, time_split
+from nacre.words.records import (
+    components,
+    facts,
+    faults,
+    latencies,
+    tenants,
+    time_spent,
+    time_split,
+)
 from nacre.words.records import tables as all_tables
 from nacre.words.summary import Summary, filled
 
 
 def _words(record: Record) -> Summary:
-    parts = (latencies, time_spent, time_split, components, bill)
+    parts = (latencies, faults, time_spent, time_split, components, bill)
     tables = filled(*(part(record) for part in parts))
     paths = assumed(record.origins)
     return Summary(headlines.of_record(record), facts(record), tables, assumed=paths)
@@ -95,6 +103,7 @@ def _section(name: str, record: Record) -> str:
         name,
         KIND.summary(record),
         page.titled("Latency", latencies(record), tenants(record)),
+        page.titled("Faults", faults(record)),
         page.titled("Where the time went", time_spent(record), time_split(record)),
         page.titled("Energy, wear and cost", bill(record)),
         page.titled("Parts of the stack", components(record)),

@@ -110,11 +110,14 @@ class Latency(View):
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": LatencySummary,
         "write": LatencySummary,
+        "flush": LatencySummary,
     }
     read: LatencySummary | None
     """Of reads."""
     write: LatencySummary | None
     """Of writes."""
+    flush: LatencySummary | None
+    """Of flushes: what waits for `fsync`."""
 
 
 class Tenant(View):
@@ -160,11 +163,14 @@ class TimeSpent(View):
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": Activity,
         "write": Activity,
+        "flush": Activity,
     }
     read: tuple[Activity, ...]
     """Of reads."""
     write: tuple[Activity, ...]
     """Of writes."""
+    flush: tuple[Activity, ...]
+    """Of flushes."""
 
 
 class Resource(View):
@@ -256,6 +262,27 @@ class Handle(View):
     """Programs of both for one of the host; null where it wrote nothing."""
 
 
+class Fault(View):
+    """A fault that the scenario gives a device, and what it did while it was measured."""
+
+    path: str
+    """Its place in the scenario."""
+    kind: str
+    """Its room."""
+    matching: int
+    """Requests of its operations and address range that came while it was active."""
+    touched: int
+    """Of them those that it touched."""
+    added_s: float
+    """Time that it added to all of them together, in seconds."""
+    errors: int
+    """Requests that it ended with an error."""
+    reported_bytes: int
+    """Bytes that requests with these errors asked to read or write."""
+    silent_bytes: int
+    """Bytes that it made wrong without an error."""
+
+
 class Component(View):
     """What one component did."""
 
@@ -263,6 +290,7 @@ class Component(View):
         "resources": Resource,
         "wear": Wear,
         "handles": Handle,
+        "faults": Fault,
     }
     path: str
     """Its place in the scenario."""
@@ -292,6 +320,8 @@ class Component(View):
     """What was programmed and erased; null where the medium is not modelled."""
     handles: tuple[Handle, ...]
     """What came through each placement handle, in their order; empty where it does not have several."""
+    faults: tuple[Fault, ...]
+    """What each fault did that the scenario gives it, in their order; empty where it has none."""
     tables: View
     """What is too long for this document, by name: each in the Parquet file of that name."""
 
@@ -455,6 +485,7 @@ __all__ = [
     "BlockErases",
     "Caution",
     "Component",
+    "Fault",
     "Handle",
     "HostBytes",
     "Latency",

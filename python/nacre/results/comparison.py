@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nacre.results.base import Result
 from nacre.results.record import Record
+from nacre.results.tables import OPS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,8 +74,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 def _row(name: str, record: Record) -> dict[str, object]:
     row: dict[str, object] = {"name": name, "iops": record.throughput.iops}
-    for op in ("read", "write"):
-        summary = record.latency[op]
+    for op in OPS:
+        summary = record.latency.get(op)
         for field in ("mean", "p50", "p95", "p99"):
             value = summary[f"{field}_ns"] if summary else None
             row[f"{op}_{field}_ns"] = value

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from nacre.base.text import duration, numbered, printable, si
+from nacre.base.text import duration, numbered, plural, printable, si
 from nacre.errors import Error
 from nacre.results import tables
 from nacre.results._record import (
@@ -54,7 +54,7 @@ __all__ = [
 
 SCHEMA = "nacre-record-1"
 
-Op = Literal["read", "write"]
+Op = Literal["read", "write", "flush"]
 
 
 class Late(Mapping[str, "np.ndarray[Any, Any]"]):
@@ -126,10 +126,15 @@ class Record(Result, Tabled):
         """Latencies of writes; raises `Error` if the run has none."""
         return self._latency("write")
 
+    @property
+    def flushes(self) -> LatencySummary:
+        """Latencies of flushes; raises `Error` if the run has none."""
+        return self._latency("flush")
+
     def _latency(self, op: Op) -> LatencySummary:
-        found = self.latency.read if op == "read" else self.latency.write
+        found: LatencySummary | None = self.latency.get(op)
         if found is None:
-            raise Error(f"the run has no {op}s, and so no latency of them", "no-data")
+            raise Error(f"the run has no {plural(op)}, and so no latency of them", "no-data")
         return found
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
@@ -212,8 +217,8 @@ class Record(Result, Tabled):
             parts.append(f"{si(self.throughput.iops).strip()} IOPS")
         else:
             parts.append("nothing was measured")
-        for op in ("read", "write"):
-            if found := self.latency[op]:
+        for op in tables.OPS:
+            if found := self.latency.get(op):
                 parts.append(f"{op} mean {duration(found.mean_ns)}, p99 {duration(found.p99_ns)}")
         return f"<nacre.Record {'; '.join(parts)}>"
 

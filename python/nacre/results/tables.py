@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
-OPS = ("read", "write")
+OPS = ("read", "write", "flush")
+"""Kinds of requests that a record has latencies of."""
 SERIES = ("start_s", "reads", "writes", "bytes", "mean_latency_ns")
 IDLE = "idle"
 """What a resource does the rest of the time, beside its activities."""
@@ -36,7 +37,7 @@ def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
     import polars as pl
 
     if op not in OPS:
-        raise ValueError(f"op is {op!r}; it is one of: read, write")
+        raise ValueError(f"op is {op!r}; it is one of: {', '.join(OPS)}")
     upto = record.columns.get(f"latency.{op}.upto_ns", np.empty(0))
     count = record.columns.get(f"latency.{op}.count", np.empty(0, np.uint64))
     frame = pl.DataFrame({"upto_ns": upto, "count": count})

@@ -91,6 +91,7 @@ def _with_setting(name: str) -> list[str]:
 
 KINDS = {
     "envy": "envy",
+    "faulty": "fail-slow",
     "hdd": "disk-15k",
     "nvram_card": "nvram-card",
     "onyx": "onyx",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nacre.base.text import amount, count, duration, percent, si, size
+from nacre.results.tables import OPS
 from nacre.words.traces import missed_by_lru
 
 if TYPE_CHECKING:
@@ -199,8 +200,8 @@ def _in(mixes: Mixes) -> str:
 
 def _latencies(record: Record) -> list[str]:
     said = []
-    for op in ("read", "write"):
-        if latency := record.latency[op]:
+    for op in OPS:
+        if latency := record.latency.get(op):
             said.append(f"A {op} takes {_tail(latency)}.")
     return said
 

@@ -13,12 +13,14 @@ from nacre.base.text import (
     duration,
     numbered,
     percent,
+    plural,
     si,
     significant,
     with_unit,
 )
 from nacre.results.origins import assumed
 from nacre.results.record import IDLE
+from nacre.results.tables import OPS
 
 if TYPE_CHECKING:
     from nacre.base.view import View
@@ -54,18 +56,48 @@ def facts(record: Record) -> list[str]:
     if (ratio := record.find_hit_ratio()) is not None:
         lines.append(f"{percent(ratio)} of the blocks read were in a cache")
     lines += [f"{name} {value}" for name, value in _totals(record)]
-    return lines + _split(record) + _steady(record) + _cautions(record)
+    return _silent(record) + lines + _split(record) + _steady(record) + _cautions(record)
+
+
+def _silent(record: Record) -> list[str]:
+    """What faults corrupted without an error: it comes before everything else."""
+    return [
+        f"{numbered(fault.silent_bytes, 'byte')} corrupted without an error by {fault.path}"
+        f" ({fault.kind})"
+        for part in record.components
+        for fault in part.get("faults", ())
+        if fault.silent_bytes
+    ]
+
+
+def faults(record: Record) -> Table:
+    """What each fault did that the scenario gives a device."""
+    rows = [
+        [
+            fault.path,
+            fault.kind,
+            count(fault.matching),
+            count(fault.touched),
+            duration(fault.added_s * 1e9),
+            count(fault.errors),
+            count(fault.silent_bytes),
+        ]
+        for part in record.components
+        for fault in part.get("faults", ())
+    ]
+    columns = ["fault", "kind", "matching", "touched", "added", "errors", "silent bytes"]
+    return Table("", columns, [False] * 2 + [True] * 5, rows)
 
 
 def latencies(record: Record) -> Table:
     """Latency by kind of request."""
     rows = []
-    for op in ("read", "write"):
-        if summary := record.latency[op]:
+    for op in OPS:
+        if summary := record.latency.get(op):
             error = summary.mean_ci95_ns
             cells = [duration(summary[f"{name}_ns"]) for name in _PERCENTILES]
             within = NOTHING if error is None else f"+- {duration(error)}"
-            rows.append([f"{op}s", count(summary.count), cells[0], within, *cells[1:]])
+            rows.append([plural(op), count(summary.count), cells[0], within, *cells[1:]])
     columns = [
         "latency",
         "count",
@@ -103,10 +135,10 @@ def tenants(record: Record) -> Table:
 def time_spent(record: Record) -> Table:
     """Where the time of an average request went, largest first within each kind."""
     rows = []
-    for op in ("read", "write"):
-        parts = sorted(record.time_spent[op], key=lambda part: -part.share)
+    for op in OPS:
+        parts = sorted(record.time_spent.get(op, ()), key=lambda part: -part.share)
         rows += [
-            [f"{op}s", part.component, part.activity, duration(part.mean_ns), percent(part.share)]
+            [plural(op), part.component, part.activity, duration(part.mean_ns), percent(part.share)]
             for part in parts
             if part.share >= _SMALL
         ]
@@ -135,7 +167,7 @@ def time_split(record: Record) -> Table:
 
 def tables(record: Record) -> list[Table]:
     """All tables of a run that have anything to show."""
-    made = (latencies, tenants, time_spent, time_split, components)
+    made = (latencies, tenants, faults, time_spent, time_split, components)
     return [table for make in made if (table := make(record)).rows]
 
 

@@ -25,6 +25,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
         columns: columns(envy),
         wear: Some(wear),
         drive_share: None,
+        faults: Vec::new(),
         children: Vec::new(),
     }
 }

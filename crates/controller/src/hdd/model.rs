@@ -355,6 +355,7 @@ impl<S: Store> Device for Hdd<S> {
             wear: None,
             columns: Vec::new(),
             drive_share: self.config.share(),
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

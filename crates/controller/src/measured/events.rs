@@ -391,6 +391,7 @@ impl<S: Store> Device for Measured<S> {
             wear: None,
             columns: Vec::new(),
             drive_share: self.config.share(),
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

@@ -296,6 +296,7 @@ impl<S: Store> Device for Measured<S> {
             wear: None,
             columns: Vec::new(),
             drive_share: self.config.share(),
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

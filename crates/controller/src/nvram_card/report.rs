@@ -42,6 +42,7 @@ impl Figures<'_> {
             wear: None,
             columns: self.columns(),
             drive_share: None,
+            faults: Vec::new(),
             children: Vec::new(),
             resources: self.resources(),
         }

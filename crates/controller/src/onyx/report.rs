@@ -53,6 +53,7 @@ pub(super) fn of(onyx: &Figures<'_>, elapsed: Time) -> ComponentReport {
         wear: Some(wear),
         columns: columns(&onyx.controllers),
         drive_share: None,
+        faults: Vec::new(),
         children: Vec::new(),
     }
 }

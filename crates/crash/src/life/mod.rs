@@ -53,6 +53,8 @@ pub(crate) struct Life<'a> {
     pub(crate) restarts: u64,
     /// Writes that were refused.
     pub(crate) refusals: u64,
+    /// Reads of one block that a fault made on purpose failed.
+    pub(crate) failed_reads: u64,
     pub(crate) bytes: Vec<u8>,
     /// When the power failed before the last audit, what that read, and blocks of it that the device said are lost.
     pub(crate) failed: Time,
@@ -113,6 +115,7 @@ impl<'a> Life<'a> {
             requests: 0,
             restarts: 0,
             refusals: 0,
+            failed_reads: 0,
             bytes: Vec::new(),
             failed: Time::ZERO,
             found: Vec::new(),

@@ -33,6 +33,7 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
         wear: Some(wear(cache, made_for)),
         columns: columns(cache),
         drive_share: None,
+        faults: Vec::new(),
         children: vec![cache.backing.report(elapsed)],
     }
 }

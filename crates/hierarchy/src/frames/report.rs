@@ -45,6 +45,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         wear: memory.wear,
         columns,
         drive_share: None,
+        faults: Vec::new(),
         children: vec![cache.backing.report(elapsed)],
     }
 }

@@ -258,6 +258,7 @@ impl<S: Store> Device for Network<S> {
             wear: None,
             columns: Vec::new(),
             drive_share: None,
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

@@ -29,6 +29,7 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         wear: None,
         columns: Vec::new(),
         drive_share: None,
+        faults: Vec::new(),
         children: cache.devices.iter().map(|device| device.report(elapsed)).collect(),
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
         wear: None,
         columns: columns(of),
         drive_share: None,
+        faults: Vec::new(),
         children: of.tiers.iter().map(|tier| tier_report(tier, elapsed)).collect(),
     }
 }

@@ -34,6 +34,10 @@ const TRIES: u32 = 100;
 const KINDS_TRIED: u32 = 20;
 /// Devices above each other.
 const DEPTH_MAX: u32 = 2;
+/// The device with faults, and the share of stacks that have one at their top, and of devices below others that have faults
+/// which make them late.
+const FAULTY: &str = "faulty";
+const FAULTY_SHARE: f64 = 1.0 / 8.0;
 /// The share of stacks that are one of [`COMBINATIONS`].
 const COMBINED: f64 = 1.0 / 3.0;
 /// Stored energy by what the check of scenarios takes for just enough, which may be too little.
@@ -68,7 +72,7 @@ impl Files for Nothing {
 /// medium beside them.
 pub fn drawn(seed: u64, points: u64) -> Drawn {
     let mut random = Streams::new(seed).stream("stack");
-    let kinds = Rooms::new().kinds("device");
+    let kinds = kinds();
     let mut own = Streams::new(seed).stream("combination");
     let combined = own.chance(COMBINED);
     let combination = &COMBINATIONS[own.below(COMBINATIONS.len() as u64) as usize];
@@ -77,12 +81,43 @@ pub fn drawn(seed: u64, points: u64) -> Drawn {
             true => with_settings(combination.kind, combination.settings, &mut random),
             false => of_kind(kinds[random.below(kinds.len() as u64) as usize], &mut random),
         };
-        if let Some((text, checked)) = found {
+        if let Some(found) = found {
+            let (text, checked) = with_faults(found, &mut Streams::new(seed).stream("faulty"));
             let faults = if random.chance(0.25) { Fault::INJECTED.to_vec() } else { Vec::new() };
             return Drawn { text, checked, options: Options { faults, ..Options::new(points, seed) } };
         }
     }
     panic!("no stack could be drawn of seed {seed}: the values in crash/hints.rs are refused");
+}
+
+/// The kinds of device that are drawn. A device with faults is no kind of its own: it is drawn over others, so that these
+/// stay what they are without it.
+fn kinds() -> Vec<&'static str> {
+    Rooms::new().kinds("device").into_iter().filter(|&kind| kind != FAULTY).collect()
+}
+
+/// The same stack, or in one of so many cases the same with faults at its top.
+fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checked) {
+    if !random.chance(FAULTY_SHARE) {
+        return found;
+    }
+    let (_, stack) = found.0.split_once("[stack]\n").expect("a scenario has a stack");
+    let device: Vec<String> = stack.lines().filter(|line| !line.is_empty()).map(String::from).collect();
+    let faults: Vec<&str> = (0..1 + random.below(2)).map(|_| fault(random, hints::FAULTS)).collect();
+    legal(faulty(&device, &faults)).map_or(found, |(lines, checked)| (scenario(&lines), checked))
+}
+
+/// The lines of a device with these faults.
+fn faulty(device: &[String], faults: &[&str]) -> Vec<String> {
+    vec![
+        format!("kind = \"{FAULTY}\""),
+        format!("device = {{ {} }}", device.join(", ")),
+        format!("fault = [{}]", faults.join(", ")),
+    ]
+}
+
+fn fault(random: &mut Random, of: &'static [&'static str]) -> &'static str {
+    of[random.below(of.len() as u64) as usize]
 }
 
 /// A stack with a device of this kind at its top.
@@ -276,6 +311,9 @@ impl Draw<'_> {
         if family == "device" {
             return self.device(None);
         }
+        if family == "fault" {
+            return Some(fault(self.random, hints::FAULTS).to_string());
+        }
         let kinds = self.rooms.kinds(family);
         let kind = kinds[self.random.below(kinds.len() as u64) as usize];
         Some(format!("{{ {} }}", self.room(family, kind)?.join(", ")))
@@ -284,7 +322,7 @@ impl Draw<'_> {
     /// A device, `of` this kind if one is given. It is legal where it stands alone, so that most of what is drawn around it
     /// is legal, too.
     fn device(&mut self, of: Option<&'static str>) -> Option<String> {
-        let kinds = self.rooms.kinds("device");
+        let kinds = kinds();
         self.depth += 1;
         let device = (0..TRIES).find_map(|_| {
             let kind = match of {
@@ -296,7 +334,14 @@ impl Draw<'_> {
             at_the_edge(lines, self.random).map(|(lines, _)| lines)
         });
         self.depth -= 1;
-        Some(format!("{{ {} }}", device?.join(", ")))
+        let device = device?;
+        // One in so many is late: from a stream that begins where the common one is, which stays there.
+        let mut own = Streams::new(self.random.clone().bits()).stream("late");
+        let device = match of.is_none() && own.chance(FAULTY_SHARE) {
+            true => faulty(&device, &[fault(&mut own, &hints::FAULTS[..hints::LATE])]),
+            false => device,
+        };
+        Some(format!("{{ {} }}", device.join(", ")))
     }
 }
 

@@ -45,6 +45,31 @@ pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
+/// Faults of a device `faulty`. They are short, so that a life has many of them and no request takes long.
+pub(super) const FAULTS: &[&str] = &[
+    "{ kind = \"delay\", latency = \"80 us\", every = 3 }",
+    "{ kind = \"delay\", latency = { kind = \"exponential\", mean = \"1 ms\" }, share = \"10 %\" }",
+    "{ kind = \"slow\", factor = 7.5, start = \"1 ms\" }",
+    "{ kind = \"stall\", start = \"300 us\", duration = \"2 ms\", period = \"5 ms\" }",
+    "{ kind = \"stall\", operations = [\"write\", \"flush\"], duration = \"700 us\", period = \"1 ms\" }",
+    "{ kind = \"limit\", iops = \"2 kHz\" }",
+    "{ kind = \"limit\", bandwidth = \"1 MB/s\", duration = \"3 ms\", period = \"8 ms\" }",
+    "{ kind = \"error\", share = \"5 %\" }",
+    "{ kind = \"error\", operations = [\"read\"], range_end = \"32 KiB\", after = \"1 ms\" }",
+    "{ kind = \"error\", operations = [\"write\", \"flush\"], at = \"transport\", every = 5 }",
+    "{ kind = \"failing_flush\", duration = \"3 ms\", period = \"10 ms\" }",
+    "{ kind = \"failing_flush\", lasting = \"for_good\" }",
+    "{ kind = \"disconnect\", timeout = \"2 ms\", start = \"2 ms\", duration = \"1 ms\", period = \"6 ms\" }",
+    "{ kind = \"lost_write\", every = 40 }",
+    "{ kind = \"torn_write\", share = \"2 %\" }",
+    "{ kind = \"misdirected_write\", distance = \"4 KiB\", every = 30 }",
+    "{ kind = \"bit_rot\", share = \"1 %\" }",
+    "{ kind = \"stale_read\", share = \"2 %\" }",
+];
+
+/// Those of [`FAULTS`] that make the device late and nothing else.
+pub(super) const LATE: usize = 7;
+
 /// Bits of a flash drive that go wrong: with erases and reads, with erases and time, and at all times, where none is put
 /// right.
 const BCH_ERRORS: &str = "{ ecc = { kind = \"bch\", t = 8, crc32 = true }, bit_error_rate = 0.0001, cycles = 3, \

@@ -113,6 +113,16 @@ impl OpMeter {
         0
     }
 
+    /// Adds one request that is in no series: a flush moves no bytes.
+    fn add_alone(&mut self, note: &Note) {
+        if note.is_error {
+            self.failed[0] += 1;
+        } else {
+            self.latency.record(note.latency);
+            self.means.record_all([note.latency.as_ns_f64()].into_iter());
+        }
+    }
+
     /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency, which a memory that nothing disturbs gives, is
     /// one step.
     fn record_latencies(&mut self, notes: &[Note]) {
@@ -146,8 +156,10 @@ pub struct TenantMeter {
     pub reads: OpMeter,
     /// Writes, without their paths.
     pub writes: OpMeter,
-    /// Trims and flushes that completed.
-    pub others: u64,
+    /// Flushes, without their paths.
+    pub flushes: OpMeter,
+    /// Trims that completed.
+    pub trims: u64,
     /// Requests that a device could not serve.
     pub errors: u64,
     /// Its last arrival, since measuring began.
@@ -165,7 +177,8 @@ impl TenantMeter {
         TenantMeter {
             reads: OpMeter::new(),
             writes: OpMeter::new(),
-            others: 0,
+            flushes: OpMeter::new(),
+            trims: 0,
             errors: 0,
             arrived: Time::ZERO,
             done: Time::ZERO,
@@ -199,8 +212,8 @@ pub struct Meter {
     pub writes: OpMeter,
     /// Trims that completed.
     pub trims: u64,
-    /// Flushes that completed.
-    pub flushes: u64,
+    /// Flushes.
+    pub flushes: OpMeter,
     /// Requests that a device could not serve.
     pub errors: u64,
     /// Those of each tenant, by volume; empty where there are none.
@@ -220,7 +233,7 @@ impl Meter {
             reads: OpMeter::new(),
             writes: OpMeter::new(),
             trims: 0,
-            flushes: 0,
+            flushes: OpMeter::new(),
             errors: 0,
             tenants: vec![TenantMeter::new(); tenants],
             series: TimeSeries::new(),
@@ -234,7 +247,7 @@ impl Meter {
         self.reads.add(&part.reads);
         self.writes.add(&part.writes);
         self.trims += part.trims;
-        self.flushes += part.flushes;
+        self.flushes.add(&part.flushes);
         self.errors += part.errors;
         self.start = self.start.min(part.start);
         self.end = self.end.max(part.end);
@@ -272,28 +285,32 @@ impl Meter {
         self.errors += u64::from(note.is_error);
         match op {
             Op::Trim => self.trims += 1,
-            Op::Flush => self.flushes += 1,
+            Op::Flush => self.flushes.add_alone(note),
             Op::Read | Op::Write => unreachable!("they are noted by themselves"),
         }
         if let Some(tenant) = self.tenants.get_mut(note.volume as usize) {
             tenant.count(note);
             tenant.errors += u64::from(note.is_error);
-            tenant.others += 1;
+            match op {
+                Op::Flush => tenant.flushes.add_alone(note),
+                _ => tenant.trims += 1,
+            }
         }
     }
 
     /// Adds all that was noted: the sums are complete from here on.
     pub(crate) fn finish(&mut self, noted: &mut Noted) {
         self.settle(&mut noted.notes);
-        let [reads, writes] = &noted.spent;
+        let [reads, writes, flushes] = &noted.spent;
         self.reads.spent.clone_from(reads);
         self.writes.spent.clone_from(writes);
+        self.flushes.spent.clone_from(flushes);
         self.end = noted.end;
     }
 
     /// Requests recorded and settled.
     pub fn completed(&self) -> u64 {
-        self.reads.requests() + self.writes.requests() + self.trims + self.flushes
+        self.reads.requests() + self.writes.requests() + self.flushes.requests() + self.trims
     }
 }
 

@@ -40,8 +40,9 @@ impl Notes {
 pub(crate) struct Noted {
     /// Those that the sums do not have yet.
     pub(crate) notes: Notes,
-    /// Picoseconds on the critical path, by component and activity: of reads and of writes that did not fail.
-    pub(super) spent: [Vec<[u128; Activity::COUNT]>; 2],
+    /// Picoseconds on the critical path, by component and activity: of reads, writes and flushes that did not
+    /// fail.
+    pub(super) spent: [Vec<[u128; Activity::COUNT]>; 3],
     /// When measuring began.
     start: Time,
     /// The last completion.
@@ -52,7 +53,12 @@ impl Noted {
     /// Nothing noted yet, for a stack of `components`.
     pub(crate) fn new(components: usize) -> Noted {
         let spent = vec![[0; Activity::COUNT]; components];
-        Noted { notes: Notes::default(), spent: [spent.clone(), spent], start: Time::ZERO, end: Time::ZERO }
+        Noted {
+            notes: Notes::default(),
+            spent: [spent.clone(), spent.clone(), spent],
+            start: Time::ZERO,
+            end: Time::ZERO,
+        }
     }
 
     /// Measuring begins at `start`: what was noted so far does not count.
@@ -76,15 +82,10 @@ impl Noted {
         self.end = self.end.max(completed.0);
         let is_read = request.op == Op::Read;
         if !is_read && request.op != Op::Write {
-            return self.record_other(request, issued - waited, completed);
+            return self.record_other(request, issued, waited, completed, spans);
         }
         if completed.1 == Status::Done {
-            let spent = &mut self.spent[usize::from(!is_read)];
-            for span in spans {
-                spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
-            }
-            // The queues of the top of the stack hold what waits before it.
-            spent[0][Activity::Queue as usize] += u128::from(waited.as_ps());
+            add_spans(&mut self.spent[usize::from(!is_read)], waited, spans);
         }
         let note = self.note(request, issued - waited, completed);
         let notes = if is_read { &mut self.notes.reads } else { &mut self.notes.writes };
@@ -104,8 +105,28 @@ impl Noted {
 
     /// Trims and flushes are rare: out of the way of the others.
     #[cold]
-    fn record_other(&mut self, request: &Request, since: Time, completed: (Time, Status)) {
-        let note = self.note(request, since, completed);
+    fn record_other(
+        &mut self,
+        request: &Request,
+        issued: Time,
+        waited: Time,
+        completed: (Time, Status),
+        spans: &[Span],
+    ) {
+        if request.op == Op::Flush && completed.1 == Status::Done {
+            add_spans(&mut self.spent[2], waited, spans);
+        }
+        let note = self.note(request, issued - waited, completed);
         self.notes.others.push((request.op, note));
     }
+}
+
+/// Adds the path of one request that `waited` for its turn.
+#[inline(always)]
+fn add_spans(spent: &mut [[u128; Activity::COUNT]], waited: Time, spans: &[Span]) {
+    for span in spans {
+        spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
+    }
+    // The queues of the top of the stack hold what waits before it.
+    spent[0][Activity::Queue as usize] += u128::from(waited.as_ps());
 }

@@ -86,6 +86,7 @@ impl Device for Memory {
             wear: None,
             columns: Vec::new(),
             drive_share: None,
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

@@ -9,12 +9,12 @@ use super::tenants::{fairness, tenants};
 use super::totals::{cost, energy_unknown, lifetime_unknown, price_basis};
 use super::wear::{total, wear};
 use super::{
-    Component, Ending, Handle, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent, TimeSpent,
-    WorkloadNotes,
+    Component, Ending, Fault, Handle, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent,
+    TimeSpent, WorkloadNotes,
 };
 use crate::meter::{Meter, OpMeter};
 use crate::scenario::Checked;
-use nacre_kernel::{Activity, ComponentReport, Time};
+use nacre_kernel::{Activity, ComponentReport, FaultCounts, FaultReport, Time};
 use std::collections::BTreeMap;
 
 /// Assembles what a run found out.
@@ -62,10 +62,15 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
         latency: Latencies {
             read: latency(&meter.reads, half_widths[0]),
             write: latency(&meter.writes, half_widths[1]),
+            flush: latency(&meter.flushes, half_widths[2]),
         },
         fairness: fairness(findings, &tenants),
         tenants,
-        time_spent: TimeSpent { read: spent(&meter.reads, reports), write: spent(&meter.writes, reports) },
+        time_spent: TimeSpent {
+            read: spent(&meter.reads, reports),
+            write: spent(&meter.writes, reports),
+            flush: spent(&meter.flushes, reports),
+        },
         write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
         cleaning_cost: worn.as_ref().and_then(|wear| wear.cleaning_cost()),
         erases: worn.as_ref().map(|wear| wear.erases),
@@ -109,7 +114,7 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
         reads: meter.reads.requests(),
         writes: meter.writes.requests(),
         trims: meter.trims,
-        flushes: meter.flushes,
+        flushes: meter.flushes.requests(),
         errors: meter.errors,
     }
 }
@@ -156,8 +161,24 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
         lifetime_days: report.lifetime_days,
         wear: report.wear.as_ref().map(wear),
         handles: handles(report),
+        faults: report.faults.iter().map(fault).collect(),
         tables: tables(report),
         resources,
+    }
+}
+
+/// What a fault did.
+fn fault(report: &FaultReport) -> Fault {
+    let FaultCounts { matching, touched, added_ps, errors, reported_bytes, silent_bytes } = report.counts;
+    Fault {
+        path: report.path.clone(),
+        kind: report.kind,
+        matching,
+        touched,
+        added_s: added_ps as f64 / 1e12,
+        errors,
+        reported_bytes,
+        silent_bytes,
     }
 }
 

@@ -13,8 +13,9 @@ use nacre_workload::{Asker, Notes, Units, Workload};
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     pub(crate) meter: Meter,
-    /// Half-widths of the confidence intervals of the mean latencies of reads and writes, in nanoseconds.
-    pub(crate) half_widths: [Option<f64>; 2],
+    /// Half-widths of the confidence intervals of the mean latencies of reads, writes and flushes, in
+    /// nanoseconds.
+    pub(crate) half_widths: [Option<f64>; 3],
     /// When nothing was left to do.
     pub(crate) drained: Time,
     /// When the last request came, where requests come whatever becomes of those before.
@@ -61,7 +62,7 @@ impl Findings {
         let mut reports = Vec::new();
         flatten(report, &mut reports);
         Findings {
-            half_widths: [meter.reads.means.half_width_95(), meter.writes.means.half_width_95()],
+            half_widths: [&meter.reads, &meter.writes, &meter.flushes].map(|of| of.means.half_width_95()),
             meter: meter.clone(),
             drained,
             last_arrival: None,
@@ -94,7 +95,7 @@ impl Findings {
             is_alone = false;
         }
         if !is_alone {
-            (all.half_widths, all.steadiness, all.worn_out) = ([None; 2], None, None);
+            (all.half_widths, all.steadiness, all.worn_out) = ([None; 3], None, None);
             for report in &mut all.reports {
                 report.columns.retain(is_by_block);
             }
@@ -175,6 +176,10 @@ fn add_report(sum: &mut ComponentReport, report: ComponentReport) {
         (Some(sum), Some(wear)) => Some(worn(sum, wear)),
         (sum, wear) => sum.or(wear),
     };
+    assert_eq!(sum.faults.len(), report.faults.len(), "{}: its faults", sum.path);
+    for (sum, fault) in sum.faults.iter_mut().zip(&report.faults) {
+        sum.counts.add(&fault.counts);
+    }
     for column in &mut sum.columns {
         let more = report.columns.iter().find(|other| other.name == column.name);
         column.values.extend(more.into_iter().flat_map(|more| &more.values));

@@ -259,6 +259,8 @@ pub struct Latencies {
     pub read: Option<Latency>,
     /// Of writes.
     pub write: Option<Latency>,
+    /// Of flushes: what waits for `fsync`.
+    pub flush: Option<Latency>,
 }
 
 /// What one tenant asked for, and how it was served.
@@ -311,6 +313,8 @@ pub struct TimeSpent {
     pub read: Vec<Spent>,
     /// Of writes.
     pub write: Vec<Spent>,
+    /// Of flushes.
+    pub flush: Vec<Spent>,
 }
 
 /// A part of the mean latency.
@@ -359,6 +363,8 @@ pub struct Component {
     pub wear: Option<Wear>,
     /// What came through each placement handle, in their order; empty where it does not have several.
     pub handles: Vec<Handle>,
+    /// What each fault did that the scenario gives it, in their order; empty where it has none.
+    pub faults: Vec<Fault>,
     /// What is too long for this document, by name: each in the Parquet file of that name.
     pub tables: BTreeMap<&'static str, Table>,
 }
@@ -372,6 +378,27 @@ pub struct Handle {
     pub units_moved: u64,
     /// Programs of both for one of the host; null where it wrote nothing.
     pub write_amplification: Option<f64>,
+}
+
+/// A fault that the scenario gives a device, and what it did while it was measured.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Fault {
+    /// Its place in the scenario.
+    pub path: String,
+    /// Its room.
+    pub kind: &'static str,
+    /// Requests of its operations and address range that came while it was active.
+    pub matching: u64,
+    /// Of them those that it touched.
+    pub touched: u64,
+    /// Time that it added to all of them together, in seconds.
+    pub added_s: f64,
+    /// Requests that it ended with an error.
+    pub errors: u64,
+    /// Bytes that requests with these errors asked to read or write.
+    pub reported_bytes: u64,
+    /// Bytes that it made wrong without an error.
+    pub silent_bytes: u64,
 }
 
 /// Equal servers behind one queue.

@@ -6,7 +6,7 @@ use crate::meter::{Meter, OpMeter};
 use nacre_kernel::histogram::{Bar, LatencyHistogram};
 use nacre_kernel::ledger::{self, Column, Ledger, Resource, Spread};
 use nacre_kernel::statistics::{Bin, TimeSeries};
-use nacre_kernel::{Activity, ComponentId, ComponentReport, Energy, Time};
+use nacre_kernel::{Activity, ComponentId, ComponentReport, Energy, FaultCounts, FaultReport, Time};
 use nacre_workload::{Notes, Units};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ struct Part {
     schema: String,
     version: String,
     meter: MeterPart,
-    half_widths: [Option<Real>; 2],
+    half_widths: [Option<Real>; 3],
     drained_ps: u64,
     last_arrival_ps: Option<u64>,
     reports: Vec<ReportPart>,
@@ -49,9 +49,9 @@ struct Part {
 
 #[derive(Serialize, Deserialize)]
 struct MeterPart {
-    ops: [OpPart; 2],
+    /// Reads, writes, flushes.
+    ops: [OpPart; 3],
     trims: u64,
-    flushes: u64,
     errors: u64,
     width_ps: u64,
     bins: Vec<(u64, u64, u64, u128)>,
@@ -85,6 +85,16 @@ struct ReportPart {
     wear: Option<WearPart>,
     columns: Vec<(String, Vec<Real>)>,
     drive_share: Option<Real>,
+    faults: Vec<FaultPart>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FaultPart {
+    path: String,
+    kind: String,
+    added_ps: u128,
+    /// Matching, touched, errors, reported and silent bytes.
+    counts: [u64; 5],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -217,9 +227,8 @@ fn lasting(name: String) -> &'static str {
 fn meter_part(meter: &Meter) -> MeterPart {
     let bins = meter.series.bins().iter();
     MeterPart {
-        ops: [op_part(&meter.reads), op_part(&meter.writes)],
+        ops: [op_part(&meter.reads), op_part(&meter.writes), op_part(&meter.flushes)],
         trims: meter.trims,
-        flushes: meter.flushes,
         errors: meter.errors,
         width_ps: meter.series.width().as_ps(),
         bins: bins.map(|bin| (bin.reads, bin.writes, bin.bytes, bin.latency_ps)).collect(),
@@ -230,12 +239,12 @@ fn meter_part(meter: &Meter) -> MeterPart {
 
 fn meter(part: MeterPart) -> Meter {
     let bin = |(reads, writes, bytes, latency_ps)| Bin { reads, writes, bytes, latency_ps };
-    let [reads, writes] = part.ops.map(op_meter);
+    let [reads, writes, flushes] = part.ops.map(op_meter);
     Meter {
         reads,
         writes,
         trims: part.trims,
-        flushes: part.flushes,
+        flushes,
         errors: part.errors,
         tenants: Vec::new(),
         series: TimeSeries::restored(Time::from_ps(part.width_ps), part.bins.into_iter().map(bin).collect()),
@@ -299,6 +308,7 @@ fn report_part(report: &ComponentReport) -> ReportPart {
         wear: report.wear.as_ref().map(wear_part),
         columns: report.columns.iter().map(|column| (column.name.into(), values(column))).collect(),
         drive_share: report.drive_share.map(Real::from),
+        faults: report.faults.iter().map(fault_part).collect(),
     }
 }
 
@@ -322,8 +332,26 @@ fn report(part: ReportPart) -> ComponentReport {
             .map(|(name, each)| Column { name: lasting(name), values: values(each) })
             .collect(),
         drive_share: part.drive_share.map(f64::from),
+        faults: part.faults.into_iter().map(fault).collect(),
         children: Vec::new(),
     }
+}
+
+fn fault_part(fault: &FaultReport) -> FaultPart {
+    let FaultCounts { matching, touched, added_ps, errors, reported_bytes, silent_bytes } = fault.counts;
+    FaultPart {
+        path: fault.path.clone(),
+        kind: fault.kind.into(),
+        added_ps,
+        counts: [matching, touched, errors, reported_bytes, silent_bytes],
+    }
+}
+
+fn fault(part: FaultPart) -> FaultReport {
+    let [matching, touched, errors, reported_bytes, silent_bytes] = part.counts;
+    let added_ps = part.added_ps;
+    let counts = FaultCounts { matching, touched, added_ps, errors, reported_bytes, silent_bytes };
+    FaultReport { path: part.path, kind: lasting(part.kind), counts }
 }
 
 fn resource(part: ResourcePart) -> Resource {

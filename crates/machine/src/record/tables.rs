@@ -94,8 +94,8 @@ fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
 
 fn of_requests(meter: &Meter) -> Columns {
     let mut columns = Columns::default();
-    for (op, histogram) in [("read", &meter.reads.latency), ("write", &meter.writes.latency)] {
-        let (uptos, counts) = bars(histogram);
+    for (op, of) in [("read", &meter.reads), ("write", &meter.writes), ("flush", &meter.flushes)] {
+        let (uptos, counts) = bars(&of.latency);
         columns.floats.push((format!("latency.{op}.upto_ns"), uptos));
         columns.counts.push((format!("latency.{op}.count"), counts));
     }

@@ -12,8 +12,8 @@ pub(super) fn tenants(askers: &[Asker], meters: &[TenantMeter]) -> Vec<Tenant> {
 }
 
 fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
-    let TenantMeter { reads, writes, others, errors, done, .. } = meter;
-    let requests = reads.requests() + writes.requests() + others;
+    let TenantMeter { reads, writes, flushes, trims, errors, done, .. } = meter;
+    let requests = reads.requests() + writes.requests() + flushes.requests() + trims;
     let served = HostBytes { read: reads.served_bytes(), written: writes.served_bytes() };
     let bytes = HostBytes { read: reads.bytes, written: writes.bytes };
     Tenant {
@@ -25,6 +25,7 @@ fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
         latency: Latencies {
             read: latency(reads, reads.means.half_width_95()),
             write: latency(writes, writes.means.half_width_95()),
+            flush: latency(flushes, flushes.means.half_width_95()),
         },
     }
 }

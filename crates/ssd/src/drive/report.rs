@@ -44,6 +44,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
         columns,
         wear: Some(wear),
         drive_share: parts.share,
+        faults: Vec::new(),
         children: Vec::new(),
     }
 }

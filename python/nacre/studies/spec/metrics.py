@@ -16,13 +16,14 @@ Goal = Literal["max", "min"]
 Data: TypeAlias = Mapping[str, Any]
 
 _OPS = ("read", "write")
+_TIMED = (*_OPS, "flush")
 _STATISTICS = ("mean", "mean_ci95", "p50", "p95", "p99", "p999", "p9999", "max")
 _PART = re.compile(r'\[(\d+)\]|\["([^"\]]*)"\]|\.?([^.\[\]]+)')
 
 
 def _latency(op: str, name: str) -> Callable[[Data], float | None]:
     def value(record: Data) -> float | None:
-        summary = record["latency"][op]
+        summary = record["latency"].get(op)
         return None if summary is None else _number(summary.get(f"{name}_ns"))
 
     return value
@@ -71,7 +72,7 @@ METRICS: Mapping[str, Callable[[Data], Any]] = {
     "p99_ns": _worst("p99"),
     "p999_ns": _worst("p999"),
     "p9999_ns": _worst("p9999"),
-    **{f"{op}_{name}_ns": _latency(op, name) for op in _OPS for name in _STATISTICS},
+    **{f"{op}_{name}_ns": _latency(op, name) for op in _TIMED for name in _STATISTICS},
     "hit_ratio": lambda record: Record(record).find_hit_ratio(),
     "write_amplification": _at("write_amplification"),
     "cleaning_cost": _at("cleaning_cost"),

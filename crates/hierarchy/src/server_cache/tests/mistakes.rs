@@ -107,6 +107,7 @@ impl Device for Faulty {
             wear: None,
             columns: Vec::new(),
             drive_share: None,
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

@@ -96,6 +96,7 @@ fn component(id: u8, path: &str) -> ComponentReport {
         wear: None,
         columns: Vec::new(),
         drive_share: None,
+        faults: Vec::new(),
         children: Vec::new(),
     }
 }

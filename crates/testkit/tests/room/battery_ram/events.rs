@@ -128,6 +128,7 @@ impl<S: Store> Device for BatteryRam<S> {
             wear: None,
             columns: Vec::new(),
             drive_share: None,
+            faults: Vec::new(),
             children: Vec::new(),
         }
     }

@@ -1,0 +1,133 @@
+//! One fault of the list: which requests it touches, and what it did.
+
+use super::kinds::{Asked, Built, Decision, Fault};
+use super::when::Gate;
+use nacre_kernel::event::Payload;
+use nacre_kernel::state::State;
+use nacre_kernel::{FaultCounts, FaultReport, Random, Request, Time};
+
+/// A fault.
+#[derive(State)]
+pub struct Part {
+    #[state(skip = "from the configuration")]
+    path: String,
+    #[state(skip = "from the configuration")]
+    kind: &'static str,
+    #[state(skip = "from the configuration")]
+    asked: Asked,
+    gate: Gate,
+    fault: Box<dyn Fault>,
+    pub(super) counts: FaultCounts,
+}
+
+impl Part {
+    /// The fault that was `built`, with its draws.
+    pub(super) fn new(path: String, kind: &'static str, built: Built, random: Random) -> Part {
+        Part {
+            path,
+            kind,
+            asked: built.asked,
+            gate: Gate::new(built.when, built.touchable, random),
+            fault: built.fault,
+            counts: FaultCounts::default(),
+        }
+    }
+
+    /// What it decides about a request that gets to it at `now`.
+    #[inline]
+    pub(super) fn arrives(&mut self, now: Time, request: &Request) -> Decision {
+        if self.asked == Asked::OnAnswer {
+            return Decision::None;
+        }
+        self.decide(now, request, |fault, until| fault.arrives(now, until, request))
+    }
+
+    /// What it decides about a request that came at `arrived` and that the device answers at `now`.
+    #[inline]
+    pub(super) fn answers(&mut self, now: Time, arrived: Time, request: &Request) -> Decision {
+        if self.asked == Asked::OnArrival {
+            return Decision::None;
+        }
+        if self.asked == Asked::OnBoth
+            && self.gate.matches(arrived, request) == self.gate.matches(now, request)
+        {
+            // It was asked when the request came.
+            return Decision::None;
+        }
+        self.decide(now, request, |fault, until| fault.answers(now, until))
+    }
+
+    #[inline]
+    fn decide(
+        &mut self,
+        now: Time,
+        request: &Request,
+        ask: impl FnOnce(&mut dyn Fault, Time) -> Decision,
+    ) -> Decision {
+        let Some(until) = self.gate.matches(now, request) else { return Decision::None };
+        self.counts.matching += 1;
+        if !self.gate.picks() {
+            return Decision::None;
+        }
+        ask(&mut *self.fault, until)
+    }
+
+    /// A write or trim goes to the device.
+    #[inline]
+    pub(super) fn writes(&mut self, request: &Request, data: &Payload) {
+        self.fault.writes(request, data);
+    }
+
+    /// It answers a read with old data, as far as it knows any.
+    pub(super) fn answers_stale(&mut self, request: &Request, data: &mut Payload) {
+        let wrong = self.fault.reads(request, data);
+        self.counts.silent_bytes += wrong;
+        self.counts.touched += u64::from(wrong > 0);
+    }
+
+    /// It touches a request.
+    #[inline]
+    pub(super) fn touches(&mut self) {
+        self.counts.touched += 1;
+    }
+
+    /// It ends `request` with an error.
+    pub(super) fn fails(&mut self, request: &Request) {
+        self.counts.errors += 1;
+        self.counts.reported_bytes += u64::from(request.bytes);
+    }
+
+    /// It added `time` to a request that completes.
+    #[inline]
+    pub(super) fn added(&mut self, time: Time) {
+        self.counts.added_ps += u128::from(time.as_ps());
+    }
+
+    pub(super) fn uses_addresses(&self) -> bool {
+        self.gate.uses_addresses()
+    }
+
+    /// It is over for good.
+    pub(super) fn end(&mut self) {
+        self.gate.end();
+    }
+
+    /// Whether it is over for good.
+    pub fn is_over(&self) -> bool {
+        self.gate.is_over()
+    }
+
+    /// Whether it is active at `now`.
+    pub fn is_active(&self, now: Time) -> bool {
+        self.gate.active_until(now).is_some()
+    }
+
+    pub(super) fn power_failed(&mut self) {
+        self.fault.power_failed();
+    }
+
+    /// What it did.
+    pub fn report(&self) -> FaultReport {
+        FaultReport { path: self.path.clone(), kind: self.kind, counts: self.counts }
+    }
+}

@@ -1,0 +1,66 @@
+//! A bit of a write is inverted on the medium.
+//!
+//! # Models
+//! One bit of the bytes that are written, chosen at random, is inverted, and no code notices it. It stays inverted until it is
+//! written again.
+//!
+//! # Leaves out
+//! Bits that rot after they were written: all reads see them. Several bits of one write.
+//!
+//! # Sources
+//! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
+//!
+//! # Checks
+//! Exactly one bit of each touched write differs.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Asked, Built, Decision, Fault, FaultFamily, Wrong};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Op, Random, Request, Time};
+
+/// A bit of a write is inverted on the medium.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+/// Requests it can touch.
+const WRITES: &[Op] = &[Op::Write];
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, WRITES);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "bit_rot",
+        "a bit of a write is inverted on the medium",
+        &["bairavasundaram-2008"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = BitRot { random: builder.random(&format!("{}.bit", slot.path())) };
+        Ok(Built { when: config.when, touchable: WRITES, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct BitRot {
+    random: Random,
+}
+
+impl Fault for BitRot {
+    fn arrives(&mut self, _now: Time, _until: Time, request: &Request) -> Decision {
+        Decision::Write(Wrong::Rotten { bit: self.random.below(u64::from(request.bytes) * 8) })
+    }
+}

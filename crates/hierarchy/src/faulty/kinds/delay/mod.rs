@@ -1,0 +1,66 @@
+//! Answers come later.
+//!
+//! # Models
+//! The answer of a request comes later than the device gives it, by one latency from `latency`: a constant, or a distribution. The device
+//! is free for the next request meanwhile.
+//!
+//! # Leaves out
+//! Work of the device during the delay: it takes no energy and holds up nothing else.
+//!
+//! # Sources
+//! Linux dm-delay (Documentation/admin-guide/device-mapper/delay.rst).
+//!
+//! # Checks
+//! A constant delay moves every completion by exactly its latency.
+
+#[cfg(test)]
+mod tests;
+
+use super::{ALL, Asked, Built, Decision, Fault, FaultFamily, Later};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
+use nacre_controller::latency::{self, Latency, LatencyFamily};
+use nacre_kernel::state::State;
+use nacre_kernel::{Request, Time};
+
+/// Answers come later.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// How much later: a duration, or a distribution.
+    pub latency: Slot<LatencyFamily>,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, ALL);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "delay",
+        "answers come later by a constant or random latency",
+        &["linux-dm"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = Delay { latency: latency::build(&config.latency, builder)? };
+        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct Delay {
+    latency: Box<dyn Latency>,
+}
+
+impl Fault for Delay {
+    fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
+        Decision::Later(Later::By(self.latency.draw()))
+    }
+}

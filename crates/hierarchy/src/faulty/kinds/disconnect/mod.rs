@@ -1,0 +1,72 @@
+//! The device cannot be reached.
+//!
+//! # Models
+//! A request that comes while the device is disconnected is not done, and ends with a transport error `timeout` later. An
+//! answer that the device gives meanwhile is lost: that request ends with a transport error, too, `timeout` later, and what
+//! it wrote is written. The device keeps its power.
+//!
+//! # Leaves out
+//! Reconnecting: it takes no time. Power that is lost together with the connection.
+//!
+//! # Sources
+//! Linux nvme driver: io_timeout; Gunawi et al., "Fail-slow at scale", FAST 2018.
+//!
+//! # Checks
+//! Every request of the time without a connection fails, no other; writes that were in progress are on the medium.
+
+#[cfg(test)]
+mod tests;
+
+use super::{ALL, Asked, Built, Decision, Fault, FaultFamily};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Request, Status, Time};
+
+/// The device cannot be reached.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Time until the host gives up.
+    #[config(default = "30 s", max = "1 h", source = "standard: nvme_core.io_timeout of Linux")]
+    pub timeout: Time,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, ALL);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "disconnect",
+        "the device cannot be reached, and keeps its power",
+        &["linux-nvme", "gunawi-2018"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = Disconnect { timeout: config.timeout };
+        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnBoth, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct Disconnect {
+    #[state(skip = "from the configuration")]
+    timeout: Time,
+}
+
+impl Fault for Disconnect {
+    fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
+        Decision::Instead { after: self.timeout, status: Status::TransportError }
+    }
+
+    fn answers(&mut self, _now: Time, _until: Time) -> Decision {
+        Decision::AnswerLost { after: self.timeout }
+    }
+}

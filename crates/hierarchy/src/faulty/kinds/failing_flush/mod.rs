@@ -1,0 +1,87 @@
+//! A flush fails.
+//!
+//! # Models
+//! A flush ends at once with a medium error, and the device does not get it: it saves nothing. With `lasting = "once"` one
+//! flush fails each time that the fault starts, and later ones succeed. With `"for_good"` all flushes fail while the fault
+//! lasts.
+//!
+//! # Leaves out
+//! Data that the device throws away because a flush failed: the next flush saves it.
+//!
+//! # Sources
+//! Rebello et al., "Can applications recover from fsync failures?", ATC 2020.
+//!
+//! # Checks
+//! One flush of many fails with "once", all with "for_good"; a failed flush guarantees nothing.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Asked, Built, Decision, Fault, FaultFamily};
+use crate::faulty::when::When;
+use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Op, Request, Status, Time};
+
+/// A flush fails.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// How many flushes fail.
+    #[config(default = "once", source = "paper: rebello-2020: Linux reports a failed fsync once")]
+    pub lasting: Lasting,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+/// Requests it can touch.
+const FLUSHES: &[Op] = &[Op::Flush];
+
+/// How many flushes fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Lasting {
+    /// One, each time that the fault starts.
+    Once,
+    /// All, as long as the fault lasts.
+    ForGood,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, FLUSHES);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "failing_flush",
+        "flushes fail, once or for good",
+        &["rebello-2020"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = FailingFlush { lasting: config.lasting, failed_until: None };
+        Ok(Built { when: config.when, touchable: FLUSHES, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct FailingFlush {
+    #[state(skip = "from the configuration")]
+    lasting: Lasting,
+    /// End of the last time the fault was active in which a flush failed.
+    #[state(varies)]
+    failed_until: Option<Time>,
+}
+
+impl Fault for FailingFlush {
+    fn arrives(&mut self, _now: Time, until: Time, _request: &Request) -> Decision {
+        if self.lasting == Lasting::Once && self.failed_until == Some(until) {
+            return Decision::None;
+        }
+        self.failed_until = Some(until);
+        Decision::Instead { after: Time::ZERO, status: Status::MediaError }
+    }
+}

@@ -1,0 +1,88 @@
+//! The device serves a limited number of requests or bytes per second.
+//!
+//! # Models
+//! Requests go to the device first come, first served: `1 / iops` after the one before, and not before the bytes of that one
+//! have passed at `bandwidth`. The first one after a pause goes at once. When the limit ends, waiting requests go to the
+//! device at once.
+//!
+//! # Leaves out
+//! Credits for bursts.
+//!
+//! # Sources
+//! Linux cgroup v2 io.max: riops, wiops, rbps, wbps.
+//!
+//! # Checks
+//! A loop that asks for more than the limit gets exactly the limit.
+
+#[cfg(test)]
+mod tests;
+
+use super::{ALL, Asked, Built, Decision, Fault, FaultFamily};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bandwidth, Op, Rate, Request, Time};
+
+/// The device serves a limited number of requests or bytes per second.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Requests per second; absent means no limit.
+    #[config(min = "1 /s")]
+    pub iops: Option<Rate>,
+    /// Bytes per second of reads and writes together; absent means no limit.
+    #[config(min = "1 B/s")]
+    pub bandwidth: Option<Bandwidth>,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, ALL);
+    if config.iops.is_none() && config.bandwidth.is_none() {
+        reader.conflict("iops", "none", "there is nothing that is limited", "give iops, bandwidth or both");
+    }
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "limit",
+        "a limited number of requests or bytes per second",
+        &["linux-cgroup-v2"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let distance = config.iops.map_or(Time::ZERO, |iops| Time::from_secs_f64(1.0 / iops.0));
+        let fault = Limit { distance, bandwidth: config.bandwidth, next: Time::ZERO };
+        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct Limit {
+    /// Least time between two requests.
+    #[state(skip = "from the configuration")]
+    distance: Time,
+    #[state(skip = "from the configuration")]
+    bandwidth: Option<Bandwidth>,
+    /// When the next request may go on.
+    next: Time,
+}
+
+impl Fault for Limit {
+    fn arrives(&mut self, now: Time, until: Time, request: &Request) -> Decision {
+        let goes = now.max(self.next).min(until);
+        let carried = if matches!(request.op, Op::Read | Op::Write) { u64::from(request.bytes) } else { 0 };
+        let transfer = self.bandwidth.map_or(Time::ZERO, |bandwidth| bandwidth.time_for(carried));
+        self.next = goes + self.distance.max(transfer);
+        Decision::Hold(goes)
+    }
+
+    fn power_failed(&mut self) {
+        self.next = Time::ZERO;
+    }
+}

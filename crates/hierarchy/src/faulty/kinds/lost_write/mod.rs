@@ -1,0 +1,70 @@
+//! A write is acknowledged and never written.
+//!
+//! # Models
+//! The device does not get the write, which is acknowledged after the time `after`. Reads continue to return the old bytes,
+//! and no error reports it.
+//!
+//! # Leaves out
+//! The time that the device would have taken.
+//!
+//! # Sources
+//! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
+//!
+//! # Checks
+//! The old bytes are read after a lost write; all of its bytes count as wrong without an error.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Asked, Built, Decision, Fault, FaultFamily, Wrong};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Op, Request, Time};
+
+/// A write is acknowledged and never written.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Time until it is acknowledged.
+    #[config(default = "10 us", max = "1 h", source = "assumed: as from a buffer")]
+    pub after: Time,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+/// Requests it can touch.
+const WRITES: &[Op] = &[Op::Write];
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, WRITES);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "lost_write",
+        "writes are acknowledged and never written",
+        &["bairavasundaram-2008"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = LostWrite { after: config.after };
+        Ok(Built { when: config.when, touchable: WRITES, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct LostWrite {
+    #[state(skip = "from the configuration")]
+    after: Time,
+}
+
+impl Fault for LostWrite {
+    fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
+        Decision::Write(Wrong::Lost { after: self.after })
+    }
+}

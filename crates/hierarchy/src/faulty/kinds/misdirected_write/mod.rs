@@ -1,0 +1,70 @@
+//! A write goes to a wrong address.
+//!
+//! # Models
+//! A write goes to `distance` behind its address, or as far before it if the device ends there, and is acknowledged: what
+//! lay there is overwritten, and its own address keeps the old bytes. A write that fits at neither place is not touched.
+//!
+//! # Leaves out
+//! Address bits that are wrong at random.
+//!
+//! # Sources
+//! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
+//!
+//! # Checks
+//! Its own place holds the old bytes and the other one the new; both count as wrong without an error.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Asked, Built, Decision, Fault, FaultFamily, Wrong};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bytes, Op, Request, Time};
+
+/// A write goes to a wrong address.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// How far from its address.
+    #[config(default = "64 KiB", min = "512 B", source = "assumed: another track or page")]
+    pub distance: Bytes,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+/// Requests it can touch.
+const WRITES: &[Op] = &[Op::Write];
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, WRITES);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "misdirected_write",
+        "writes go to a wrong address",
+        &["bairavasundaram-2008"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = MisdirectedWrite { distance: config.distance.0 };
+        Ok(Built { when: config.when, touchable: WRITES, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct MisdirectedWrite {
+    #[state(skip = "from the configuration")]
+    distance: u64,
+}
+
+impl Fault for MisdirectedWrite {
+    fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
+        Decision::Write(Wrong::Misdirected { distance: self.distance })
+    }
+}

@@ -1,0 +1,67 @@
+//! The device is slower by a factor.
+//!
+//! # Models
+//! A request takes `factor` times as long as the device takes for it, its queueing included: the answer is held back. The
+//! device is free for the next request meanwhile, so the factor holds at every queue depth.
+//!
+//! # Leaves out
+//! A lower rate: a device that serves many requests at once stays as fast for others. Add a `limit` for that.
+//!
+//! # Sources
+//! Gunawi et al., "Fail-slow at scale", FAST 2018: devices that are slower by factors for minutes to months.
+//!
+//! # Checks
+//! Every latency is exactly the factor times that of the device alone, for whole factors.
+
+#[cfg(test)]
+mod tests;
+
+use super::{ALL, Asked, Built, Decision, Fault, FaultFamily, Later};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Request, Time};
+
+/// The device is slower by a factor.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// How many times as long a request takes.
+    #[config(min = 1.0, max = 1000.0)]
+    pub factor: f64,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, ALL);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "slow",
+        "requests take several times as long",
+        &["gunawi-2018"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = Slow { factor: config.factor };
+        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct Slow {
+    #[state(skip = "from the configuration")]
+    factor: f64,
+}
+
+impl Fault for Slow {
+    fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
+        Decision::Later(Later::Times(self.factor - 1.0))
+    }
+}

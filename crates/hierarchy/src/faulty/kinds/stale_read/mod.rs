@@ -1,0 +1,163 @@
+//! A read returns what was there before the last write.
+//!
+//! # Models
+//! The fault remembers the last two versions of up to `remembered` blocks of 4 KiB, as they were written. A read returns
+//! the older version of each of its blocks of which two are known, without an error; the medium itself is as it should
+//! be. A read of no such block is not touched. A block that is written in part or trimmed is forgotten, and a power loss
+//! forgets all.
+//!
+//! # Leaves out
+//! Versions older than the one before the last. Blocks that were written before the fault was there.
+//!
+//! # Sources
+//! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
+//!
+//! # Checks
+//! A read returns the first of two writes, the next one that is not touched the second; the blocks count as wrong
+//! without an error.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Asked, Built, Decision, Fault, FaultFamily};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::event::Payload;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Op, Request, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A read returns what was there before the last write.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Blocks whose last two versions are remembered; the one known longest is forgotten first.
+    #[config(default = 1024, min = 1, max = 65536, source = "assumed: 4 MiB of recent writes")]
+    pub remembered: u32,
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+/// Requests it can touch.
+const READS: &[Op] = &[Op::Read];
+
+/// Bytes of a block.
+const BLOCK: u64 = 4096;
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, READS);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "stale_read",
+        "reads return what was there before the last write",
+        &["bairavasundaram-2008"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault =
+            StaleRead { most: config.remembered as usize, blocks: BTreeMap::new(), order: VecDeque::new() };
+        Ok(Built { when: config.when, touchable: READS, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct StaleRead {
+    #[state(skip = "from the configuration")]
+    most: usize,
+    #[state(varies)]
+    blocks: BTreeMap<u64, Versions>,
+    /// The blocks, the one known longest first; those that were forgotten may still be here.
+    #[state(varies)]
+    order: VecDeque<u64>,
+}
+
+/// What was written to a block.
+#[derive(Clone, Debug, Default, Value)]
+struct Versions {
+    /// Before the last write; none where that is not known. Without bytes the payload is empty.
+    older: Option<Payload>,
+    last: Payload,
+}
+
+impl StaleRead {
+    /// The numbers of the blocks that a request covers in part or whole, each with the place of its first byte in the
+    /// request; none where it is covered in part.
+    fn blocks_of(request: &Request) -> impl Iterator<Item = (u64, Option<usize>)> {
+        let (first, count) = request.blocks(BLOCK);
+        let (begin, end) = (request.address, request.address + u64::from(request.bytes));
+        (first..first + count).map(move |number| {
+            let at = number * BLOCK;
+            let is_whole = at >= begin && at + BLOCK <= end;
+            (number, is_whole.then(|| (at - begin) as usize))
+        })
+    }
+
+    fn remember(&mut self, number: u64, last: Payload) {
+        match self.blocks.get_mut(&number) {
+            Some(of) => of.older = Some(std::mem::replace(&mut of.last, last)),
+            None => {
+                while self.order.len() >= self.most {
+                    let oldest = self.order.pop_front();
+                    oldest.map(|oldest| self.blocks.remove(&oldest));
+                }
+                self.order.push_back(number);
+                self.blocks.insert(number, Versions { older: None, last });
+            }
+        }
+    }
+
+    fn forget(&mut self, number: u64) {
+        if self.blocks.remove(&number).is_some() {
+            self.order.retain(|&of| of != number);
+        }
+    }
+}
+
+impl Fault for StaleRead {
+    fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
+        Decision::Stale
+    }
+
+    fn writes(&mut self, request: &Request, data: &Payload) {
+        for (number, place) in StaleRead::blocks_of(request) {
+            match place {
+                Some(place) if request.op == Op::Write => {
+                    let last = match data.is_none() {
+                        true => Payload::NONE,
+                        false => data.slice(place, place + BLOCK as usize),
+                    };
+                    self.remember(number, last);
+                }
+                _ => self.forget(number),
+            }
+        }
+    }
+
+    fn reads(&mut self, request: &Request, data: &mut Payload) -> u64 {
+        let known = StaleRead::blocks_of(request)
+            .filter_map(|(number, place)| place.zip(self.blocks.get(&number)?.older.as_ref()));
+        let mut wrong = 0;
+        let mut bytes = data.bytes().map(<[u8]>::to_vec);
+        for (place, older) in known {
+            wrong += BLOCK;
+            if let (Some(bytes), Some(older)) = (&mut bytes, older.bytes()) {
+                bytes[place..place + BLOCK as usize].copy_from_slice(older);
+            }
+        }
+        if let Some(bytes) = bytes.filter(|_| wrong > 0) {
+            *data = bytes.into();
+        }
+        wrong
+    }
+
+    fn power_failed(&mut self) {
+        self.blocks.clear();
+        self.order.clear();
+    }
+}

@@ -1,0 +1,75 @@
+//! Only the beginning of a write is written.
+//!
+//! # Models
+//! A write of several sectors of 512 B is written up to one of its sectors, which is chosen at random, and acknowledged as if all of it
+//! were. A write of one sector is not touched.
+//!
+//! # Leaves out
+//! Sectors that are written out of order.
+//!
+//! # Sources
+//! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
+//!
+//! # Checks
+//! The first sectors are new and the others old; the others count as wrong without an error.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Asked, Built, Decision, Fault, FaultFamily, Wrong};
+use crate::faulty::when::When;
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Op, Random, Request, Time};
+
+/// Only the beginning of a write is written.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Which requests it touches, and when.
+    #[config(flatten)]
+    pub when: When,
+}
+
+/// Requests it can touch.
+const WRITES: &[Op] = &[Op::Write];
+
+/// What is old or new as a whole, in bytes.
+const SECTOR: u64 = 512;
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.when.check(reader, WRITES);
+}
+
+/// This room.
+pub const ROOM: Room<FaultFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "torn_write",
+        "only the first sectors of a write are written",
+        &["bairavasundaram-2008"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let fault = TornWrite { random: builder.random(&format!("{}.sector", slot.path())) };
+        Ok(Built { when: config.when, touchable: WRITES, asked: Asked::OnArrival, fault: Box::new(fault) })
+    },
+};
+
+#[derive(State)]
+struct TornWrite {
+    random: Random,
+}
+
+impl Fault for TornWrite {
+    fn arrives(&mut self, _now: Time, _until: Time, request: &Request) -> Decision {
+        // Sectors that begin within the write, but for the one at its first byte.
+        let (first, count) = request.blocks(SECTOR);
+        if count < 2 {
+            return Decision::None;
+        }
+        let sector = first + 1 + self.random.below(count - 1);
+        Decision::Write(Wrong::Torn { bytes: (sector * SECTOR - request.address) as u32 })
+    }
+}

@@ -1,0 +1,257 @@
+//! Requests on their way through a list of faults, over whatever serves them.
+
+use super::fault::Part;
+use super::requests::{Active, Stage};
+use nacre_kernel::event::{Agenda, Cancelled, Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, ComponentId, Op, Request, Status, Time};
+
+/// The next instant there is.
+const INSTANT: Time = Time::from_ps(1);
+
+/// What serves the requests that the faults let through.
+pub trait Below {
+    /// Gives it a request, which the layer calls `number`, at `now`. False if it was not taken: it ends with a medium error.
+    fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
+
+    /// What the layer calls the request that completes as `id`.
+    fn number_of(&self, id: RequestId) -> u32 {
+        id.0
+    }
+
+    /// As [`Device::next_event`].
+    fn next_event(&self) -> Time;
+
+    /// As [`Device::run`].
+    fn run(&mut self, until: Time, completions: &mut Completions);
+}
+
+impl Below for Box<dyn Device> {
+    #[inline]
+    fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool {
+        (**self).submit(now, RequestId(number), request, data);
+        true
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        (**self).next_event()
+    }
+
+    #[inline]
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        (**self).run(until, completions);
+    }
+}
+
+/// Faults, and the requests on their way through them.
+#[derive(State)]
+pub struct Layer {
+    /// Of the time that faults add.
+    #[state(skip = "from the configuration")]
+    id: ComponentId,
+    pub(super) faults: Vec<Part>,
+    pub(super) active: Slab<Active>,
+    /// When requests that are held back go on, by their numbers.
+    agenda: Agenda<u32>,
+    /// Of what is below.
+    #[state(skip = "from the configuration")]
+    pub(super) capacity: Option<u64>,
+    #[state(skip = "scratch")]
+    completed: Completions,
+}
+
+impl Layer {
+    /// No request is on its way. What faults add is charged to the queue of component `id`.
+    pub fn new(id: ComponentId, faults: Vec<Part>, capacity: Option<u64>) -> Layer {
+        let (active, agenda) = (Slab::new(), Agenda::new());
+        Layer { id, faults, active, agenda, capacity, completed: Completions::new() }
+    }
+
+    /// The faults, in the order in which requests meet them.
+    pub fn faults(&self) -> &[Part] {
+        &self.faults
+    }
+
+    /// Adds a fault behind the others.
+    pub fn add(&mut self, fault: Part) {
+        self.faults.push(fault);
+    }
+
+    /// Whether no request is on its way.
+    pub fn is_idle(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    /// What is counted begins anew.
+    pub fn restart_ledger(&mut self) {
+        self.faults.iter_mut().for_each(|fault| fault.counts = Default::default());
+    }
+
+    /// A request comes at `now`, up to which the layer was run.
+    pub fn submit(
+        &mut self,
+        below: &mut dyn Below,
+        now: Time,
+        (id, request): (RequestId, &Request),
+        data: Payload,
+    ) {
+        let (number, active) = self.active.take();
+        active.begin(now, id, request, data);
+        self.meet_faults(below, now, number);
+    }
+
+    /// Request `id` if it is held back: it is withdrawn. Otherwise its number below, if it is there.
+    pub(super) fn withdraw(&mut self, id: RequestId) -> (Cancelled, Option<u32>) {
+        let is_it = |(_, of): &(u32, &mut Active)| of.id == id && of.stage != Stage::Canceled;
+        let Some((number, active)) = self.active.iter_mut().find(is_it) else {
+            return (Cancelled::TooLate, None);
+        };
+        match active.stage {
+            Stage::Held => {
+                (active.stage, active.data) = (Stage::Canceled, Payload::NONE);
+                (Cancelled::Yes, None)
+            }
+            Stage::Below => (Cancelled::TooLate, Some(number)),
+            Stage::Answered | Stage::Canceled => (Cancelled::TooLate, None),
+        }
+    }
+
+    /// What is below gets a request.
+    #[inline]
+    pub(super) fn send(&mut self, below: &mut dyn Below, now: Time, number: u32) {
+        let active = &mut self.active[number];
+        active.stage = Stage::Below;
+        let data = std::mem::take(&mut active.data);
+        if let Op::Write | Op::Trim = active.sent.op {
+            self.faults.iter_mut().for_each(|fault| fault.writes(&active.sent, &data));
+        }
+        if !below.submit(now, number, &active.sent, data) {
+            active.status = Status::MediaError;
+            self.wait_until(now, number, Stage::Answered);
+        }
+    }
+
+    /// A request goes on at `at`.
+    pub(super) fn wait_until(&mut self, at: Time, number: u32, stage: Stage) {
+        let active = &mut self.active[number];
+        (active.stage, active.due) = (stage, at);
+        self.agenda.schedule(at, number);
+    }
+
+    /// When something happens next.
+    #[inline]
+    pub fn next_event(&self, below: &dyn Below) -> Time {
+        below.next_event().min(self.agenda.next())
+    }
+
+    /// Processes events before `until`, but none behind the first instant at which a request completes.
+    pub fn run(&mut self, below: &mut dyn Below, until: Time, completions: &mut Completions) {
+        let (mut limit, before) = (until, completions.len());
+        loop {
+            let (own, next) = (self.agenda.next(), below.next_event());
+            if own.min(next) >= limit {
+                // What is below works by itself until then, too.
+                if completions.len() == before {
+                    self.run_quietly(below, limit);
+                }
+                return;
+            }
+            if own <= next {
+                let (now, number) = self.agenda.pop_before(limit).expect("it is due");
+                self.run_quietly(below, now);
+                self.process(below, now, number, completions);
+            } else {
+                below.run(limit.min(own).max(next + INSTANT), &mut self.completed);
+                self.handle(&*below, completions);
+            }
+            if completions.len() > before {
+                limit = limit.min(completions.get(before).0.at + INSTANT);
+            }
+        }
+    }
+
+    /// Runs what is below to where nothing of it completes.
+    fn run_quietly(&mut self, below: &mut dyn Below, until: Time) {
+        below.run(until, &mut self.completed);
+        assert!(self.completed.is_empty(), "nothing is due before {until}");
+    }
+
+    /// Requests completed below, all at one instant.
+    fn handle(&mut self, below: &dyn Below, completions: &mut Completions) {
+        let mut completed = std::mem::take(&mut self.completed);
+        for index in 0..completed.len() {
+            let data = completed.take_data(index);
+            let (of, spans) = completed.get(index);
+            let (number, now) = (below.number_of(of.id), of.at);
+            let active = &mut self.active[number];
+            (active.stage, active.status, active.answer) = (Stage::Answered, of.status, data);
+            active.spans.extend_from_slice(spans);
+            self.answer_stale(number);
+            let leaves = self.answer_leaves(now, number);
+            if leaves == now {
+                self.complete(now, number, completions);
+            } else {
+                self.wait_until(leaves, number, Stage::Answered);
+            }
+        }
+        completed.clear();
+        self.completed = completed;
+    }
+
+    fn complete(&mut self, now: Time, number: u32, completions: &mut Completions) {
+        let active = &mut self.active[number];
+        let held = now - active.arrived - active.served();
+        let own = [(Activity::Queue, held)];
+        let answer = std::mem::take(&mut active.answer);
+        completions.push_behind(active.id, now, active.status, self.id, own, &active.spans).data = answer;
+        for &(fault, time) in &active.added {
+            self.faults[fault as usize].added(time);
+        }
+        self.active.give_back(number);
+    }
+
+    fn process(&mut self, below: &mut dyn Below, now: Time, number: u32, completions: &mut Completions) {
+        match self.active[number].stage {
+            Stage::Canceled => self.active.give_back(number),
+            Stage::Held => self.send(below, now, number),
+            Stage::Answered => self.complete(now, number, completions),
+            Stage::Below => unreachable!("it waits for what is below"),
+        }
+    }
+
+    /// At `now`, fault `index` is over for good; requests that it holds back go on as if it had never held them longer
+    /// than until now.
+    pub fn end(&mut self, now: Time, index: usize) {
+        self.faults[index].end();
+        self.agenda.clear();
+        for (number, active) in self.active.iter_mut() {
+            active.later.retain(|(fault, _)| *fault as usize != index);
+            active.lost = active.lost.filter(|(fault, _)| *fault as usize != index);
+            if active.stage == Stage::Below {
+                continue;
+            }
+            let is_of = |(fault, _): &&mut (u32, Time)| *fault as usize == index;
+            if let Some((_, added)) = active.added.iter_mut().find(is_of) {
+                let due = now.max(active.due.saturating_sub(*added));
+                *added = added.saturating_sub(active.due.saturating_sub(due));
+                active.due = active.due.min(due);
+                active.released = active.released.min(due);
+            }
+            self.agenda.schedule(active.due.max(now), number);
+        }
+    }
+
+    /// Power is lost: nothing is outstanding.
+    pub fn power_fail(&mut self) {
+        self.agenda.clear();
+        self.active.clear();
+        self.faults.iter_mut().for_each(Part::power_failed);
+    }
+
+    /// Panics if a request is lost.
+    pub fn check_invariants(&self) {
+        let below = self.active.iter().filter(|(_, of)| of.stage == Stage::Below).count();
+        assert_eq!(self.agenda.len() + below, self.active.len(), "a request is lost");
+    }
+}

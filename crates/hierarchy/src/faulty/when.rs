@@ -1,0 +1,189 @@
+//! The settings that all faults have in common: which requests they touch, and when.
+
+use nacre_config::{Choice, Configuration, Reader};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bytes, Op, Random, Ratio, Request, Time};
+
+/// A kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Operation {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Trims.
+    Trim,
+    /// Flushes.
+    Flush,
+}
+
+impl Operation {
+    const fn op(self) -> Op {
+        match self {
+            Operation::Read => Op::Read,
+            Operation::Write => Op::Write,
+            Operation::Trim => Op::Trim,
+            Operation::Flush => Op::Flush,
+        }
+    }
+}
+
+/// Which requests a fault touches, and when.
+#[derive(Clone, Debug, Configuration)]
+pub struct When {
+    /// Requests it touches, such as `["read", "write"]`; absent means all that it can touch.
+    pub operations: Option<Vec<Operation>>,
+    /// First byte of its address range; absent means 0. A request is in the range if one of its bytes is.
+    pub range_start: Option<Bytes>,
+    /// First byte behind its address range; absent means the end of the device. A flush has no address, so a fault
+    /// with a range touches none.
+    #[config(min = "1 B")]
+    pub range_end: Option<Bytes>,
+    /// Share of the requests that it touches, at random; absent means all.
+    #[config(max = "100 %")]
+    pub share: Option<Ratio>,
+    /// Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all.
+    #[config(min = 1)]
+    pub every: Option<u64>,
+    /// When it starts, in simulated time since the device was new.
+    #[config(default = "0 s", source = "assumed: a fault without a start is there from the beginning")]
+    pub start: Time,
+    /// How long it lasts; absent means for good.
+    #[config(min = "1 ps")]
+    pub duration: Option<Time>,
+    /// Time from one start to the next; absent means that it happens once.
+    #[config(min = "1 ps")]
+    pub period: Option<Time>,
+}
+
+impl When {
+    /// Reports settings that contradict each other, of a fault that can touch requests of these kinds.
+    pub(crate) fn check(&self, reader: &mut Reader<'_>, touchable: &[Op]) {
+        let can_be: Vec<&str> = touchable.iter().map(|op| op.name()).collect();
+        for operation in self.operations.iter().flatten().filter(|of| !touchable.contains(&of.op())) {
+            let remedy = format!("give some of {}", can_be.join(", "));
+            reader.conflict("operations", operation.op().name(), "this fault cannot touch it", &remedy);
+        }
+        let has_range = self.range_start.is_some() || self.range_end.is_some();
+        if has_range && touchable == [Op::Flush] {
+            let name = if self.range_end.is_some() { "range_end" } else { "range_start" };
+            reader.conflict(
+                name,
+                "given",
+                "this fault touches flushes, which have no address",
+                "leave it out",
+            );
+        }
+        if has_range && self.operations.iter().flatten().any(|&of| of == Operation::Flush) {
+            let remedy = "leave out flush, or the range";
+            reader.conflict(
+                "operations",
+                "flush",
+                "a flush has no address, and the fault has a range",
+                remedy,
+            );
+        }
+        if let (Some(share), Some(every)) = (self.share, self.every) {
+            let given = format!("{every}, with a share of {share}");
+            let remedy = "give either share or every";
+            reader.conflict("every", &given, "both say which requests are touched", remedy);
+        }
+        if let Some(to) = self.range_end
+            && self.range_start.unwrap_or(Bytes(0)) >= to
+        {
+            let remedy = "give an end above range_start";
+            reader.conflict("range_end", &to.to_string(), "the range is empty", remedy);
+        }
+        match (self.duration, self.period) {
+            (None, Some(period)) => {
+                let remedy = "give a duration, or no period";
+                reader.conflict("period", &period.to_string(), "what lasts for good is not repeated", remedy);
+            }
+            (Some(duration), Some(period)) if duration >= period => {
+                let given = format!("{period}, with a duration of {duration}");
+                let remedy = "give a period above the duration, or neither";
+                reader.conflict("period", &given, "the fault never ends", remedy);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Decides which requests a fault touches.
+#[derive(State)]
+pub(crate) struct Gate {
+    #[state(skip = "from the configuration")]
+    when: When,
+    /// By kind of request, whether it can be touched.
+    #[state(skip = "from the configuration")]
+    touchable: [bool; 4],
+    random: Random,
+    /// Requests that came while it was active.
+    matched: u64,
+}
+
+impl Gate {
+    /// A gate of a fault that can touch requests of these kinds.
+    pub(crate) fn new(when: When, kinds: &[Op], random: Random) -> Gate {
+        let mut touchable = [false; 4];
+        let has_range = when.range_start.is_some() || when.range_end.is_some();
+        for &op in kinds {
+            let is_wanted = when.operations.as_ref().is_none_or(|all| all.iter().any(|of| of.op() == op));
+            touchable[op as usize] = is_wanted && !(has_range && op == Op::Flush);
+        }
+        Gate { when, touchable, random, matched: 0 }
+    }
+
+    /// It is over for good.
+    pub(crate) fn end(&mut self) {
+        self.when.duration = Some(Time::ZERO);
+    }
+
+    /// Whether it is over for good.
+    pub(crate) fn is_over(&self) -> bool {
+        self.when.duration == Some(Time::ZERO)
+    }
+
+    /// When the fault ends that is active at `now`, [`Time::MAX`] if never; `None` if it is not active.
+    pub(crate) fn active_until(&self, now: Time) -> Option<Time> {
+        let When { start, duration, period, .. } = self.when;
+        if now < start {
+            return None;
+        }
+        let Some(duration) = duration else { return Some(Time::MAX) };
+        let begun = match period {
+            Some(period) => Time::from_ps((now - start).as_ps() / period.as_ps() * period.as_ps()),
+            None => Time::ZERO,
+        };
+        let until = start + begun + duration;
+        (now < until).then_some(until)
+    }
+
+    /// Whether a request of the fault's kinds and range comes while it is active, and then when it ends.
+    #[inline]
+    pub(crate) fn matches(&self, now: Time, request: &Request) -> Option<Time> {
+        if !self.touchable[request.op as usize] {
+            return None;
+        }
+        let end = request.address.saturating_add(u64::from(request.bytes));
+        let is_before = self.when.range_end.is_some_and(|to| request.address >= to.0);
+        let is_behind = self.when.range_start.is_some_and(|from| end <= from.0);
+        if is_before || is_behind { None } else { self.active_until(now) }
+    }
+
+    /// Whether the fault touches a request that matches.
+    #[inline]
+    pub(crate) fn picks(&mut self) -> bool {
+        self.matched += 1;
+        match (self.when.every, self.when.share) {
+            (Some(every), _) => self.matched.is_multiple_of(every),
+            (None, Some(share)) => self.random.chance(share.0),
+            (None, None) => true,
+        }
+    }
+
+    /// Whether addresses decide which requests it touches.
+    pub(crate) fn uses_addresses(&self) -> bool {
+        self.when.range_start.is_some() || self.when.range_end.is_some()
+    }
+}
