@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
 FIRST = ("README.md", "docs/tutorial.md", "docs/how-to.md", "docs/explore.md",
-         "docs/studies.md", "docs/traces.md", "docs/serving.md", "docs/api.md",
+         "docs/studies.md", "docs/traces.md", "docs/serving.md", "docs/faults.md", "docs/api.md",
          "docs/models/README.md", "docs/glossary.md", "docs/validation.md", "docs/security.md",
          "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")  # fmt: skip
 """The pages of the menu, in its order; the others are reached from them."""

@@ -2,6 +2,7 @@
 
 use nacre_image::ImageError;
 use nacre_kernel::event::Payload as Bytes;
+use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Op, Span, Status, Time};
 use std::time::Instant;
 
@@ -51,6 +52,28 @@ pub struct HostRequest {
     pub bytes: u32,
     /// Whether it is done only when it is safe.
     pub forced: bool,
+}
+
+/// What latencies are kept of, in the order of their histograms. A forced write (FUA) is counted as a write, too; a flush
+/// that makes one safe is none of its own.
+pub const TIMED: [&str; 4] = ["read", "write", "flush", "forced_write"];
+
+/// One histogram of each kind of [`TIMED`].
+pub type Timed = [LatencyHistogram; TIMED.len()];
+
+impl HostRequest {
+    /// Records its latency.
+    pub(crate) fn record(self, latency: Time, into: &mut Timed) {
+        match self.op {
+            Op::Read => into[0].record(latency),
+            Op::Write => into[1].record(latency),
+            Op::Flush => into[2].record(latency),
+            Op::Trim => {}
+        }
+        if self.op == Op::Write && self.forced {
+            into[3].record(latency);
+        }
+    }
 }
 
 /// The bytes of a request.

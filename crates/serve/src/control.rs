@@ -8,6 +8,9 @@
 //! | `{"command": "power-fail"}` | [`Outage`](crate::outage::Outage), after every client is gone |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
 //! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`ConsoleReply`](nacre_machine::console::ConsoleReply), when it is due |
+//! | `{"command": "fault-add", "settings": "kind = \"stall\"\nduration = \"5 s\""}` | `{"number": ...}` |
+//! | `{"command": "fault-list"}` | `{"faults": [...]}`, each a [`ServedFault`](crate::served_fault::ServedFault) |
+//! | `{"command": "fault-clear", "number": 0}`; all, where none is named | `{"cleared": ...}`, how many |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
@@ -80,6 +83,25 @@ pub enum Command {
         length: u64,
         /// What is done to them.
         harm: Harming,
+    },
+    /// A fault is added, which counts its times from now.
+    FaultAdd {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+        /// The inside of a TOML table, as those of the faults of a device `faulty`.
+        settings: String,
+    },
+    /// The faults that were added.
+    FaultList {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+    },
+    /// Faults end.
+    FaultClear {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+        /// Which; all, where none is named.
+        number: Option<usize>,
     },
     /// The image is copied as it is between two requests.
     Snapshot {

@@ -10,6 +10,7 @@
 //! | [`opening`] | from a scenario and an image to what is served |
 //! | [`model`] | the device, the wall clock and the deadline of each request |
 //! | [`failing`] | losses of power, media errors, snapshots |
+//! | [`faulting`] | faults that are added while it is served |
 //! | [`outage`] | what a loss of power did |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
@@ -41,6 +42,7 @@
 
 pub mod control;
 pub mod failing;
+pub mod faulting;
 pub mod listen;
 pub mod metrics;
 pub mod model;
@@ -48,6 +50,7 @@ pub mod offer;
 pub mod opening;
 pub mod outage;
 pub mod recorder;
+pub mod served_fault;
 pub mod server;
 pub mod statistics;
 pub mod tally;
@@ -73,4 +76,5 @@ mod stream;
 mod tests;
 mod threads;
 mod turnaround;
+mod under;
 mod watch;

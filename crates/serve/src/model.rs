@@ -1,15 +1,19 @@
 //! The device under the wall clock: when each request is done, and what a loss of power takes.
 
+mod faults;
+
 pub(crate) use crate::asked::{Answer, Payload, Ticket};
-pub use crate::asked::{HostRequest, Outcome, Since, TimedReply, Timing};
+pub use crate::asked::{HostRequest, Outcome, Since, TIMED, Timed, TimedReply, Timing};
 use crate::outage::{Outage, io_error};
 use crate::transport::Transport;
 use crate::turnaround::Beyond;
+use crate::under::Under;
 use nacre_image::Image;
 use nacre_kernel::event::{Completions, Payload as Bytes, RequestId};
-use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Completion, Op, Persistence, Status, Time};
+use nacre_kernel::{Completion, ComponentId, Op, Persistence, Request, Status, Time};
+use nacre_machine::Checked;
 use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
+use nacre_machine::faults::Layer;
 use nacre_machine::record::{StackReport, stack_report};
 use nacre_memory::kept::Given;
 use nacre_memory::{Kept, NotTaken, Step};
@@ -24,6 +28,8 @@ pub const HORIZON: Time = Time::from_s(200 * 86_400);
 
 /// A device that real programs wait for.
 pub struct Model {
+    /// The scenario of its stack.
+    checked: Checked,
     dilation: f64,
     since: Since,
     transport: Transport,
@@ -42,10 +48,17 @@ pub struct Model {
 }
 
 struct State {
-    kept: Kept,
+    /// The device and what keeps it, below the faults.
+    under: Under,
+    /// Faults that were added while it is served, and requests on their way through them.
+    layer: Layer,
+    /// Their settings, as they were added.
+    settings: Vec<String>,
+    /// Of the last request.
+    ids: u32,
     /// The latest time the device was asked at or run to: it never goes back.
     now: Time,
-    modelled: [LatencyHistogram; 2],
+    modelled: Timed,
     /// Requests that are outstanding, by their number.
     waiting: BTreeMap<u32, Waiting>,
     /// Answers that nobody has taken yet, by ticket.
@@ -68,19 +81,19 @@ struct Waiting {
 /// What clients saw.
 #[derive(Debug, Default)]
 struct Seen {
-    wall: [LatencyHistogram; 2],
+    wall: Timed,
     late: u64,
     answered: u64,
 }
 
-/// Latencies of reads and writes, as they were modelled and as the wall clock saw them.
+/// Latencies by kind of request ([`TIMED`]), as they were modelled and as the wall clock saw them.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
-    /// Reads, writes: what the model said, dilation not applied.
-    pub modelled: [LatencyHistogram; 2],
-    /// Reads, writes: from the sending of a request to the arrival of its answer, with the way as it was measured
+    /// What the model said, dilation not applied.
+    pub modelled: Timed,
+    /// From the sending of a request to the arrival of its answer, with the way as it was measured
     /// when the server began. Nothing where requests are answered at once: no clock is read.
-    pub wall: [LatencyHistogram; 2],
+    pub wall: Timed,
     /// Answers that left more than a tenth of their latency, and more than 50 us, late.
     pub late: u64,
     /// Answers.
@@ -100,9 +113,10 @@ impl Model {
     /// The device of `kept`, whose time goes on when all it was asked for is done. It takes `dilation` times its time,
     /// counted `since` then, for clients that are `transport` away.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn new(kept: Kept, dilation: f64, since: Since, transport: Transport) -> Model {
+    pub fn new(kept: Kept, checked: Checked, (dilation, since): (f64, Since), transport: Transport) -> Model {
         let begin = kept.until();
         Model {
+            checked,
             dilation,
             since,
             transport,
@@ -113,7 +127,10 @@ impl Model {
             image: kept.image().cloned(),
             persistence: kept.device().capabilities().persistence,
             state: Mutex::new(State {
-                kept,
+                layer: Layer::new(ComponentId(0), Vec::new(), Some(kept.capacity())),
+                settings: Vec::new(),
+                ids: 0,
+                under: Under::new(kept),
                 now: begin,
                 modelled: Default::default(),
                 waiting: BTreeMap::new(),
@@ -195,11 +212,11 @@ impl Model {
         state.run_ahead(now + Time::from_secs_f64(ahead.as_secs_f64() / self.dilation));
         for (place, ticket) in tickets.enumerate() {
             if let Some(answer) = state.answers.remove(&ticket.number) {
-                let failure = state.kept.image().and_then(Image::error);
+                let failure = state.under.kept.image().and_then(Image::error);
                 take(place, Answer { failure, ..answer });
             }
         }
-        let next = state.kept.next_event();
+        let next = state.next_event();
         (next < Time::MAX).then(|| self.wall(next).checked_sub(ahead).unwrap_or(self.started))
     }
 
@@ -239,7 +256,7 @@ impl Model {
         let before = {
             let mut state = self.state();
             state.detail(true);
-            state.kept.device().report(state.now)
+            state.under.kept.device().report(state.now)
         };
         let answer = self.ask(asked, payload, Time::ZERO, outages).and_then(|ticket| {
             let answer = self.wait_for(ticket, wait);
@@ -249,7 +266,7 @@ impl Model {
         state.detail(false);
         let (ticket, Answer { said, spans, .. }) = answer?;
         let Outcome { now, done, status } = said;
-        let after = state.kept.device().report(done);
+        let after = state.under.kept.device().report(done);
         drop(state);
         let HostRequest { op, offset, bytes, .. } = asked;
         let request = ConsoleRequest { op, address: offset, bytes };
@@ -299,7 +316,7 @@ impl Model {
     /// The device and what keeps it.
     #[cfg(test)]
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
-        look(&mut self.state().kept)
+        look(&mut self.state().under.kept)
     }
 
     /// Everything acknowledged is on the disk when this returns.
@@ -332,7 +349,7 @@ impl Model {
     pub(crate) fn change(&self, step: Step<'_>) -> io::Result<()> {
         let mut state = self.state();
         let now = state.now;
-        state.kept.change(now, step).map(|_| ()).map_err(refusal)
+        state.under.kept.change(now, step).map(|_| ()).map_err(refusal)
     }
 
     /// Does `work` while no request is served.
@@ -343,12 +360,12 @@ impl Model {
 
     /// Whether anything of a range was ever written, and for how many bytes from its beginning on this is so.
     pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
-        self.state().kept.written(range)
+        self.state().under.kept.written(range)
     }
 
     /// Brings the image to its shortest form. Errors: what was acknowledged is in it nevertheless.
     pub(crate) fn close(&self) -> io::Result<()> {
-        self.state().kept.checkpoint().map_err(refusal)
+        self.state().under.kept.checkpoint().map_err(refusal)
     }
 
     fn simulated(&self, at: Instant) -> Time {
@@ -370,16 +387,19 @@ impl Model {
     }
 
     /// An answer was sent at `left`. What sending takes is part of the way, which was measured with it.
-    pub fn answered(&self, op: Op, reply: TimedReply, left: Instant) {
+    pub fn answered(&self, asked: HostRequest, reply: TimedReply, left: Instant) {
         let wall = left - reply.sent;
         let mut seen = self.seen.lock().expect("nobody panics with the lock");
-        if let Op::Read | Op::Write = op {
-            seen.wall[op as usize].record(Time::from_secs_f64(wall.as_secs_f64()));
-        }
+        asked.record(Time::from_secs_f64(wall.as_secs_f64()), &mut seen.wall);
         let late = left.saturating_duration_since(reply.deadline);
         let wanted = reply.deadline - reply.sent;
         seen.late += u64::from(late > wanted / 10 && late > Duration::from_micros(50));
         seen.answered += 1;
+    }
+
+    /// A forced write is safe at `done`, since it and what makes it safe are done.
+    pub(crate) fn forced(&self, asked: HostRequest, first: Ticket, done: Time) {
+        asked.record(done - first.came, &mut self.state().modelled);
     }
 
     /// What was modelled and seen so far.
@@ -396,9 +416,9 @@ impl Model {
         state.run_to(self.simulated(Instant::now()));
         let now = state.now;
         // Work is charged when it begins.
-        let next = state.kept.next_event();
+        let next = state.under.kept.next_event();
         let charged = if next < Time::MAX { now.max(next) } else { now };
-        let report = state.kept.device().report(charged);
+        let report = state.under.kept.device().report(charged);
         drop(state);
         Reported { now, stack: stack_report(report, charged) }
     }
@@ -416,30 +436,33 @@ impl State {
         self.tickets += 1;
         let ticket = self.tickets;
         let range = offset..offset + u64::from(bytes);
-        let is_harmed = matches!(op, Op::Write | Op::Trim) && self.kept.harmed().fails_writes(&range);
+        let is_harmed = matches!(op, Op::Write | Op::Trim) && self.under.kept.harmed().fails_writes(&range);
         if now > HORIZON || is_harmed {
             let said = Outcome { now, done: now, status: Status::MediaError };
             self.answers.insert(ticket, Answer { said, data: Bytes::NONE, spans: Vec::new(), failure: None });
             return Ok(ticket);
         }
         self.run_to(now);
-        let step = match (op, payload) {
-            (Op::Read, _) => Step::Read { address: offset, bytes },
-            (Op::Write, Payload::Write(bytes)) => Step::Write { address: offset, bytes },
-            (Op::Write, _) => Step::Zero { address: offset, bytes },
-            (Op::Trim, _) => Step::Trim { address: offset, bytes },
-            (Op::Flush, _) => Step::Flush,
+        let data = match (op, payload) {
+            (Op::Write, Payload::Write(bytes)) => bytes.to_vec().into(),
+            // Zeroes that no fault touches are none of the image's bytes.
+            (Op::Write, _) if !self.layer.faults().is_empty() => vec![0; bytes as usize].into(),
+            _ => Bytes::NONE,
         };
-        let RequestId(number) = match step {
-            Step::Read { .. } => self.kept.give_read(now, offset, bytes),
-            step => match self.kept.give(now, step).map_err(refusal)? {
-                Given::Request(id) => id,
-                Given::Done(_) => unreachable!("what a client asks is a request"),
-            },
-        };
+        self.ids = self.ids.wrapping_add(1);
+        let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
         self.now = now;
-        self.waiting.insert(number, Waiting { ticket: Some(ticket), came, now, asked });
+        self.layer.submit(&mut self.under, now, (RequestId(self.ids), &request), data);
+        if let Some(why) = self.under.refused.take() {
+            return Err(refusal(why));
+        }
+        self.waiting.insert(self.ids, Waiting { ticket: Some(ticket), came, now, asked });
         Ok(ticket)
+    }
+
+    /// When something happens next.
+    fn next_event(&self) -> Time {
+        self.layer.next_event(&self.under)
     }
 
     /// Processes everything before `until`.
@@ -451,7 +474,7 @@ impl State {
     /// Processes events before `until`, but nothing between them: what comes until then may be asked at its time.
     fn run_ahead(&mut self, until: Time) {
         loop {
-            let next = self.kept.next_event();
+            let next = self.next_event();
             if next >= until || self.waiting.is_empty() {
                 return;
             }
@@ -465,19 +488,22 @@ impl State {
     /// Processes events before `until`, up to the first instant at which requests complete; whether there was one.
     fn run_once(&mut self, until: Time) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
-        self.kept.run(until, &mut completions);
+        completions.clear();
+        self.layer.run(&mut self.under, until, &mut completions);
+        // Who was held back and is not taken now is told by the status.
+        self.under.refused = None;
         for index in 0..completions.len() {
             let (completed, spans) = completions.get(index);
             let (id, done, status) = (completed.id, completed.at, completed.status);
-            let Waiting { ticket, came, now, asked } =
-                self.waiting.remove(&id.0).expect("what completes was asked");
+            // What was refused when it was asked has its answer.
+            let Some(Waiting { ticket, came, now, asked }) = self.waiting.remove(&id.0) else { continue };
             let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
             self.now = self.now.max(done);
-            if let Op::Read | Op::Write = asked.op {
-                self.modelled[asked.op as usize].record(done - came);
+            if !asked.forced {
+                asked.record(done - came, &mut self.modelled);
             }
             let range = asked.offset..asked.offset + u64::from(asked.bytes);
-            let is_harmed = asked.op == Op::Read && self.kept.harmed().fails_reads(&range);
+            let is_harmed = asked.op == Op::Read && self.under.kept.harmed().fails_reads(&range);
             let status = if is_harmed { Status::MediaError } else { status };
             if let Some(ticket) = ticket {
                 let said = Outcome { now, done, status };
@@ -492,18 +518,20 @@ impl State {
 
     fn detail(&mut self, is_detailed: bool) {
         self.is_detailed = is_detailed;
-        self.kept.detail(is_detailed);
+        self.under.kept.detail(is_detailed);
     }
 
     fn power_fail(&mut self, at: Time) -> io::Result<Outage> {
         self.run_to(at);
         let at = self.now;
-        let under_way = self.kept.writes_outstanding();
-        let given = self.kept.give(at, Step::PowerFail).map_err(refusal)?;
+        let under_way = self.under.kept.writes_outstanding();
+        let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
         assert!(matches!(given, Given::Done(_)), "a power loss is no request");
+        self.layer.power_fail();
+        self.under.forget();
         self.waiting.clear();
         self.answers.clear();
-        let recovery = self.kept.change(at, Step::Recover).map_err(refusal)?.recovery;
+        let recovery = self.under.kept.change(at, Step::Recover).map_err(refusal)?.recovery;
         Ok(Outage {
             acknowledged_lost: recovery.programs_lost,
             bytes_lost: recovery.bytes_lost,

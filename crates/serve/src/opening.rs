@@ -36,7 +36,11 @@ pub(crate) fn open(
         Timing::Emulated { dilation, since } => {
             let kept = kept(&offer)?;
             let (bytes, was_torn) = (kept.capacity(), kept.was_torn());
-            (Body::Device(Box::new(Model::new(kept, dilation, since, transport))), bytes, was_torn)
+            (
+                Body::Device(Box::new(Model::new(kept, offer.checked.clone(), (dilation, since), transport))),
+                bytes,
+                was_torn,
+            )
         }
     };
     let Offer { name, description, image, read_only, .. } = offer;

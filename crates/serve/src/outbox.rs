@@ -1,10 +1,11 @@
 //! Answers that wait for their time.
 
+use crate::asked::HostRequest;
 use crate::model::{Model, TimedReply};
 use crate::room::{ALLOWED, Room, Share};
 use crate::serving::{Disk, Pending, Served};
 use crate::stream::Stream;
-use nacre_kernel::{Op, Time};
+use nacre_kernel::Time;
 use nacre_nbd::Session;
 use std::collections::BinaryHeap;
 use std::io;
@@ -55,7 +56,7 @@ struct Answer {
     deadline: Instant,
     number: u64,
     bytes: Vec<u8>,
-    asked: Option<(Op, TimedReply)>,
+    asked: Option<(HostRequest, TimedReply)>,
 }
 
 impl<'a> Outbox<'a> {
@@ -98,7 +99,7 @@ impl<'a> Outbox<'a> {
     pub(crate) fn put(&mut self, bytes: Vec<u8>, served: Served) {
         let (deadline, asked) = match served {
             Served::AtOnce => (now(), None),
-            Served::Due(op, reply) => (reply.deadline, Some((op, reply))),
+            Served::Due(asked, reply) => (reply.deadline, Some((asked, reply))),
             Served::Asked(pending) => {
                 self.keep(bytes);
                 self.reserved += pending.answer_bytes();
@@ -209,8 +210,8 @@ impl<'a> Outbox<'a> {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         self.write_due(stream)?;
-        for (op, reply) in self.due.drain(..).filter_map(|answer| answer.asked) {
-            model.answered(op, reply, now);
+        for (asked, reply) in self.due.drain(..).filter_map(|answer| answer.asked) {
+            model.answered(asked, reply, now);
         }
         Ok(self.is_empty().then_some(now))
     }

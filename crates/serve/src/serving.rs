@@ -44,7 +44,7 @@ pub(crate) enum Served {
     /// Its answer is written, and leaves at once.
     AtOnce,
     /// Its answer is written, and leaves when it is due.
-    Due(Op, TimedReply),
+    Due(HostRequest, TimedReply),
     /// The device was asked. The answer is written when it has done that.
     Asked(Pending),
 }
@@ -161,8 +161,11 @@ impl Disk {
                 _ => reply.done(),
             }
         }
-        let op = of_device(&request).map_or(Op::Flush, |asked| asked.op);
-        Served::Due(op, model.reply(first, request.length, early, answer.said))
+        let asked = of_device(&request).unwrap_or(SAFE);
+        if asked.forced && answer.said.status == Status::Done {
+            model.forced(asked, first, answer.said.done);
+        }
+        Served::Due(asked, model.reply(first, request.length, early, answer.said))
     }
 
     fn serve_device(
@@ -315,6 +318,7 @@ impl Disk {
             latencies,
             simulated,
             stack,
+            faults: self.faults(),
             recording: self.recorder.told(),
         }
     }
@@ -353,10 +357,12 @@ impl Pending {
             return Some((HostRequest { offset, bytes, ..asked }, Payload::Zeroes));
         }
         let is_last = self.asked.op == Op::Flush || asked.op == Op::Read;
-        let flush = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: false };
-        (asked.forced && !is_last && model.needs_flushes()).then_some((flush, Payload::None))
+        (asked.forced && !is_last && model.needs_flushes()).then_some((SAFE, Payload::None))
     }
 }
+
+/// The flush that makes a forced request safe.
+const SAFE: HostRequest = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: true };
 
 /// Why a request got no answer of its own.
 enum Failed {

@@ -1,7 +1,9 @@
 //! What is known of a server while it runs, as numbers.
 
-use crate::model::{Latencies, Timing};
+use crate::asked::TIMED;
+use crate::model::{Latencies, Timed, Timing};
 use crate::recorder::Recorded;
+use crate::served_fault::ServedFault;
 use crate::tally::{Counted, KINDS};
 use nacre_kernel::Time;
 use nacre_kernel::histogram::LatencyHistogram;
@@ -54,6 +56,8 @@ pub struct ExportStatistics {
     pub simulated: Time,
     /// What the device did in that time: wear and energy are those of its whole life.
     pub stack: StackReport,
+    /// Faults that were added while it is served.
+    pub faults: Vec<ServedFault>,
     /// How recording goes, or went the last time.
     pub recording: Option<Recorded>,
 }
@@ -99,9 +103,10 @@ impl ExportStatistics {
             "requests": KINDS.iter().zip(self.requests).collect::<std::collections::BTreeMap<_, _>>(),
             "answered": self.latencies.answered,
             "late": self.latencies.late,
-            "modelled": pair(&self.latencies.modelled),
-            "wall": pair(&self.latencies.wall),
+            "modelled": by_kind(&self.latencies.modelled),
+            "wall": by_kind(&self.latencies.wall),
             "simulated_s": self.simulated.as_secs_f64(),
+            "faults": self.faults,
             "recording": self.recording,
         });
         let fields = told.as_object_mut().expect("it has fields");
@@ -133,8 +138,8 @@ impl Statistics {
     }
 }
 
-fn pair(histograms: &[LatencyHistogram; 2]) -> Value {
-    json!({ "read": summary(&histograms[0]), "write": summary(&histograms[1]) })
+fn by_kind(histograms: &Timed) -> Value {
+    TIMED.iter().zip(histograms).map(|(kind, of)| (kind.to_string(), summary(of))).collect()
 }
 
 /// A distribution in a few numbers; null where it is empty.

@@ -48,6 +48,15 @@ impl Watch<'_> {
                 disk.harm(offset, length, harm.into())?;
                 Ok(json!({}))
             }
+            Command::FaultAdd { export, settings } => {
+                let number = self.disk(export.as_deref())?.add_fault(&settings)?;
+                Ok(json!({ "number": number }))
+            }
+            Command::FaultList { export } => Ok(json!({ "faults": self.disk(export.as_deref())?.faults() })),
+            Command::FaultClear { export, number } => {
+                let cleared = self.disk(export.as_deref())?.clear_faults(number)?;
+                Ok(json!({ "cleared": cleared }))
+            }
             Command::Snapshot { export, path } => {
                 let mut goes_on = || match self.is_over.load(Ordering::Relaxed) {
                     true => ControlFlow::Break(()),

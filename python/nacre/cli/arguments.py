@@ -53,6 +53,15 @@ def output_option(what: str) -> Any:
     return typer.Option("-o", "--output", metavar="FILE", parser=place, help=what)
 
 
+Served = Annotated[
+    Path,
+    typer.Argument(metavar="IMAGE", help="The image that is served, or the control socket."),
+]
+Export = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Which device, of several; default: the first.")
+]
+
+
 class EngineName(StrEnum):
     """What runs the points."""
 

@@ -12,7 +12,8 @@ import typer
 from nacre.base.quantity import maybe
 from nacre.base.table import Table
 from nacre.base.text import size as amount
-from nacre.cli.arguments import Force, Json, place
+from nacre.cli import faults
+from nacre.cli.arguments import Export, Force, Json, Served, place
 from nacre.cli.commands import Group
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
@@ -24,6 +25,7 @@ from nacre.files.atomic import look, write_file
 from nacre.results.served import Harm, Statistics
 from nacre.words.served import (
     export_facts,
+    fault_table,
     harmed,
     latency_table,
     outage_facts,
@@ -41,13 +43,7 @@ _EVERY_S = 1.0
 _DRAWN = ("svg", "png", "html")
 _CLEAR = "\x1b[H\x1b[2J"
 
-Served = Annotated[
-    Path,
-    typer.Argument(metavar="IMAGE", help="The image that is served, or the control socket."),
-]
-Export = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Which device, of several; default: the first.")
-]
+app.add_typer(faults.app, name="fault")
 
 
 def _bytes(text: str) -> int:
@@ -327,6 +323,7 @@ def _show(found: Statistics) -> None:
         tables: list[Table] = [
             request_table(export),
             latency_table(export),
+            fault_table(export.faults),
             wear_table(export.components),
         ]
         for table in tables:

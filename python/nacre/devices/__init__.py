@@ -1,6 +1,7 @@
 """Simulated devices that keep bytes: a memory for programs, a served block device, its image.
 
-`Control` watches and steers a device that is being served; `images` looks at image files, and
+`served` serves a device while a block runs; `Control` watches and steers it, and one that another
+process serves; `images` looks at image files, and
 saves what is left of damaged ones.
 """
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from nacre.devices import images as images
     from nacre.devices.control import Control as Control
     from nacre.devices.memory import Memory as Memory
+    from nacre.devices.server import Served as Served
+    from nacre.devices.server import served as served
     from nacre.devices.serving import Listening as Listening
     from nacre.devices.serving import ServeOptions as ServeOptions
 
@@ -24,6 +27,8 @@ __getattr__, __dir__ = late.names(
         "Listening": "serving",
         "Memory": "memory",
         "ServeOptions": "serving",
+        "Served": "server",
         "images": "images",
+        "served": "server",
     },
 )

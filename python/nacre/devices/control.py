@@ -6,11 +6,13 @@ import json
 import os
 import socket
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nacre.base.toml import value
 from nacre.errors import Error, invalid
-from nacre.results.served import Harm, Outage, Recorded, Statistics
+from nacre.results.served import Harm, Outage, Recorded, ServedFault, Statistics
 from nacre.simulate.stepping import Answer
 
 if TYPE_CHECKING:
@@ -69,6 +71,31 @@ class Control:
         Whole sectors of 512 bytes do, those that the bytes are in.
         """
         self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
+
+    def add_fault(
+        self,
+        kind: str,
+        settings: Mapping[str, object] | None = None,
+        *,
+        export: str | None = None,
+    ) -> int:
+        """Adds a fault, as those of a device `faulty`, and returns its number.
+
+        `settings` say what it touches and when, such as `{"start": "10 s", "duration": "5 s"}`;
+        its start counts from now, in simulated time. It lasts as long as the server, or until it
+        is cleared; the image keeps what it did to data, and not the fault.
+        """
+        lines = [f"{name} = {value(of)}" for name, of in {"kind": kind, **(settings or {})}.items()]
+        asked = self._ask("fault-add", settings="\n".join(lines), export=export)
+        return int(asked["number"])
+
+    def faults(self, *, export: str | None = None) -> tuple[ServedFault, ...]:
+        """The faults that were added, those included that were cleared, and what each did."""
+        return tuple(ServedFault(of) for of in self._ask("fault-list", export=export)["faults"])
+
+    def clear_fault(self, number: int | None = None, *, export: str | None = None) -> int:
+        """Ends a fault, or all; requests that it holds back continue. Returns how many ended."""
+        return int(self._ask("fault-clear", number=number, export=export)["cleared"])
 
     def step(
         self,

@@ -50,6 +50,25 @@ class Recorded(View):
     error: str | None
 
 
+class ServedFault(View):
+    """A fault that was added to a device while it is served, and what it did.
+
+    `matching` requests were of its operations and range while it was active, `touched` of them
+    were touched; `added_s` is simulated time, `silent_bytes` were corrupted without an error.
+    """
+
+    number: int
+    kind: str
+    settings: str
+    active: bool
+    cleared: bool
+    matching: int
+    touched: int
+    added_s: float
+    errors: int
+    silent_bytes: int
+
+
 class Outage(Result, View):
     """What a loss of power did.
 
@@ -72,6 +91,7 @@ class ExportStatistics(Result, View):
         "requests": Requests,
         "components": Component,
         "recording": Recorded,
+        "faults": ServedFault,
     }
     name: str
     bytes: int
@@ -90,6 +110,7 @@ class ExportStatistics(Result, View):
     erases: int | None
     energy_j: View
     lifetime_days: float | None
+    faults: tuple[ServedFault, ...]
     recording: Recorded | None
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:

@@ -7,13 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nacre.base.table import Table
-from nacre.base.text import NOTHING, count, duration, percent, significant, size, with_unit
+from nacre.base.text import NOTHING, count, duration, percent, plural, significant, size, with_unit
 
 if TYPE_CHECKING:
     from nacre.base.view import View
     from nacre.results.record import Component
-    from nacre.results.served import ExportStatistics, Harm, Outage, Recorded, Statistics
+    from nacre.results.served import (
+        ExportStatistics,
+        Harm,
+        Outage,
+        Recorded,
+        ServedFault,
+        Statistics,
+    )
 
+_TIMED = ("read", "write", "flush", "forced_write")
 _MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
 _SHOWN = {"p999": "p99.9", "p9999": "p99.99"}
 SECTOR = 512
@@ -142,14 +150,36 @@ def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
     """Latencies as they were modelled, and as clients saw them."""
     rows = []
     for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
-        for op in ("read", "write"):
-            if summary := seen[op]:
+        for op in _TIMED:
+            if summary := seen.get(op):
                 found = [summary.get(f"{mark}_ns") for mark in marks]
                 cells = [NOTHING if value is None else duration(value) for value in found]
-                rows.append([f"{op}s, {name}", count(summary.count), *cells])
+                rows.append(
+                    [f"{plural(op).replace('_', ' ')}, {name}", count(summary.count), *cells]
+                )
     shown = [_SHOWN.get(mark, mark) for mark in marks]
     columns = ["latency", "count", *shown]
     return Table("", columns, [False] + [True] * (1 + len(marks)), rows)
+
+
+def fault_table(faults: Sequence[ServedFault]) -> Table:
+    """Faults that were added while the device is served, and what each did."""
+    rows = [
+        [
+            str(fault.number),
+            fault.settings.replace("\n", ", "),
+            "cleared" if fault.cleared else "active" if fault.active else "waiting or over",
+            count(fault.matching),
+            count(fault.touched),
+            duration(fault.added_s * 1e9),
+            count(fault.errors),
+            count(fault.silent_bytes),
+        ]
+        for fault in faults
+    ]
+    columns = ["fault", "settings", "state", "matching", "touched", "added", "errors"]
+    numeric = [False] * 3 + [True] * 5
+    return Table("", [*columns, "silent bytes"], numeric, rows, prose=["settings"])
 
 
 def wear_table(components: Sequence[Component]) -> Table:

@@ -1,5 +1,7 @@
 //! The families of metrics, and how one is written.
 
+use crate::asked::TIMED;
+use crate::model::Timed;
 use crate::statistics::{ExportStatistics, Statistics};
 use crate::tally::KINDS;
 use nacre_kernel::histogram::LatencyHistogram;
@@ -41,6 +43,7 @@ pub fn text(statistics: &Statistics) -> String {
     clocks(&mut page, &statistics.exports);
     devices(&mut page, &statistics.exports);
     media(&mut page, &statistics.exports);
+    faults(&mut page, &statistics.exports);
     page.0
 }
 
@@ -96,8 +99,8 @@ fn requests(page: &mut Page, exports: &[ExportStatistics]) {
 }
 
 fn latencies(page: &mut Page, exports: &[ExportStatistics]) {
-    type Pair = fn(&ExportStatistics) -> &[LatencyHistogram; 2];
-    let families: [(&str, &str, Pair); 2] = [
+    type Kinds = fn(&ExportStatistics) -> &Timed;
+    let families: [(&str, &str, Kinds); 2] = [
         ("nacre_modelled_latency_seconds", "Latencies as the model says, dilation not applied.", |export| {
             &export.latencies.modelled
         }),
@@ -107,10 +110,10 @@ fn latencies(page: &mut Page, exports: &[ExportStatistics]) {
             |export| &export.latencies.wall,
         ),
     ];
-    for (name, help, pair) in families {
+    for (name, help, kinds) in families {
         page.family(name, "histogram", help);
         for export in exports {
-            for (op, histogram) in ["read", "write"].iter().zip(pair(export)) {
+            for (op, histogram) in TIMED.iter().zip(kinds(export)) {
                 page.histogram(name, &[("export", &export.name), ("op", op)], histogram);
             }
         }
@@ -163,6 +166,67 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
             page.sample(name, &labels, count);
         }
     }
+}
+
+/// Faults of the scenario's stack, by their paths, and those that were added while it is served, by their numbers.
+fn faults(page: &mut Page, exports: &[ExportStatistics]) {
+    type Count = fn(&Counts) -> f64;
+    let counts: [(&str, &str, Count); 4] = [
+        ("nacre_fault_requests_total", "Requests that a fault touched.", |of| of.touched as f64),
+        ("nacre_fault_added_seconds_total", "Simulated time that a fault added to requests.", |of| {
+            of.added_s
+        }),
+        ("nacre_fault_errors_total", "Requests that a fault ended with an error.", |of| of.errors as f64),
+        ("nacre_fault_silent_bytes_total", "Bytes that a fault corrupted without an error.", |of| {
+            of.silent_bytes as f64
+        }),
+    ];
+    for (name, help, count) in counts {
+        page.family(name, COUNTER, help);
+        for export in exports {
+            for of in counted_faults(export) {
+                let labels = [("export", export.name.as_str()), ("fault", &of.name), ("kind", of.kind)];
+                page.sample(name, &labels, count(&of));
+            }
+        }
+    }
+    page.family("nacre_fault_active", GAUGE, "Whether a fault that was added while it is served is active.");
+    for export in exports {
+        for of in &export.faults {
+            let name = of.number.to_string();
+            let labels = [("export", export.name.as_str()), ("fault", &name), ("kind", of.kind)];
+            page.sample("nacre_fault_active", &labels, u8::from(of.active));
+        }
+    }
+}
+
+/// What a fault did.
+struct Counts {
+    name: String,
+    kind: &'static str,
+    touched: u64,
+    added_s: f64,
+    errors: u64,
+    silent_bytes: u64,
+}
+
+fn counted_faults(export: &ExportStatistics) -> impl Iterator<Item = Counts> {
+    let own = export.stack.components.iter().flat_map(|part| &part.faults).map(|of| Counts {
+        name: of.path.clone(),
+        kind: of.kind,
+        touched: of.touched,
+        added_s: of.added_s,
+        errors: of.errors,
+        silent_bytes: of.silent_bytes,
+    });
+    own.chain(export.faults.iter().map(|of| Counts {
+        name: of.number.to_string(),
+        kind: of.kind,
+        touched: of.touched,
+        added_s: of.added_s,
+        errors: of.errors,
+        silent_bytes: of.silent_bytes,
+    }))
 }
 
 fn media(page: &mut Page, exports: &[ExportStatistics]) {

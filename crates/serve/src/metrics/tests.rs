@@ -1,5 +1,6 @@
 use super::{HEAD_MAX, respond, text};
 use crate::model::{Latencies, Since, Timing};
+use crate::served_fault::ServedFault;
 use crate::statistics::{Connections, ExportStatistics, Statistics};
 use crate::tally::Counted;
 use nacre_kernel::histogram::LatencyHistogram;
@@ -33,6 +34,7 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         wear: Some(wear),
         columns: Vec::new(),
         drive_share: None,
+        faults: Vec::new(),
         children: Vec::new(),
     };
     let export = ExportStatistics {
@@ -44,10 +46,26 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         latencies,
         simulated: Time::from_ms(1500),
         stack: stack_report(report, Time::from_ms(1500)),
+        faults: vec![fault()],
         recording: None,
     };
     let connections = Connections { now: 1, ever: 4, dropped: 2, last_drop: None };
     Statistics { up: Duration::from_millis(30_500), connections, exports: vec![export] }
+}
+
+fn fault() -> ServedFault {
+    ServedFault {
+        number: 0,
+        kind: "stall",
+        settings: String::new(),
+        active: true,
+        cleared: false,
+        matching: 4,
+        touched: 3,
+        added_s: 1.5,
+        errors: 0,
+        silent_bytes: 0,
+    }
 }
 
 /// The samples of a page by what stands before their value; every rule of the format is checked on the way
@@ -103,6 +121,9 @@ fn a_page_keeps_the_format_and_holds_the_numbers() {
     close(r#"nacre_erases_total{export="ssd",component="stack"}"#, 3.0);
     close(r#"nacre_block_erases{export="ssd",component="stack",of="mean"}"#, 1.5);
     close(r#"nacre_write_amplification_ratio{export="ssd"}"#, 1.5);
+    close(r#"nacre_fault_requests_total{export="ssd",fault="0",kind="stall"}"#, 3.0);
+    close(r#"nacre_fault_added_seconds_total{export="ssd",fault="0",kind="stall"}"#, 1.5);
+    close(r#"nacre_fault_active{export="ssd",fault="0",kind="stall"}"#, 1.0);
     close(r#"nacre_events_total{export="ssd",component="stack",event="trimmed"}"#, 9.0);
 }
 

@@ -2,6 +2,7 @@
 
 mod early;
 mod failing;
+mod faults;
 mod images;
 mod interrupted;
 mod kills;

@@ -1,0 +1,48 @@
+//! Faults that are added to a served device and taken away while it is served.
+
+use crate::control::Refusal;
+use crate::served_fault::ServedFault;
+use crate::serving::{Body, Disk};
+use nacre_kernel::ErrorCode;
+
+impl Disk {
+    /// Adds the fault that `settings` describe; it starts counting its times now. Returns its number.
+    pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Refusal> {
+        match &self.body {
+            Body::Device(model) => model.add_fault(settings).map_err(|problems| {
+                let code = problems.0.first().map_or(ErrorCode::InvalidValue, |problem| problem.code);
+                Refusal::new(code, problems.to_string())
+            }),
+            Body::Raw(_) => Err(not_modelled()),
+        }
+    }
+
+    /// The faults that were added, in their order.
+    pub(crate) fn faults(&self) -> Vec<ServedFault> {
+        match &self.body {
+            Body::Device(model) => model.faults(),
+            Body::Raw(_) => Vec::new(),
+        }
+    }
+
+    /// Ends fault `number`, or all: what they hold back goes on. Returns how many ended.
+    pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
+        let Body::Device(model) = &self.body else { return Err(not_modelled()) };
+        let cleared = model.clear_faults(number);
+        match (cleared, number) {
+            (0, Some(number)) => {
+                let known: Vec<String> =
+                    model.faults().iter().filter(|of| !of.cleared).map(|of| of.number.to_string()).collect();
+                let there = if known.is_empty() { "none".into() } else { known.join(", ") };
+                let message = format!("there is no fault {number} to clear; there is {there}");
+                Err(Refusal::new(ErrorCode::UnknownName, message))
+            }
+            _ => Ok(cleared),
+        }
+    }
+}
+
+fn not_modelled() -> Refusal {
+    let message = "no device is modelled (--timing none), so there is nothing that a fault could touch";
+    Refusal::new(ErrorCode::NotSupported, message)
+}

@@ -1,0 +1,54 @@
+//! Faults that are added to a model while it is served.
+
+use super::Model;
+use crate::served_fault::ServedFault;
+use nacre_kernel::{Bytes, Time};
+use nacre_machine::{Problems, faults};
+use std::time::Instant;
+
+impl Model {
+    /// Adds the fault that `settings` describe, which counts its times from now; its number. Errors: the mistakes in it.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Problems> {
+        self.add_fault_at(self.simulated(Instant::now()), settings)
+    }
+
+    /// The same when it is `at`.
+    pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
+        let mut state = self.state();
+        state.run_to(at);
+        let (number, capacity) = (state.settings.len(), state.under.kept.capacity());
+        let fault = faults::read(&self.checked, settings, (number, state.now), Bytes(capacity))?;
+        state.layer.add(fault);
+        state.settings.push(settings.into());
+        Ok(number)
+    }
+
+    /// Ends fault `number`, or all; how many were not over.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub(crate) fn clear_faults(&self, number: Option<usize>) -> usize {
+        self.clear_faults_at(self.simulated(Instant::now()), number)
+    }
+
+    /// The same when it is `at`.
+    pub(crate) fn clear_faults_at(&self, at: Time, number: Option<usize>) -> usize {
+        let mut state = self.state();
+        state.run_to(at);
+        let now = state.now;
+        let is_wanted = |index: &usize| number.is_none_or(|number| number == *index);
+        let all = state.layer.faults().iter().enumerate().filter(|(_, fault)| !fault.is_over());
+        let wanted: Vec<usize> = all.map(|(index, _)| index).filter(is_wanted).collect();
+        wanted.iter().for_each(|&index| state.layer.end(now, index));
+        wanted.len()
+    }
+
+    /// The faults that were added.
+    pub(crate) fn faults(&self) -> Vec<ServedFault> {
+        let state = self.state();
+        let told = state.layer.faults().iter().zip(&state.settings).enumerate();
+        told.map(|(number, (fault, settings))| {
+            ServedFault::of(number, settings, (fault.is_active(state.now), fault.is_over()), &fault.report())
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! What is known of a fault that was added to a device while it is served.
+
+use nacre_kernel::{FaultCounts, FaultReport};
+use serde::Serialize;
+
+/// A fault that was added to a device while it is served.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServedFault {
+    /// Its number, which no other fault of the device gets while it is served.
+    pub number: usize,
+    /// Its room, for example `"stall"`.
+    pub kind: &'static str,
+    /// Its settings, as it was added: the inside of a TOML table.
+    pub settings: String,
+    /// Whether it is active now.
+    pub active: bool,
+    /// Whether it was cleared.
+    pub cleared: bool,
+    /// Requests of its operations and range that came while it was active.
+    pub matching: u64,
+    /// Of them those that it touched.
+    pub touched: u64,
+    /// Time that it added to them, in simulated seconds.
+    pub added_s: f64,
+    /// Requests that it ended with an error.
+    pub errors: u64,
+    /// Bytes that it made wrong without an error.
+    pub silent_bytes: u64,
+}
+
+impl ServedFault {
+    /// Fault `number` with these `settings`, whether it is active and whether it is over, and what it did.
+    pub(crate) fn of(
+        number: usize,
+        settings: &str,
+        (active, cleared): (bool, bool),
+        did: &FaultReport,
+    ) -> ServedFault {
+        let FaultCounts { matching, touched, added_ps, errors, silent_bytes, .. } = did.counts;
+        ServedFault {
+            number,
+            kind: did.kind,
+            settings: settings.into(),
+            active,
+            cleared,
+            matching,
+            touched,
+            added_s: added_ps as f64 / 1e12,
+            errors,
+            silent_bytes,
+        }
+    }
+}

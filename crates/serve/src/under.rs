@@ -1,0 +1,68 @@
+//! The device of a served model, as the faults over it see it.
+
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Op, Request, Time};
+use nacre_machine::faults::Below;
+use nacre_memory::kept::Given;
+use nacre_memory::{Kept, NotTaken, Step};
+use std::collections::BTreeMap;
+
+/// A device with its image, below faults.
+pub(crate) struct Under {
+    pub(crate) kept: Kept,
+    /// By the number of a request of the device, what the faults call it.
+    numbers: BTreeMap<u32, u32>,
+    /// Why the last request was not taken that was not.
+    pub(crate) refused: Option<NotTaken>,
+}
+
+impl Under {
+    pub(crate) fn new(kept: Kept) -> Under {
+        Under { kept, numbers: BTreeMap::new(), refused: None }
+    }
+
+    /// The power fails: nothing is outstanding.
+    pub(crate) fn forget(&mut self) {
+        self.numbers.clear();
+    }
+}
+
+impl Below for Under {
+    fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool {
+        let (address, bytes) = (request.address, request.bytes);
+        let step = match (request.op, data.bytes()) {
+            (Op::Read, _) => Step::Read { address, bytes },
+            (Op::Write, Some(bytes)) => Step::Write { address, bytes },
+            (Op::Write, None) => Step::Zero { address, bytes },
+            (Op::Trim, _) => Step::Trim { address, bytes },
+            (Op::Flush, _) => Step::Flush,
+        };
+        let given = match step {
+            Step::Read { .. } => Ok(Given::Request(self.kept.give_read(now, address, bytes))),
+            step => self.kept.give(now, step),
+        };
+        match given {
+            Ok(Given::Request(RequestId(id))) => {
+                self.numbers.insert(id, number);
+                true
+            }
+            Ok(Given::Done(_)) => unreachable!("what a client asks is a request"),
+            Err(why) => {
+                self.refused = Some(why);
+                false
+            }
+        }
+    }
+
+    fn number_of(&self, id: RequestId) -> u32 {
+        self.numbers[&id.0]
+    }
+
+    fn next_event(&self) -> Time {
+        self.kept.next_event()
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        self.kept.run(until, completions);
+    }
+}

@@ -1,0 +1,123 @@
+"""A served device for the time of a block: `with nacre.devices.served(...) as device`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from nacre.devices.control import Control
+from nacre.devices.serving import Listening, ServeOptions, serve
+from nacre.errors import Error
+from nacre.results.served import Service
+from nacre.scenario.source import Scenario
+
+_Ready: TypeAlias = Callable[[Listening], object]
+_ENDS_WITHIN = 60.0
+"""Seconds until a server that was asked to end has brought its image to the disk."""
+
+
+class Served:
+    """A device that is being served.
+
+    `uri` is for clients of NBD, `size` its bytes, `image` the file that keeps it; `control` adds
+    faults, cuts power and returns statistics. `service` says what the server saw, once it ended.
+    """
+
+    def __init__(self, uri: str, size: int, image: Path, control: Control) -> None:
+        self.uri = uri
+        self.size = size
+        self.image = image
+        self.control = control
+        self.service: Service | None = None
+
+
+@contextmanager
+def served(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    image: str | os.PathLike[str] | None = None,
+    listen: str | None = None,
+    options: ServeOptions | None = None,
+) -> Iterator[Served]:
+    """Serves the stack of a scenario over NBD in the background, until the block ends.
+
+    `image` and the unix sockets lie in a folder of their own, which is gone afterwards, unless
+    they are given. Raises what `nacre.serve` raises, at the beginning of the block, or at its end
+    if the server failed meanwhile.
+
+        with nacre.devices.served("ssd") as device:
+            device.control.add_fault("stall", {"start": "1 s", "duration": "5 s"})
+            subprocess.run(["nbdinfo", device.uri], check=True)
+    """
+    folder = Path(tempfile.mkdtemp(prefix="nacre-"))
+    given = options or ServeOptions()
+    socket = folder / "control" if given.control is None else Path(given.control)
+    wanted = replace(given, control=socket)
+    place = folder / "device.img" if image is None else Path(image)
+    try:
+        background = _Background(
+            lambda ready, stop: serve(
+                scenario,
+                overrides,
+                image=place,
+                listen=listen or f"unix:{folder / 'nbd'}",
+                options=wanted,
+                ready=ready,
+                stop=stop,
+            )
+        )
+        with background as (uri, size), Control(socket) as control:
+            device = Served(uri, size, place, control)
+            yield device
+        device.service = background.service
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Background:
+    """A thread that serves; the block gets the URI and the size."""
+
+    def __init__(self, work: Callable[[_Ready, Callable[[], bool]], Service]) -> None:
+        self.service: Service | None = None
+        self._work = work
+        self._error: BaseException | None = None
+        self._ready: tuple[str, int] | None = None
+        self._is_known = threading.Event()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def _serve(self) -> None:
+        try:
+            self.service = self._work(self._listens, self._is_over.is_set)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._is_known.set()
+
+    def _listens(self, listening: Listening) -> None:
+        self._ready = listening.devices[0]
+        self._is_known.set()
+
+    def __enter__(self) -> tuple[str, int]:
+        self._thread.start()
+        self._is_known.wait()
+        if self._ready is None:
+            self._thread.join()
+            raise self._error or Error("the server ended before it listened", "failed")
+        return self._ready
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join(_ENDS_WITHIN)
+        if self._thread.is_alive():
+            raise Error(f"the server did not end within {_ENDS_WITHIN:.0f} s", "no-answer")
+        if self._error is not None and kind is None:
+            raise self._error

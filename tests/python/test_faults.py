@@ -1,0 +1,193 @@
+"""Devices with faults: what records say of them, and faults of a device that is being served."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nacre
+import nacre.devices
+import pytest
+from nacre.cli.app import app
+from nacre.devices.control import Control
+from nbd_client import Client, NbdError
+from serving import Server, scenario
+from typer.testing import CliRunner
+
+if TYPE_CHECKING:
+    from nacre.devices.fixtures import Serve
+
+MIB = 1 << 20
+pytest_plugins = ("nacre.devices.fixtures",)
+
+
+def faulty(*faults: dict[str, Any], read_share: str = "50 %") -> dict[str, Any]:
+    """10,000 requests one after the other to a device of 100 us, with these faults."""
+    return {
+        "schema": 1,
+        "workload": {
+            "kind": "uniform",
+            "requests": 10_000,
+            "footprint": "64 MiB",
+            "read_share": read_share,
+            "arrival": {"kind": "closed", "queue_depth": 1},
+        },
+        "stack": {
+            "kind": "faulty",
+            "device": {
+                "kind": "measured",
+                "capacity": "64 MiB",
+                "read": "100 us",
+                "write": "100 us",
+            },
+            **({"fault": list(faults)} if faults else {}),
+        },
+    }
+
+
+def test_a_record_has_what_each_fault_did_and_silent_ones_come_first() -> None:
+    late = {"kind": "delay", "latency": "30 us", "operations": ["read"]}
+    wrong = {"kind": "error", "operations": ["write"], "every": 10}
+    lost = {"kind": "lost_write", "share": "1 %", "after": "100 us"}
+    record = nacre.run(faulty(late, wrong, lost))
+    delay, error, lost_write = record.components[0].faults
+    assert [delay.path, delay.kind] == ["stack.fault[0]", "delay"]
+    reads, writes = record.requests.reads, record.requests.writes
+    assert (delay.matching, delay.touched) == (reads, reads)
+    assert delay.added_s == pytest.approx(reads * 30e-6, rel=1e-9)
+    assert record.reads.mean_ns == pytest.approx(130_000)
+    assert error.errors == record.requests.errors == writes // 10
+    assert error.reported_bytes == 4096 * error.errors
+    assert lost_write.silent_bytes == 4096 * lost_write.touched > 0
+    first, *_ = record.summary().facts
+    assert first.endswith("bytes corrupted without an error by stack.fault[2] (lost_write)")
+    shown = next(table for table in record.summary().tables if table.columns[0] == "fault")
+    assert [row[1] for row in shown.rows] == ["delay", "error", "lost_write"]
+
+
+def test_a_limit_and_a_share_come_out_within_a_percent() -> None:
+    limited = nacre.run(faulty({"kind": "limit", "iops": "2 kHz"}))
+    assert limited.throughput.iops == pytest.approx(2000, rel=0.01)
+    shared = nacre.run(faulty({"kind": "error", "share": "20 %"}), {"workload.requests": 400_000})
+    assert shared.requests.errors == pytest.approx(80_000, rel=0.01)
+    bare = faulty()
+    bare["stack"] = bare["stack"]["device"]
+    alone, within = nacre.run(bare), nacre.run(faulty())
+    assert alone.latency.to_dict() == within.latency.to_dict()
+
+
+def test_the_shipped_scenario_shows_a_stall_in_its_tail() -> None:
+    record = nacre.run("fail-slow")
+    stall = record.components[0].faults[1]
+    assert stall.kind == "stall"
+    assert stall.touched > 1000
+    assert record.reads.max_ns == pytest.approx(500e6, rel=0.01)
+    assert nacre.run("fail-slow", {"stack.fault": False}).reads.max_ns < 1e6
+
+
+def test_flushes_have_latencies_in_records_columns_and_studies() -> None:
+    spec = {
+        "schema": 1,
+        "workload": {"kind": "trace", "file": "pgbench", "limit": 5_000},
+        "stack": {"preset": "disk_15k", "write_cache": "16 MiB"},
+    }
+    record = nacre.run(spec)
+    flush = record.latency.flush
+    assert flush is not None
+    assert flush.count == record.requests.flushes > 100
+    assert record.flushes.p99_ns > record.writes.p50_ns
+    bars = record.latency_distribution("flush")
+    assert bars["count"].sum() == flush.count
+    assert sum(part.mean_ns for part in record.time_spent.flush) == pytest.approx(flush.mean_ns)
+    table = record.summary().tables[0]
+    assert [row[0] for row in table.rows] == ["reads", "writes", "flushes"]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[nacre.devices.Served]:
+    with nacre.devices.served(scenario(tmp_path)) as device:
+        yield device
+
+
+def test_a_served_device_stalls_on_request_and_its_clients_see_it(
+    served: nacre.devices.Served,
+) -> None:
+    control = served.control
+    assert served.size == 64 * MIB
+    with Client(served.uri) as client:
+        client.write(0, b"a" * 4096)
+        number = control.add_fault("stall", {"duration": "400 ms", "operations": ["read"]})
+        client.read(0, 4096)
+        (fault,) = control.faults()
+        assert (fault.number, fault.kind, fault.touched) == (number, "stall", 1)
+        export = control.stats().export()
+        assert export.modelled.read.max_ns == pytest.approx(400e6, rel=0.25)
+        assert export.wall.read.max_ns == pytest.approx(400e6, rel=0.25)
+        assert export.faults[0].added_s == fault.added_s
+        control.add_fault("error", {"operations": ["write"]})
+        with pytest.raises(NbdError):
+            client.write(0, b"b" * 4096)
+        assert control.clear_fault() == 2
+        client.write(0, b"c" * 4096)
+        client.flush()
+        assert control.stats().export().modelled.flush.count == 1
+
+
+def test_bad_faults_are_refused_with_a_code(served: nacre.devices.Served) -> None:
+    for kind, settings, code in (
+        ("gremlin", {}, "unknown-name"),
+        ("stall", {}, "conflicting-settings"),
+        ("error", {"share": "120 %"}, "out-of-range"),
+        ("error", {"range_start": "1 TiB"}, "conflicting-settings"),
+    ):
+        with pytest.raises(nacre.errors.ConfigError) as caught:
+            served.control.add_fault(kind, settings)
+        assert caught.value.code == code
+    with pytest.raises(nacre.errors.ConfigError, match="there is no fault 0 to clear"):
+        served.control.clear_fault(0)
+    assert served.control.faults() == ()
+
+
+def test_what_fails_to_be_served_is_raised_in_the_block(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere" / "disk.img"
+    with (
+        pytest.raises(nacre.errors.ConfigError, match="is no folder"),
+        nacre.devices.served(scenario(tmp_path), image=missing),
+    ):
+        pytest.fail("it was served")
+
+
+def test_the_command_adds_lists_and_clears(tmp_path: Path) -> None:
+    server = Server(tmp_path, "--timing", "emulated")
+    try:
+
+        def ctl(*words: str) -> str:
+            line = ["ctl", "fault", words[0], str(server.image), *words[1:]]
+            result = CliRunner().invoke(app, line)
+            assert result.exit_code == 0, result.output
+            return result.output
+
+        assert "no faults were added" in ctl("list")
+        assert "fault 0: delay" in ctl("add", "delay", "--set", "latency=2 ms")
+        stall = ctl("add", "stall", "--set", "start=1 h", "--set", 'duration="5 s"', "--json")
+        assert json.loads(stall) == {"number": 1, "kind": "stall"}
+        assert "active" in ctl("list")
+        assert [fault["kind"] for fault in json.loads(ctl("list", "--json"))] == ["delay", "stall"]
+        with Control(server.image) as control:
+            assert control.step("read", 0, 4096).latency_ns == pytest.approx(2.1e6)
+        assert "1 fault cleared" in ctl("clear", "0")
+        assert "1 fault cleared" in ctl("clear")
+    finally:
+        server.close()
+
+
+def test_the_fixture_serves_devices_until_the_test_ends(
+    tmp_path: Path, nacre_device: Serve
+) -> None:
+    device = nacre_device(scenario(tmp_path), options=nacre.devices.ServeOptions(timing="none"))
+    with Client(device.uri) as client:
+        client.write(4096, b"x" * 512)
+        assert client.read(4096, 512) == b"x" * 512
+    assert device.image.exists()
