@@ -1,8 +1,9 @@
-//! A PCI Express link with its two ways.
+//! A PCI Express link with its two directions.
 
 use nacre_config::{Configuration, Reader};
+use nacre_kernel::event::Link;
 use nacre_kernel::state::State;
-use nacre_kernel::{Bytes, Link, Pcie, Resource, Time};
+use nacre_kernel::{Bytes, Pcie, Resource, Time};
 use std::collections::VecDeque;
 
 /// A PCI Express link.
@@ -73,26 +74,25 @@ impl ExpressConfig {
     }
 }
 
-/// A link that carries packets both ways at the same time.
+/// A PCI Express link.
 ///
-/// A packet without data goes between those of a transfer that is under way; the time of such packets is taken from
-/// the link behind the next transfer. Packets of transfers wait for credits, where there are not enough, in the order in
-/// which the transfers are asked for.
+/// Transfers cross in the order in which they are ready. A packet without data goes between those of a transfer that is
+/// under way; the time of such packets is taken from the link behind the next transfer. Packets of transfers wait for
+/// credits if these are limited. Since transfers keep their order, when a packet crosses is known when its transfer is ready.
 #[derive(State)]
 pub(super) struct Express {
     #[state(skip = "from the configuration")]
     pub(super) pcie: Pcie,
     #[state(skip = "from the configuration")]
     pub(super) flight: Time,
-    to_device: Link,
-    to_host: Link,
+    links: [Link; 2],
     /// What packets without data took, and is not yet taken from the link, each way.
     owed: [Time; 2],
-    /// Credits for transfers, each way, where they are limited.
+    /// Credits for transfers, each way, if they are limited.
     credits: Option<[Credits; 2]>,
 }
 
-/// Room at the far end of one way.
+/// Room at the far end of one direction.
 #[derive(Clone, Debug, State)]
 struct Credits {
     /// In bytes of packets.
@@ -123,7 +123,7 @@ impl Credits {
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     ToDevice,
     ToHost,
 }
@@ -131,103 +131,72 @@ pub(super) enum Way {
 impl Express {
     pub(super) fn new(config: &ExpressConfig) -> Express {
         let pcie = config.pcie();
-        let link = || Link::out_of_order(pcie.raw());
+        let link = || Link::new(pcie.raw());
         let credits = config.credits.map(|all| [Credits::new(all.0), Credits::new(all.0)]);
-        Express {
-            pcie,
-            flight: config.flight,
-            to_device: link(),
-            to_host: link(),
-            owed: [Time::ZERO; 2],
-            credits,
-        }
+        Express { pcie, flight: config.flight, links: [link(), link()], owed: [Time::ZERO; 2], credits }
     }
 
-    fn link(&mut self, way: Way) -> &mut Link {
-        match way {
-            Way::ToDevice => &mut self.to_device,
-            Way::ToHost => &mut self.to_host,
-        }
-    }
-
-    /// A transfer of so many `bytes` of packets leaves from `at` on: when the last of them has left, and what that
-    /// takes on an idle link. They are at the other end a flight later.
+    /// A transfer of `bytes` of packets is ready at `at`, behind all earlier ones: when the last of them has left, and how
+    /// long they take on an idle link. They are at the other end a flight later.
     #[inline]
-    pub(super) fn send(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
+    pub(super) fn send(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         if self.credits.is_some() {
-            return self.send_with_credits(way, at, bytes);
+            return self.send_with_credits(direction, at, bytes);
         }
-        let owed = std::mem::take(&mut self.owed[way as usize]);
-        let link = self.link(way);
+        let owed = std::mem::take(&mut self.owed[direction as usize]);
+        let link = &mut self.links[direction as usize];
         let time = link.time_for(bytes);
         (link.cross(at, time + owed) - owed, time)
     }
 
     /// The same, packet by packet.
-    fn send_with_credits(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
+    fn send_with_credits(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         let packet = self.pcie.write_bytes(u64::from(self.pcie.payload));
+        let link = &mut self.links[direction as usize];
+        let credits = &mut self.credits.as_mut().expect("they are limited")[direction as usize];
         let (mut left, mut gone, mut alone) = (bytes, at, Time::ZERO);
         while left > 0 {
             let size = left.min(packet);
-            let credits = self.credits.as_mut().expect("they are limited");
-            let begin = credits[way as usize].take(gone, size);
-            let owed = std::mem::take(&mut self.owed[way as usize]);
-            let link = self.link(way);
+            let begin = credits.take(gone, size);
+            let owed = std::mem::take(&mut self.owed[direction as usize]);
             let time = link.time_for(size);
             gone = link.cross(begin, time + owed) - owed;
             // Room is free as the packet arrives, and the sender knows of it a flight later.
-            let back = gone + self.flight * 2;
-            self.credits.as_mut().expect("they are limited")[way as usize].returning.push_back((back, size));
+            credits.returning.push_back((gone + self.flight * 2, size));
             (left, alone) = (left - size, alone + time);
         }
         (gone, alone)
     }
 
-    /// A packet of so many `bytes` leaves at `at`: when it has, and what that takes. It is at the other end a flight
-    /// later.
+    /// A packet of `bytes` leaves: how long it takes. It is at the other end a flight later.
     #[inline]
-    pub(super) fn post(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
-        let time = self.link(way).time_for(bytes);
-        (self.post_for(way, at, time), time)
+    pub(super) fn post(&mut self, direction: Direction, bytes: u64) -> Time {
+        let time = self.links[direction as usize].time_for(bytes);
+        self.post_for(direction, time);
+        time
     }
 
-    /// The same for a packet that takes `time`: when it has left.
+    /// A packet leaves that takes `time`.
     #[inline]
-    pub(super) fn post_for(&mut self, way: Way, at: Time, time: Time) -> Time {
-        self.owed[way as usize] += time;
-        at + time
-    }
-
-    pub(super) fn advance(&mut self, to: Time) {
-        self.to_device.forget_before(to);
-        self.to_host.forget_before(to);
+    pub(super) fn post_for(&mut self, direction: Direction, time: Time) {
+        self.owed[direction as usize] += time;
     }
 
     pub(super) fn power_fail(&mut self, at: Time) {
-        self.to_device.power_fail(at);
-        self.to_host.power_fail(at);
+        self.links.iter_mut().for_each(|link| link.power_fail(at));
         self.owed = [Time::ZERO; 2];
         if let Some(credits) = &mut self.credits {
-            credits.iter_mut().for_each(|way| *way = Credits::new(way.all));
+            credits.iter_mut().for_each(|direction| *direction = Credits::new(direction.all));
         }
     }
 
-    pub(super) fn busy_until(&self) -> Time {
-        self.to_device.free_from().max(self.to_host.free_from())
-    }
-
-    /// Counting begins anew: what is owed to the link is owed still.
+    /// Forgets busy times. What is owed to the link is still owed.
     pub(super) fn restart_ledger(&mut self) {
-        self.to_device.restart_ledger();
-        self.to_host.restart_ledger();
+        self.links.iter_mut().for_each(Link::restart_ledger);
     }
 
     pub(super) fn resources(&self) -> [Resource; 2] {
-        [self.to_device.resource("to_device"), self.to_host.resource("to_host")]
-    }
-
-    pub(super) fn check_invariants(&self) {
-        self.to_device.check_invariants();
-        self.to_host.check_invariants();
+        let [to_device, to_host] = &self.links;
+        [to_device.resource("to_device"), to_host.resource("to_host")]
     }
 }

@@ -1,85 +1,270 @@
 //! Loads and stores: a request is lines that one CPU reads or writes.
 
-use super::express::{Express, ExpressConfig, Way};
-use super::processors::Processors;
-use super::{HostInterface, Laps, Mark, Step};
+use super::express::{Direction, Express, ExpressConfig};
+use super::rules::Rules;
+use super::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent};
 use nacre_kernel::Activity::{Link, Software};
-use nacre_kernel::state::State;
-use nacre_kernel::{Op, Request, Resource, Stage, Time};
+use nacre_kernel::event::Agenda;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
-/// What crosses the link for a line, each way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Crossing {
-    pub(super) down: u64,
-    pub(super) up: u64,
-}
-
-/// How lines go to and fro.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    /// Bytes of a line.
-    pub(super) line: u64,
-    /// CPU time of a line.
-    pub(super) issue: Time,
-    /// Lines of a request under way; of writes only where each is answered.
-    pub(super) outstanding: u32,
-    pub(super) read: Crossing,
-    pub(super) write: Crossing,
-    /// Whether the CPU is answered for a line that it writes; otherwise it reads something after the last.
-    pub(super) is_answered: bool,
-}
-
-/// Lines of one request after the other.
+/// Loads and stores of the host's CPUs. Each line has an event when a CPU has issued it, one when it reaches the device, and
+/// one when its answer is back.
 #[derive(State)]
 pub(super) struct Lines {
     #[state(skip = "from the configuration")]
     rules: Rules,
     express: Express,
-    processors: Processors,
-    /// The answers to the latest lines of the request.
-    #[state(skip = "of no meaning between two requests")]
-    answers: VecDeque<(Step, Mark)>,
-    /// The CPU, when it can turn to the next line.
-    #[state(skip = "of no meaning between two requests")]
-    issued: (Step, Mark),
-    /// The line that is with the device.
-    #[state(skip = "of no meaning between two requests")]
-    line: Step,
-    /// Whether the device owes its answer.
-    #[state(skip = "of no meaning between two requests")]
-    is_owed: bool,
-    #[state(skip = "of no meaning between two requests")]
-    laps: Laps,
+    cpus: Cpus<Job>,
+    /// By number of the request.
+    #[state(varies)]
+    programs: Vec<Program>,
+    agenda: Agenda<Event>,
+    #[state(skip = "set by whoever asks")]
+    is_detailed: bool,
+}
+
+/// What a CPU does.
+#[derive(Clone, Copy, Debug, Value)]
+enum Job {
+    /// Works on a request before its first line.
+    Begin(u32),
+    /// Issues a line.
+    Issue(u32),
+}
+
+/// What happens to the lines of a request.
+#[derive(Clone, Debug, Value)]
+enum Event {
+    /// The next line of a part is at the device.
+    Arrived(Part),
+    /// The answer to a line is back, with what went before it.
+    Back(Part, Spent),
+    /// What was read behind the last store is at the device, which had served all at the time given.
+    Fenced(u32, Time),
+    Ended(u32, Spent),
+}
+
+/// The program that issued a request, and how far it is.
+#[derive(Clone, Debug, Default, Value)]
+struct Program {
+    op: Op,
+    /// Bytes whose lines are not issued yet.
+    unissued: u64,
+    /// Parts that still have lines to be issued, in order.
+    wanted: VecDeque<Wanted>,
+    is_issuing: bool,
+    /// Lines that hold one of those that may be under way.
+    under_way: u32,
+    /// Up to the line that was issued last, or is being issued.
+    issued: Spent,
+    /// Parts with lines that are issued and not yet answered.
+    open: Vec<Open>,
+    /// When a load behind the last store is at the device.
+    fenced: Time,
+}
+
+/// A part with lines to be issued.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Wanted {
+    piece: u32,
+    lines: u64,
+    left: u64,
+}
+
+/// A part with lines under way.
+#[derive(Clone, Debug, Default, Value)]
+struct Open {
+    piece: u32,
+    lines: u64,
+    arrived: u64,
+    back: u64,
+    /// Lines on their way to the device, the oldest first.
+    coming: VecDeque<Spent>,
+    /// Lines that are there and not answered, since when, the oldest first.
+    there: VecDeque<(Time, Spent)>,
+    /// What was spent when the part was brought.
+    brought: Spent,
+    /// When the device had served it.
+    served: Option<Time>,
 }
 
 impl Lines {
-    pub(super) fn new(express: &ExpressConfig, cpus: u32, rules: Rules) -> Lines {
+    pub(in super::super) fn new(express: &ExpressConfig, cpus: u32, rules: Rules) -> Lines {
         Lines {
             rules,
             express: Express::new(express),
-            processors: Processors::new(cpus),
-            answers: VecDeque::new(),
-            issued: <(Step, Mark)>::default(),
-            line: Step::default(),
-            is_owed: false,
-            laps: Laps::default(),
+            cpus: Cpus::new(cpus),
+            programs: Vec::new(),
+            agenda: Agenda::new(),
+            is_detailed: false,
         }
     }
 
-    /// So many `bytes` of packets cross from `at` on: when they are there, and what that takes on an idle link.
-    fn cross(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
-        let (left, time) = self.express.send(way, at, bytes);
+    /// `bytes` of packets cross from `at` on: when they are there, and how long they take on an idle link.
+    fn cross(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
+        let (left, time) = self.express.send(direction, at, bytes);
         (left + self.express.flight, time + self.express.flight)
     }
 
-    fn crossing(&self, op: Op) -> Crossing {
-        if op == Op::Read { self.rules.read } else { self.rules.write }
+    fn lap(&self, laps: &mut Vec<Lap>, stage: Stage, activity: Activity, end: Time, alone: Time) {
+        if self.is_detailed {
+            laps.push(Lap { stage, activity, end, alone });
+        }
+    }
+
+    /// Whether each line holds its place among those under way until it is answered.
+    fn is_answered(&self, op: Op) -> bool {
+        op == Op::Read || self.rules.is_answered
+    }
+
+    /// The CPU of request `number` turns to its next line, if it may; the line waited for what took `before`.
+    fn issue(&mut self, now: Time, number: u32, before: impl FnOnce(&Program) -> Spent) {
+        let program = &mut self.programs[number as usize];
+        let is_full = program.under_way == self.rules.outstanding;
+        if program.is_issuing || program.wanted.is_empty() || is_full {
+            return;
+        }
+        program.issued = before(program);
+        program.is_issuing = true;
+        if program.op == Op::Read || self.rules.is_answered {
+            program.under_way += 1;
+        }
+        if self.rules.issue.is_zero() {
+            self.issued(now, number);
+        } else {
+            self.cpus.arrive(now, Job::Issue(number), self.rules.issue);
+        }
+    }
+
+    /// A line of request `number` is issued.
+    fn issued(&mut self, now: Time, number: u32) {
+        let program = &mut self.programs[number as usize];
+        let mut spent = std::mem::take(&mut program.issued);
+        let (op, wanted) = (program.op, program.wanted.front_mut().expect("a line is issued"));
+        wanted.left -= 1;
+        let Wanted { piece, lines, left } = *wanted;
+        if left == 0 {
+            program.wanted.pop_front();
+        }
+        program.is_issuing = false;
+        program.unissued = program.unissued.saturating_sub(self.rules.line);
+        spent.software += self.rules.issue;
+        self.lap(&mut spent.laps, Stage::LoadStore, Software, now, self.rules.issue);
+        let crossing = if op == Op::Read { self.rules.read } else { self.rules.write };
+        let (there, link) = self.cross(Direction::ToDevice, now, crossing.down);
+        self.programs[number as usize].issued = spent.clone();
+        spent.link += link;
+        self.lap(&mut spent.laps, Stage::LinkDown, Link, there, link);
+        let part = Part { request: number, piece };
+        let open = self.programs[number as usize].open_or_new(piece, lines);
+        open.coming.push_back(spent);
+        self.agenda.schedule(there, Event::Arrived(part));
+        if self.programs[number as usize].unissued == 0 {
+            self.fence(now, number);
+        }
+        self.issue(now, number, |program| program.issued.clone());
+    }
+
+    /// A load follows the last store of request `number`, if nothing else tells the program that all have arrived.
+    fn fence(&mut self, now: Time, number: u32) {
+        let op = self.programs[number as usize].op;
+        if op == Op::Flush || op == Op::Write && !self.rules.is_answered {
+            let (there, _) = self.cross(Direction::ToDevice, now, self.rules.read.down);
+            self.programs[number as usize].fenced = there;
+        }
+    }
+
+    /// The answer to the load behind the last store leaves for the host at `now`; the device had served all at `served`.
+    fn answer_fence(&mut self, now: Time, number: u32, served: Time) {
+        let (there, answer) = self.cross(Direction::ToHost, now, self.rules.read.up);
+        // What the load takes beyond the last of what it follows.
+        let link = now - served + answer;
+        let mut spent = Spent { link, ..Spent::default() };
+        self.lap(&mut spent.laps, Stage::Fence, Link, there, link);
+        self.agenda.schedule(there, Event::Ended(number, spent));
+    }
+
+    /// A line of `part` is at the device.
+    fn arrived(&mut self, at: Time, part: Part) -> Option<Arrival> {
+        let op = self.programs[part.request as usize].op;
+        let is_answered = self.is_answered(op);
+        let open = self.programs[part.request as usize].open(part.piece);
+        let spent = open.coming.pop_front().expect("a line arrives");
+        open.arrived += 1;
+        let is_brought = match op {
+            Op::Read => open.arrived == 1,
+            _ => open.arrived == open.lines,
+        };
+        // Of a write the last line is answered when the device has served all of it.
+        let waits = match op {
+            Op::Read => open.served.is_none(),
+            _ => open.arrived == open.lines,
+        };
+        let arrival = is_brought.then(|| {
+            open.brought = spent.clone();
+            Arrival { at, part, leg: Leg::Brought, spent: spent.clone() }
+        });
+        if is_answered && waits {
+            open.there.push_back((at, spent));
+        } else if is_answered {
+            self.answer_line(at, part, op, at, spent);
+        }
+        arrival
+    }
+
+    /// A line that reached the device at `there` is answered.
+    fn answer_line(&mut self, now: Time, part: Part, op: Op, there: Time, mut spent: Spent) {
+        let crossing = if op == Op::Read { self.rules.read } else { self.rules.write };
+        let (back, link) = self.cross(Direction::ToHost, now, crossing.up);
+        spent.device += now - there;
+        spent.link += link;
+        self.lap(&mut spent.laps, Stage::LinkUp, Link, back, link);
+        self.agenda.schedule(back, Event::Back(part, spent));
+    }
+
+    /// The answer to a line is back.
+    fn back(&mut self, at: Time, part: Part, spent: Spent) -> Option<Arrival> {
+        let program = &mut self.programs[part.request as usize];
+        program.under_way -= 1;
+        let open = program.open(part.piece);
+        open.back += 1;
+        let arrival = (open.back == open.lines).then(|| {
+            let open = program.close(part.piece);
+            let since = open.served.expect("the last line is answered when the part is served");
+            let link = (spent.link - open.brought.link).min(at - since);
+            let software = (spent.software - open.brought.software).min(at - since - link);
+            let laps = spent.laps.last().copied().into_iter().collect();
+            let spent = Spent { software, link, device: Time::ZERO, laps };
+            Arrival { at, part, leg: Leg::Answered, spent }
+        });
+        self.issue(at, part.request, |_| spent);
+        arrival
     }
 }
 
-/// A line waits for those before it: its steps have all that went before on its way.
-impl HostInterface for Lines {
+impl Program {
+    fn open(&mut self, piece: u32) -> &mut Open {
+        self.open.iter_mut().find(|open| open.piece == piece).expect("the part has lines under way")
+    }
+
+    fn open_or_new(&mut self, piece: u32, lines: u64) -> &mut Open {
+        let found = self.open.iter().position(|open| open.piece == piece);
+        let index = found.unwrap_or_else(|| {
+            self.open.push(Open { piece, lines, ..Open::default() });
+            self.open.len() - 1
+        });
+        &mut self.open[index]
+    }
+
+    fn close(&mut self, piece: u32) -> Open {
+        let index = self.open.iter().position(|open| open.piece == piece);
+        self.open.remove(index.expect("the part has lines under way"))
+    }
+}
+
+impl HostPort for Lines {
     fn piece(&self) -> u64 {
         self.rules.line
     }
@@ -88,99 +273,133 @@ impl HostInterface for Lines {
         false
     }
 
-    fn begin(&mut self, now: Time, _request: &Request) -> Step {
-        self.answers.clear();
-        // What is only answered was brought when it was asked for.
-        (self.line, self.is_owed) = (Step::none(now), false);
-        self.issued = (Step::none(now), self.laps.mark());
-        Step::none(now)
-    }
-
-    fn bring(&mut self, at: Time, op: Op, _bytes: u64) -> Step {
-        if self.issued.0.there < at {
-            self.issued = (Step::none(at), self.laps.mark());
+    fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent> {
+        if self.programs.len() <= number as usize {
+            self.programs.resize_with(number as usize + 1, Program::default);
         }
-        let is_full = self.answers.len() == self.rules.outstanding as usize;
-        let answered = if is_full { self.answers.pop_front() } else { None };
-        let waits = |(answered, _): &(Step, Mark)| answered.there > self.issued.0.there;
-        let (before, mark) = answered.filter(waits).unwrap_or(self.issued);
-        self.laps.go_on_from(mark);
-        let issued = before.then(self.processors.work_in_parts(before.there, self.rules.issue));
-        self.laps.note(Stage::LoadStore, Software, issued.there, self.rules.issue);
-        self.issued = (issued, self.laps.mark());
-        let (there, link) = self.cross(Way::ToDevice, issued.there, self.crossing(op).down);
-        self.laps.note(Stage::LinkDown, Link, there, link);
-        self.line = issued.then(Step { there, link, ..Step::default() });
-        self.is_owed = op == Op::Write && self.rules.is_answered;
-        self.line
-    }
-
-    fn answer(&mut self, at: Time, op: Op, _bytes: u64) -> Step {
-        if op != Op::Read && !self.rules.is_answered {
-            return Step::none(at);
+        let unissued = u64::from(request.bytes).next_multiple_of(self.rules.line);
+        self.programs[number as usize] = Program { op: request.op, unissued, ..Program::default() };
+        if !work.is_zero() {
+            self.cpus.arrive(now, Job::Begin(number), work);
+            return None;
         }
-        self.is_owed = false;
-        let (there, link) = self.cross(Way::ToHost, at, self.crossing(op).up);
-        self.laps.note(Stage::LinkUp, Link, there, link);
-        let answer = Step { there, link, ..Step::default() };
-        let device = at - self.line.there;
-        self.answers.push_back((self.line.then(Step { device, ..answer }), self.laps.mark()));
-        answer
-    }
-
-    fn end(&mut self, at: Time, op: Op) -> Step {
-        let knows = match op {
-            Op::Read | Op::Trim => true,
-            Op::Write => self.rules.is_answered,
-            Op::Flush => false,
-        };
-        if self.is_owed {
-            let (there, link) = self.cross(Way::ToHost, at, self.rules.write.up);
-            self.laps.note(Stage::LinkUp, Link, there, link);
-            return Step { there, link, ..Step::default() };
+        if request.op == Op::Flush {
+            self.fence(now, number);
         }
-        if knows {
-            return Step::none(at);
+        Some(Spent::nothing())
+    }
+
+    fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent> {
+        if bytes == 0 || !matches!(op, Op::Read | Op::Write) {
+            return Some(Spent::nothing());
         }
-        let read = self.rules.read;
-        let (asked, _) = self.cross(Way::ToDevice, self.issued.0.there, read.down);
-        let (there, answer) = self.cross(Way::ToHost, asked.max(at), read.up);
-        // What the question takes beyond the last of what it follows.
-        let link = asked.saturating_sub(at) + answer;
-        self.laps.note(Stage::Fence, Link, there, link);
-        Step { there, link, ..Step::default() }
+        let lines = bytes.div_ceil(self.rules.line);
+        let program = &mut self.programs[part.request as usize];
+        program.wanted.push_back(Wanted { piece: part.piece, lines, left: lines });
+        self.issue(now, part.request, |program| program.issued.clone());
+        None
     }
 
-    fn laps(&mut self) -> Option<&mut Laps> {
-        Some(&mut self.laps)
+    fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent> {
+        if bytes == 0 || !matches!(op, Op::Read | Op::Write) {
+            return Some(Spent::nothing());
+        }
+        let program = &mut self.programs[part.request as usize];
+        if !(op == Op::Read || self.rules.is_answered) {
+            program.close(part.piece);
+            return Some(Spent::nothing());
+        }
+        // It may be read before all of its lines are asked for.
+        let open = program.open_or_new(part.piece, bytes.div_ceil(self.rules.line));
+        open.served = Some(now);
+        for (there, spent) in std::mem::take(&mut open.there) {
+            self.answer_line(now, part, op, there, spent);
+        }
+        None
     }
 
-    fn advance(&mut self, to: Time) {
-        self.express.advance(to);
-        self.processors.advance(to);
+    fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent> {
+        let needs_fence = op == Op::Flush || op == Op::Write && !self.rules.is_answered;
+        if !needs_fence {
+            return Some(Spent::nothing());
+        }
+        match self.programs[request as usize].fenced {
+            there if there > now => self.agenda.schedule(there, Event::Fenced(request, now)),
+            _ => self.answer_fence(now, request, now),
+        }
+        None
+    }
+
+    fn note(&mut self, part: Part, laps: &[Lap]) {
+        let program = &mut self.programs[part.request as usize];
+        if let Some((_, spent)) = program.open(part.piece).there.front_mut() {
+            spent.laps.extend_from_slice(laps);
+        }
+    }
+
+    fn detail(&mut self, is_detailed: bool) {
+        self.is_detailed = is_detailed;
+    }
+
+    fn next(&self) -> Time {
+        self.cpus.next().min(self.agenda.next())
+    }
+
+    fn pop_before(&mut self, until: Time) -> Option<Arrival> {
+        loop {
+            if self.cpus.next() <= self.agenda.next() {
+                match self.cpus.end_before(until)? {
+                    (at, Job::Issue(number), _) => self.issued(at, number),
+                    (at, Job::Begin(number), software) => {
+                        if self.programs[number as usize].op == Op::Flush {
+                            self.fence(at, number);
+                        }
+                        let mut spent = Spent { software, ..Spent::default() };
+                        self.lap(&mut spent.laps, Stage::Driver, Software, at, software);
+                        return Some(Arrival { at, part: Part::whole(number), leg: Leg::Begun, spent });
+                    }
+                }
+                continue;
+            }
+            let (at, event) = self.agenda.pop_before(until)?;
+            let arrival = match event {
+                Event::Arrived(part) => self.arrived(at, part),
+                Event::Back(part, spent) => self.back(at, part, spent),
+                Event::Fenced(number, served) => {
+                    self.answer_fence(at, number, served);
+                    None
+                }
+                Event::Ended(number, spent) => {
+                    Some(Arrival { at, part: Part::whole(number), leg: Leg::Ended, spent })
+                }
+            };
+            if arrival.is_some() {
+                return arrival;
+            }
+        }
     }
 
     fn power_fail(&mut self, at: Time) {
         self.express.power_fail(at);
-        self.processors.power_fail(at);
-    }
-
-    fn busy_until(&self) -> Time {
-        self.express.busy_until().max(self.processors.busy_until())
+        self.cpus.power_fail(at);
+        self.programs.clear();
+        self.agenda.clear();
     }
 
     fn restart_ledger(&mut self) {
         self.express.restart_ledger();
-        self.processors.restart_ledger();
+        self.cpus.restart_ledger();
     }
 
     fn resources(&self) -> Vec<Resource> {
         let [to_device, to_host] = self.express.resources();
-        vec![self.processors.resource(), to_device, to_host]
+        vec![self.cpus.resource("cpus"), to_device, to_host]
     }
 
     fn check_invariants(&self) {
-        self.express.check_invariants();
-        self.processors.check_invariants();
+        self.cpus.check_invariants();
+        for program in &self.programs {
+            assert!(program.under_way <= self.rules.outstanding, "too many lines are under way");
+        }
     }
 }

@@ -1,28 +1,31 @@
-//! How a host reaches a device: its driver and CPUs, the link, and what they say to each other. One room per
-//! interface.
+//! How a host reaches a device, one room per interface. The device owns a [`HostPort`] and processes its events among its
+//! own.
 //!
-//! A request goes through four steps. It begins: the host's software works on it, and the device learns of it. Each
-//! piece of it is brought: for a write its data comes, for a read the device may begin. Each piece is answered: what
-//! was read goes back. It ends: the host learns that it is done. The device serves pieces between.
+//! A request goes through four legs. It begins: the host's software works on it, and the device learns of it. Each part of
+//! it is brought: the data of a write comes; a read is asked for. Each part is answered: what was read goes back. It ends:
+//! the program that issued it continues. Between the last two of a part the device serves it.
+//!
+//! The device starts a leg at the moment it is due. If the leg takes no time, the call returns it. Otherwise it comes out of
+//! [`HostPort::pop_before`]. Only what can be contended is an event; the rest is summed up.
 
+mod cpus;
 pub mod cxl_mem;
 pub mod direct;
-pub mod events;
 mod express;
-mod laps;
 mod lines;
 pub mod memory_window;
 pub mod nvme;
 mod plain;
-mod processors;
+mod rules;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use laps::{Lap, Laps, Mark};
+pub use cpus::Cpus;
+pub use plain::Plain;
 
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
-use nacre_kernel::state::State;
-use nacre_kernel::{Op, Request, Resource, Time};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, ComponentId, Op, Request, Resource, Span, Stage, Time};
 
 /// The family of interfaces between host and device.
 #[derive(Debug)]
@@ -30,7 +33,7 @@ pub struct HostInterfaceFamily;
 
 impl Family for HostInterfaceFamily {
     const NAME: &'static str = "host_interface";
-    type Built = Box<dyn HostInterface>;
+    type Built = Box<dyn HostPort>;
     type Context<'a> = Host<'a>;
 }
 
@@ -54,83 +57,159 @@ pub static ROOMS: &Table<HostInterfaceFamily> =
 pub fn build(
     slot: &Slot<HostInterfaceFamily>,
     families: &dyn Families,
-) -> Result<Box<dyn HostInterface>, Problems> {
+) -> Result<Box<dyn HostPort>, Problems> {
     (room_of(ROOMS, slot).build)(slot, &mut Host { families })
 }
 
-/// A step of a request between host and device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+/// Names a part of a request, as the device does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub struct Part {
+    /// The request: its entry in the device's [`Slab`](nacre_kernel::event::Slab), since a port keeps what it knows of it
+    /// by this number.
+    pub request: u32,
+    /// The part: no two parts of a request that are under way have the same number.
+    pub piece: u32,
+}
+
+impl Part {
+    /// All of a request, or the first part of it.
+    pub fn whole(request: u32) -> Part {
+        Part { request, piece: 0 }
+    }
+}
+
+/// A leg of a request between host and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub enum Leg {
+    /// The device knows of the request.
+    Begun,
+    /// The device can serve the part, and has its data if it is a write.
+    Brought,
+    /// The data of the part has left for the host if it is a read; for loads and stores it is back.
+    Answered,
+    /// The program that issued the request continues.
+    Ended,
+}
+
+/// A stage that is over: what is before its own time is waiting for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub struct Lap {
+    /// What it is.
+    pub stage: Stage,
+    /// What was done.
+    pub activity: Activity,
     /// When it is over.
-    pub there: Time,
-    /// What software worked on it.
+    pub end: Time,
+    /// How long it takes if nothing is in the way.
+    pub alone: Time,
+}
+
+/// A leg that is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// When.
+    pub at: Time,
+    /// Of which part; of the request as a whole if it has begun or ended.
+    pub part: Part,
+    /// Which leg.
+    pub leg: Leg,
+    /// Where the time since it was started went.
+    pub spent: Spent,
+}
+
+/// Where time went. The rest of a leg was waiting.
+#[derive(Clone, Debug, Default, PartialEq, Value)]
+pub struct Spent {
+    /// The host's software worked.
     pub software: Time,
-    /// What it was on the link, had nothing been in the way.
+    /// Something was on the link.
     pub link: Time,
-    /// What the device took for pieces before that it waited for.
+    /// The device served earlier parts of the request that this one waited for.
     pub device: Time,
+    /// The stages, if they are asked for ([`HostPort::detail`]).
+    pub laps: Vec<Lap>,
 }
 
-impl Step {
-    /// A step that takes nothing.
-    pub fn none(at: Time) -> Step {
-        Step { there: at, ..Step::default() }
+impl Spent {
+    /// Nothing.
+    pub fn nothing() -> Spent {
+        Spent::default()
     }
 
-    /// This step and then `next`.
-    #[must_use]
-    pub fn then(self, next: Step) -> Step {
-        Step {
-            there: next.there,
-            software: self.software + next.software,
-            link: self.link + next.link,
-            device: self.device + next.device,
+    /// This, and then `next`.
+    pub fn add(&mut self, next: &Spent) {
+        self.software += next.software;
+        self.link += next.link;
+        self.device += next.device;
+        self.laps.extend_from_slice(&next.laps);
+    }
+}
+
+/// The spans of a request whose stages are `laps`, from `now` until `done`: they sum to the time between.
+pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut push = |activity, stage, time: Time| {
+        if !time.is_zero() {
+            spans.push(Span { component: id, activity, stage, time });
         }
+    };
+    let mut before = now;
+    for lap in laps {
+        let end = lap.end.min(done);
+        let taken = end.saturating_sub(before);
+        let alone = lap.alone.min(taken);
+        push(Activity::Queue, lap.stage, taken - alone);
+        push(lap.activity, lap.stage, alone);
+        before = before.max(end);
     }
+    push(Activity::Queue, Stage::Untold, done - before);
+    spans
 }
 
-/// How a host reaches a device. The steps of one request follow each other before those of the next.
-pub trait HostInterface: State + Send {
-    /// The most bytes of a piece of a request.
+/// How a host reaches a device. Calls come in time order. Each leg is started once; it is returned if it is over at once, and
+/// comes out of [`HostPort::pop_before`] otherwise.
+pub trait HostPort: State + Send {
+    /// The most bytes that the host sends, or asks for, at one time. A part may be larger: the port cuts it up. A device that
+    /// serves small parts while others are still coming makes parts of this size.
     fn piece(&self) -> u64;
 
-    /// Whether the device is given commands, on which its processors work; loads and stores need none of them.
+    /// Whether the device gets commands, on which its processors work. Loads and stores need none.
     fn has_commands(&self) -> bool;
 
-    /// The host issues `request` at `now`; over when the device knows of it.
-    fn begin(&mut self, now: Time, request: &Request) -> Step;
+    /// The host issues `request`, called `number`, at `now`. `work` is CPU time of the host in addition to the driver's.
+    fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
-    /// The device wants the next piece of `bytes` from `at` on; over when it can begin with it, having its data
-    /// where it is one of a write.
-    fn bring(&mut self, at: Time, op: Op, bytes: u64) -> Step;
+    /// The device wants `part` of `bytes` from `now` on. Its time, and that of its laps, is counted since the request began.
+    fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// The device has served the piece it wanted last, of `bytes`, at `at`; over when its data has left for the host,
-    /// where it is one of a read.
-    fn answer(&mut self, at: Time, op: Op, bytes: u64) -> Step;
+    /// The device has served `part`, which was brought.
+    fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// All of the request is served and answered at `at`; over when the program that asked goes on.
-    fn end(&mut self, at: Time, op: Op) -> Step;
+    /// All parts of `request` are answered.
+    fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
 
-    /// Where it notes the stages of a request, if it tells them.
-    fn laps(&mut self) -> Option<&mut Laps> {
-        None
-    }
+    /// The device's own stages of `part`, before it answers; needed only if they are asked for.
+    fn note(&mut self, _part: Part, _laps: &[Lap]) {}
 
-    /// Forgets what lies before `to`.
-    fn advance(&mut self, to: Time);
+    /// Whether [`Spent::laps`] are asked for; they are not at first.
+    fn detail(&mut self, is_detailed: bool);
 
-    /// The power fails at `at`: nothing is under way any more, and what was not done by then takes no time.
+    /// When its next event is due; [`Time::MAX`] if none is.
+    fn next(&self) -> Time;
+
+    /// Processes events before `until`, in time order, up to the first that completes a leg; `None` if none of them does.
+    /// The device lets it not run past its own next event.
+    fn pop_before(&mut self, until: Time) -> Option<Arrival>;
+
+    /// Power is lost at `at`: nothing is under way, and what was not done by then takes no time.
     fn power_fail(&mut self, at: Time);
 
-    /// When the last of its work ends.
-    fn busy_until(&self) -> Time;
-
-    /// Measuring begins now.
+    /// Forgets busy times.
     fn restart_ledger(&mut self);
 
     /// What it works with.
     fn resources(&self) -> Vec<Resource>;
 
-    /// Panics if its books do not balance.
+    /// Panics if its accounting does not balance.
     fn check_invariants(&self);
 }

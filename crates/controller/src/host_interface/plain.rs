@@ -1,54 +1,74 @@
-//! A driver, its CPUs, and a link: what a device has of its own that says nothing else of its host.
+//! A driver, its CPUs, and a link for each direction that carries data and nothing else.
 
-use super::processors::Processors;
-use super::{HostInterface, Laps, Step};
-use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Bandwidth, Link, Op, Request, Resource, Stage, Time};
+use super::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent};
+use nacre_kernel::event::Link;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Bandwidth, Op, Request, Resource, Stage, Time};
+use std::collections::VecDeque;
 
-/// A driver, its CPUs, and a link that carries data and nothing else.
+/// A driver, its CPUs, and links that carry data and nothing else. Ends take no time. A request costs at most two events: the
+/// end of the driver's work, and that of its transfer.
 #[derive(State)]
-pub(crate) struct Plain {
+pub struct Plain {
     #[state(skip = "from the configuration")]
     driver: Time,
-    pub(crate) processors: Processors,
-    pub(crate) from_host: Link,
-    pub(crate) to_host: Link,
+    cpus: Cpus<u32>,
+    from_host: Link,
+    to_host: Link,
     #[state(skip = "from the configuration")]
     piece: u64,
-    /// What the links are called, from the host and to it.
+    /// Names of the links, from the host and to it.
     #[state(skip = "names")]
     links: [&'static str; 2],
-    #[state(skip = "of no meaning between two requests")]
-    laps: Laps,
+    /// Transfers from the host, and to it. They end in the order in which they began.
+    #[state(varies)]
+    transfers: [VecDeque<Transfer>; 2],
+    #[state(skip = "set by whoever asks")]
+    is_detailed: bool,
+}
+
+/// Data that crosses a link.
+#[derive(Clone, Copy, Debug, Value)]
+struct Transfer {
+    /// When the last byte is across.
+    at: Time,
+    part: Part,
+    /// On the link.
+    time: Time,
 }
 
 impl Plain {
-    /// A driver that takes so long for a request on one of so many CPUs, and a link of so much each way. What a request
-    /// carries crosses it as a whole.
-    pub(crate) fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
+    /// A driver that takes `driver` for a request on one of `cpus`, and a link of `link` each way. A part crosses as a whole.
+    pub fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
         Plain {
             driver,
-            processors: Processors::new(cpus),
-            from_host: Link::out_of_order(link),
-            to_host: Link::out_of_order(link),
+            cpus: Cpus::new(cpus),
+            from_host: Link::new(link),
+            to_host: Link::new(link),
             piece: u64::MAX,
             links,
-            laps: Laps::default(),
+            transfers: [VecDeque::new(), VecDeque::new()],
+            is_detailed: false,
         }
     }
 
-    /// The same, with data that crosses in pieces of so many bytes.
-    pub(crate) fn in_pieces(self, piece: u64) -> Plain {
+    /// The same, whose parts cross in pieces of at most `piece` bytes.
+    pub(super) fn in_pieces(self, piece: u64) -> Plain {
         Plain { piece, ..self }
+    }
+
+    /// When the first transfer in one direction is across.
+    #[inline]
+    fn next_across(&self, direction: usize) -> Time {
+        self.transfers[direction].front().map_or(Time::MAX, |transfer| transfer.at)
+    }
+
+    fn laps(&self, stage: Stage, activity: Activity, end: Time, alone: Time) -> Vec<Lap> {
+        if self.is_detailed { vec![Lap { stage, activity, end, alone }] } else { Vec::new() }
     }
 }
 
-fn cross(link: &mut Link, at: Time, bytes: u64) -> Step {
-    let time = link.time_for(bytes);
-    Step { there: link.cross(at, time), link: time, ..Step::default() }
-}
-
-impl HostInterface for Plain {
+impl HostPort for Plain {
     fn piece(&self) -> u64 {
         self.piece
     }
@@ -57,71 +77,100 @@ impl HostInterface for Plain {
         true
     }
 
-    fn begin(&mut self, now: Time, _request: &Request) -> Step {
-        let worked = self.processors.work(now, self.driver);
-        self.laps.note(Stage::Driver, Activity::Software, worked.there, worked.software);
-        worked
-    }
-
-    fn bring(&mut self, at: Time, op: Op, bytes: u64) -> Step {
-        if op != Op::Write {
-            return Step::none(at);
+    #[inline]
+    fn submit(&mut self, now: Time, number: u32, _request: &Request, work: Time) -> Option<Spent> {
+        let time = self.driver + work;
+        if time.is_zero() {
+            return Some(Spent::nothing());
         }
-        let crossed = cross(&mut self.from_host, at, bytes);
-        self.laps.note(Stage::LinkDown, Activity::Link, crossed.there, crossed.link);
-        crossed
+        self.cpus.arrive(now, number, time);
+        None
     }
 
-    fn answer(&mut self, at: Time, op: Op, bytes: u64) -> Step {
-        if op != Op::Read {
-            return Step::none(at);
+    #[inline]
+    fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent> {
+        if op != Op::Write || bytes == 0 {
+            return Some(Spent::nothing());
         }
-        let crossed = cross(&mut self.to_host, at, bytes);
-        self.laps.note(Stage::LinkUp, Activity::Link, crossed.there, crossed.link);
-        crossed
+        let time = self.from_host.time_for(bytes);
+        let at = self.from_host.cross(now, time);
+        if at == now {
+            // A link that takes no time, as tests of a device alone have it, is no event.
+            return Some(Spent::nothing());
+        }
+        self.transfers[0].push_back(Transfer { at, part, time });
+        None
     }
 
-    fn end(&mut self, at: Time, _op: Op) -> Step {
-        Step::none(at)
+    #[inline]
+    fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent> {
+        if op != Op::Read || bytes == 0 {
+            return Some(Spent::nothing());
+        }
+        let time = self.to_host.time_for(bytes);
+        let at = self.to_host.cross(now, time);
+        if at == now {
+            // A link that takes no time, as tests of a device alone have it, is no event.
+            return Some(Spent::nothing());
+        }
+        self.transfers[1].push_back(Transfer { at, part, time });
+        None
     }
 
-    fn laps(&mut self) -> Option<&mut Laps> {
-        Some(&mut self.laps)
+    #[inline]
+    fn end(&mut self, _now: Time, _request: u32, _op: Op) -> Option<Spent> {
+        Some(Spent::nothing())
     }
 
-    fn advance(&mut self, to: Time) {
-        self.processors.advance(to);
-        self.from_host.forget_before(to);
-        self.to_host.forget_before(to);
+    fn detail(&mut self, is_detailed: bool) {
+        self.is_detailed = is_detailed;
+    }
+
+    #[inline]
+    fn next(&self) -> Time {
+        self.cpus.next().min(self.next_across(0)).min(self.next_across(1))
+    }
+
+    #[inline]
+    fn pop_before(&mut self, until: Time) -> Option<Arrival> {
+        let across = [self.next_across(0), self.next_across(1)];
+        if self.cpus.next() <= across[0].min(across[1]) {
+            let (at, number, software) = self.cpus.end_before(until)?;
+            let laps = self.laps(Stage::Driver, Activity::Software, at, software);
+            let spent = Spent { software, laps, ..Spent::default() };
+            return Some(Arrival { at, part: Part::whole(number), leg: Leg::Begun, spent });
+        }
+        let is_answer = across[1] < across[0];
+        let transfers = &mut self.transfers[usize::from(is_answer)];
+        let Transfer { at, part, time: link } = transfers.pop_front_if(|transfer| transfer.at < until)?;
+        let (leg, stage) =
+            if is_answer { (Leg::Answered, Stage::LinkUp) } else { (Leg::Brought, Stage::LinkDown) };
+        let laps = self.laps(stage, Activity::Link, at, link);
+        Some(Arrival { at, part, leg, spent: Spent { link, laps, ..Spent::default() } })
     }
 
     fn power_fail(&mut self, at: Time) {
-        self.processors.power_fail(at);
+        self.cpus.power_fail(at);
         self.from_host.power_fail(at);
         self.to_host.power_fail(at);
-    }
-
-    fn busy_until(&self) -> Time {
-        self.processors.busy_until().max(self.from_host.free_from()).max(self.to_host.free_from())
+        self.transfers.iter_mut().for_each(VecDeque::clear);
     }
 
     fn restart_ledger(&mut self) {
-        self.processors.restart_ledger();
+        self.cpus.restart_ledger();
         self.from_host.restart_ledger();
         self.to_host.restart_ledger();
     }
 
     fn resources(&self) -> Vec<Resource> {
         vec![
-            self.processors.resource(),
+            self.cpus.resource("cpus"),
             self.from_host.resource(self.links[0]),
             self.to_host.resource(self.links[1]),
         ]
     }
 
     fn check_invariants(&self) {
-        self.processors.check_invariants();
-        self.from_host.check_invariants();
-        self.to_host.check_invariants();
+        self.cpus.check_invariants();
     }
 }

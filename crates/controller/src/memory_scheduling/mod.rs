@@ -52,15 +52,9 @@ pub struct Access {
     pub bursts: u64,
 }
 
-/// What a memory controller serves first. It decides; the controller gives the commands.
+/// How many accesses a memory controller chooses among: hits of open rows first, then the oldest.
 pub trait MemoryScheduler: Send {
-    /// Puts accesses that came together into the order in which they move their data.
-    fn order(&self, accesses: &mut [Access], is_open: &dyn Fn(Place) -> bool);
-
     /// How many accesses there are for whose rows commands may be given at one time: the first of them moves its
     /// data meanwhile. At least one.
     fn ahead(&self) -> u32;
-
-    /// Whether an access to a row that is to be closed for an earlier access goes before that one, where there is time.
-    fn passes(&self) -> bool;
 }

@@ -2,11 +2,10 @@
 
 use super::backup::Backup;
 use super::config::{Config, Written};
-use super::memory::Map;
+use super::map::Map;
 use super::piece::Piece;
 use super::scheduler::{Moved, Scheduler};
-use crate::host_interface::Lap;
-use crate::host_interface::events::{Arrival, Cpus, HostPort, Leg, Part, Spent, stage_spans};
+use crate::host_interface::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent, stage_spans};
 use nacre_kernel::event::{Agenda, Barriers, Completions, Payload, RequestId, Slab, Ticket};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, HostCounts, Op, Ranges, Recovery, Request, Stage, Status, Time};

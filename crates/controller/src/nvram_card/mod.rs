@@ -40,12 +40,10 @@
 
 mod backup;
 mod card;
-mod channel;
+mod clocks;
 mod config;
-mod device;
 mod events;
-mod memory;
-mod model;
+mod map;
 mod piece;
 mod report;
 mod scheduler;
@@ -58,12 +56,10 @@ pub use config::{Config, Dump, RowPolicy, Written};
 use crate::{ecc, host_interface, memory_scheduling};
 use backup::Backup;
 use card::Card;
-use memory::Memory;
-use model::NvramCard;
 use nacre_config::{Descriptor, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily, EventRoom};
 use nacre_kernel::{Bytes, event};
-use nacre_media::persistence::{Landed, Linear};
+use nacre_media::persistence::Landed;
 use nacre_media::store::{Nothing, Store};
 use scheduler::Scheduler;
 
@@ -76,16 +72,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         6,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| {
-        let config: Config = slot.config(builder.families());
-        // Beside the memory lies what the flash had before, where a dump may not save everything.
-        let copies = if Backup::may_lose(&config, builder.families())? { 2 } else { 1 };
-        let layout = Linear::<Nothing>::layout(Some(Bytes(config.capacity() * copies)));
-        Ok(match builder.store(slot.path(), layout) {
-            Some(store) => Box::new(build(slot, builder, config, store)?),
-            None => Box::new(build(slot, builder, config, Nothing)?),
-        })
-    },
+    build: |_, _| unreachable!("memory cards are built in the event contract"),
 };
 
 /// This room in the event contract.
@@ -96,21 +83,21 @@ pub const EVENTS: EventRoom = EventRoom {
         let copies = if Backup::may_lose(&config, builder.families())? { 2 } else { 1 };
         let layout = Landed::<Nothing>::layout(Some(Bytes(config.capacity() * copies)));
         Ok(match builder.store(slot.path(), layout) {
-            Some(store) => build_events(slot, builder, config, store)?,
-            None => build_events(slot, builder, config, Nothing)?,
+            Some(store) => build(slot, builder, config, store)?,
+            None => build(slot, builder, config, Nothing)?,
         })
     },
 };
 
-/// The event-driven card in `slot`, over `store`.
-fn build_events<S: Store + 'static>(
+/// The card in `slot`, over `store`.
+fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
     config: Config,
     store: S,
 ) -> Result<Box<dyn event::Device>, Problems> {
     let id = builder.component();
-    let port = host_interface::events::build(&config.host, builder.families());
+    let port = host_interface::build(&config.host, builder.families())?;
     let mut channels = Vec::new();
     for _ in 0..config.channels {
         let scheduler = memory_scheduling::build(&config.scheduler, builder.families())?;
@@ -119,23 +106,4 @@ fn build_events<S: Store + 'static>(
     let page = ecc::Page { families: builder.families(), bytes: config.flash_page };
     let backup = Backup::new(&config, &*ecc::build(&config.flash_ecc, page)?);
     Ok(Box::new(Card::new(id, slot.path().to_string(), config, port, channels, backup, store)))
-}
-
-/// The card in `slot`, over `store`.
-fn build<S: Store>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-    config: Config,
-    store: S,
-) -> Result<NvramCard<S>, Problems> {
-    let id = builder.component();
-    let interface = host_interface::build(&config.host, builder.families())?;
-    let mut channels = Vec::new();
-    for _ in 0..config.channels {
-        channels.push(memory_scheduling::build(&config.scheduler, builder.families())?);
-    }
-    let page = ecc::Page { families: builder.families(), bytes: config.flash_page };
-    let backup = Backup::new(&config, &*ecc::build(&config.flash_ecc, page)?);
-    let memory = Memory::new(&config, channels);
-    Ok(NvramCard::new(id, slot.path().to_string(), config, interface, memory, backup, store))
 }

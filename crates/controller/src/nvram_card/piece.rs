@@ -1,8 +1,7 @@
 //! A piece of a request: what the host sends or asks for together.
 
 use super::scheduler::Moved;
-use crate::host_interface::Lap;
-use crate::host_interface::events::Spent;
+use crate::host_interface::{Lap, Spent};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Stage, Time};
 

@@ -1,7 +1,7 @@
 //! What the card did, as its report.
 
 use super::backup::Backup;
-use super::channel::{Book, COUNTED};
+use super::clocks::{Book, COUNTED};
 use super::config::Config;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{

@@ -1,6 +1,6 @@
 //! The memory controller of one channel: of the accesses that wait, which command is given next, and when.
 
-use super::channel::{Book, COUNTED, Clocks};
+use super::clocks::{Book, COUNTED, Clocks};
 use super::config::{Config, RowPolicy};
 use crate::memory_scheduling::{Access, MemoryScheduler};
 use nacre_kernel::state::{State, Value};

@@ -66,8 +66,7 @@ mod tests;
 
 pub use config::{CompletionPoint, Config};
 
-use crate::host_interface;
-use crate::host_interface::events::{HostPort, Plain};
+use crate::host_interface::{self, HostPort, Plain};
 use crate::wear_levelling;
 use drive::Drive;
 use nacre_config::{Descriptor, Families, Problems, Room, Slot};
@@ -117,7 +116,7 @@ fn build<S: Store + 'static>(
         controllers.push(Scoreboard::new(&config, leveller, S::CARRIES_BYTES));
     }
     let port: Box<dyn HostPort> = match &config.host {
-        Some(host) => host_interface::events::build(host, builder.families()),
+        Some(host) => host_interface::build(host, builder.families())?,
         None => Box::new(Plain::new(config.driver, config.cpus, config.link, ["from_host", "to_host"])),
     };
     Ok(Box::new(Drive::new(id, slot.path().to_string(), config, port, controllers, store)))

@@ -1,6 +1,6 @@
 //! A part of a request: bytes of one row.
 
-use crate::host_interface::events::Spent;
+use crate::host_interface::Spent;
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 

@@ -2,7 +2,7 @@
 
 use super::drive::{Active, Drive, Event};
 use super::part::Row;
-use crate::host_interface::events::{Arrival, Leg, Part, Spent};
+use crate::host_interface::{Arrival, Leg, Part, Spent};
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Status, Time};
 use nacre_media::store::Store;

@@ -7,7 +7,7 @@ mod queues;
 
 use crate::config::{Config, Translator};
 use nacre_config::Families;
-use nacre_controller::host_interface::events::{self, Cpus, HostPort, Leg, Part, Plain, Spent};
+use nacre_controller::host_interface::{self, Cpus, HostPort, Leg, Part, Plain, Spent};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Resource, Time};
 use queues::Queues;
@@ -117,7 +117,9 @@ impl Host {
             at_host,
             at_device: Costs { request: config.firmware + at_device.request, ..at_device },
             port: match &config.host {
-                Some(slot) => Port::Other(events::build(slot, families)),
+                Some(slot) => {
+                    Port::Other(host_interface::build(slot, families).expect("every interface can be built"))
+                }
                 None => {
                     Port::Plain(Plain::new(config.driver, config.cpus, config.link, ["link_in", "link_out"]))
                 }

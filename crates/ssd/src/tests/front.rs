@@ -2,8 +2,7 @@
 
 use super::*;
 use nacre_config::{Configuration, Slot};
-use nacre_controller::host_interface::HostInterfaceFamily;
-use nacre_controller::host_interface::events::{self, HostPort, Part, Spent};
+use nacre_controller::host_interface::{self, HostInterfaceFamily, HostPort, Part, Spent};
 use nacre_testkit::events::conformance;
 
 /// One die that reads in 50 us, and nothing else that takes time.
@@ -21,7 +20,8 @@ struct Document {
 fn served_at_once(host: &str, op: Op, bytes: u64) -> (Time, u64) {
     let workbench = workbench(1);
     let document: Document = workbench.read(&format!("[host]\n{host}")).expect("it is legal");
-    let mut port = events::build(&document.host, nacre_device::Builder::families(&workbench));
+    let families = nacre_device::Builder::families(&workbench);
+    let mut port = host_interface::build(&document.host, families).expect("it can be built");
     let request = Request { bytes: bytes as u32, ..unit(op, 0) };
     // When a leg is over that was started at `now`.
     let over = |port: &mut dyn HostPort, now: Time, spent: Option<Spent>| match spent {

@@ -19,7 +19,8 @@
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
-use super::lines::{Crossing, Lines, Rules};
+use super::lines::Lines;
+use super::rules::{Crossing, Rules};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Time;
 
@@ -70,7 +71,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
 
 impl Config {
     /// The link that it uses.
-    pub(super) fn express(&self) -> ExpressConfig {
+    fn express(&self) -> ExpressConfig {
         ExpressConfig {
             generation: self.generation,
             lanes: self.lanes,
@@ -87,7 +88,7 @@ const LINE: u64 = 64;
 /// Bytes that cross for a slot: a quarter of a flit of 68 B.
 const SLOT: u64 = 17;
 
-pub(super) fn rules(config: &Config) -> Rules {
+fn rules(config: &Config) -> Rules {
     let (alone, with_data) = (SLOT, 5 * SLOT);
     Rules {
         line: LINE,

@@ -1,16 +1,14 @@
-use crate::host_interface::tests::{built, served_at_once};
-use nacre_kernel::{Op, Pcie, Time};
+use crate::host_interface::tests::{LINK, alone};
+use nacre_kernel::{Op, Pcie};
 
 /// A slot of 17 B there and five of them back, or the other way round.
 #[test]
 fn a_line_takes_its_slots_and_many_are_under_way() {
-    let link = Pcie { generation: 5, lanes: 8, payload: 256, read_request: 512, long_addresses: true };
+    let link = Pcie { generation: 5, ..LINK };
     let line = 5.0 + 70.0 + (17.0 + 85.0) / link.raw().0 * 1e9;
     for op in [Op::Read, Op::Write] {
-        let found = |settings: &str, bytes| {
-            let mut interface = built(&format!("kind = \"cxl_mem\"\n{settings}"));
-            served_at_once(&mut *interface, Time::ZERO, op, bytes).as_ns_f64()
-        };
+        let found =
+            |settings: &str, bytes| alone(&format!("kind = \"cxl_mem\"\n{settings}"), op, bytes).as_ns_f64();
         assert!((found("", 64) - line).abs() < 0.01, "{op:?}: {}", found("", 64));
         assert!((found("lines = 1", 640) - 10.0 * line).abs() < 0.1, "{op:?}: {}", found("lines = 1", 640));
         // Ten at once, of which the CPU issues one after the other.

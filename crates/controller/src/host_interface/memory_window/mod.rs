@@ -21,7 +21,8 @@
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
-use super::lines::{Crossing, Lines, Rules};
+use super::lines::Lines;
+use super::rules::{Crossing, Rules};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Time;
 
@@ -72,7 +73,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
     },
 };
 
-pub(super) fn rules(config: &Config) -> Rules {
+fn rules(config: &Config) -> Rules {
     let pcie = config.express.pcie();
     let line = if config.write_combining { 64 } else { 8 };
     Rules {

@@ -13,9 +13,8 @@
 //! Completion times equal those of a simulation clock by clock. Accesses to closed rows follow each other in the time of
 //! opening, data and closing.
 
-use super::{Access, MemoryScheduler, MemorySchedulingFamily};
+use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
-use nacre_media::dram::Place;
 
 #[cfg(test)]
 mod tests;
@@ -39,13 +38,7 @@ pub const ROOM: Room<MemorySchedulingFamily> = Room {
 struct Fcfs;
 
 impl MemoryScheduler for Fcfs {
-    fn order(&self, _accesses: &mut [Access], _is_open: &dyn Fn(Place) -> bool) {}
-
     fn ahead(&self) -> u32 {
         1
-    }
-
-    fn passes(&self) -> bool {
-        false
     }
 }

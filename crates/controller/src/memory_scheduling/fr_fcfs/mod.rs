@@ -19,9 +19,8 @@
 //! at every clock: queues of 1 to 64, 1 to 64 clients and three arrival rates, rows closed and open, 25 % row hits, and 70 % reads
 //! of open rows. Of several ranks, rates against a scheduler that looks at every clock, within 1.5 %.
 
-use super::{Access, MemoryScheduler, MemorySchedulingFamily};
+use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
-use nacre_media::dram::Place;
 
 #[cfg(test)]
 mod tests;
@@ -56,17 +55,7 @@ struct FrFcfs {
 }
 
 impl MemoryScheduler for FrFcfs {
-    fn order(&self, accesses: &mut [Access], is_open: &dyn Fn(Place) -> bool) {
-        if accesses.len() > 1 && accesses.iter().any(|access| is_open(access.place)) {
-            accesses.sort_by_key(|access| !is_open(access.place));
-        }
-    }
-
     fn ahead(&self) -> u32 {
         self.config.queue
-    }
-
-    fn passes(&self) -> bool {
-        true
     }
 }

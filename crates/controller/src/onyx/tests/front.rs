@@ -1,7 +1,7 @@
 //! The drive behind interfaces of the family, as any other device.
 
 use super::{drive, random, request};
-use crate::host_interface::events::tests::{Issued, built, served_at_once};
+use crate::host_interface::tests::{Issued, built, served_at_once};
 use crate::workbench::ask;
 use nacre_kernel::event::{Device, Payload};
 use nacre_kernel::{Activity, Op, Span, Time};

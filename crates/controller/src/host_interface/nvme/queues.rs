@@ -1,10 +1,8 @@
 //! NVMe: commands in queue pairs, data fetched from and written to the host's memory.
 
-use super::super::express::ExpressConfig;
-use super::super::laps::Lap;
-use super::super::nvme::{COMMAND, COMPLETION, Config, Notice, REGISTER};
-use super::express::{Direction, Express};
-use super::{Arrival, Cpus, HostPort, Leg, Part, Spent};
+use super::super::express::{Direction, Express, ExpressConfig};
+use super::super::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent};
+use super::{COMMAND, COMPLETION, Config, Notice, REGISTER};
 use nacre_kernel::Activity::{Link, Queue, Software};
 use nacre_kernel::event::Agenda;
 use nacre_kernel::state::{State, Value};

@@ -1,0 +1,84 @@
+//! Where bytes lie in channels, ranks, banks and rows.
+
+use super::config::Config;
+use crate::memory_scheduling::Access;
+use nacre_media::dram::Place;
+
+/// How an address becomes a place. All sizes and counts are powers of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Map {
+    /// Bytes of a burst, of a span within a bank, and of a row, as shifts.
+    burst: u32,
+    span: u32,
+    row: u32,
+    /// Groups that neighbouring bursts take in turn, as a shift.
+    in_turn: u32,
+    /// Channels, groups that spans take in turn, banks of a group, ranks, as shifts.
+    channels: u32,
+    groups: u32,
+    banks: u32,
+    ranks: u32,
+}
+
+impl Map {
+    pub(super) fn new(config: &Config) -> Map {
+        let groups = config.part.groups.trailing_zeros();
+        let in_turn = if config.interleave_groups { groups } else { 0 };
+        Map {
+            burst: config.burst_bytes().trailing_zeros(),
+            span: config.span().trailing_zeros(),
+            row: config.row_bytes().trailing_zeros(),
+            in_turn,
+            channels: config.channels.trailing_zeros(),
+            groups: groups - in_turn,
+            banks: config.part.banks.trailing_zeros(),
+            ranks: config.ranks.trailing_zeros(),
+        }
+    }
+
+    /// The channel and the place of a span, in the first of the groups that its bursts take in turn.
+    #[inline]
+    fn place(&self, span: u64) -> (usize, Place) {
+        let mut rest = span;
+        let mut take = |bits: u32| {
+            let part = rest & ((1 << bits) - 1);
+            rest >>= bits;
+            part as u32
+        };
+        let (channel, group, bank, rank) =
+            (take(self.channels), take(self.groups), take(self.banks), take(self.ranks));
+        let row = (rest >> (self.row - self.span)) as u32;
+        (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
+    }
+
+    /// The channel of `bursts` from number `burst` on, which lie in one span, and how they are accessed.
+    #[inline]
+    fn access(&self, burst: u64, bursts: u64) -> (usize, Access) {
+        let (channel, mut place) = self.place(burst >> self.in_span());
+        let groups = 1 << self.in_turn;
+        if self.in_turn > 0 {
+            place.bank |= (burst as u32 & (groups - 1)) << self.banks;
+        }
+        (channel, Access { place, groups: groups.min(bursts as u32), bursts })
+    }
+
+    /// Calls `add` for each channel and access of `bytes` from `address` on.
+    #[inline]
+    pub(super) fn split(&self, address: u64, bytes: u64, mut add: impl FnMut(usize, Access)) {
+        let (first, last) = (address >> self.burst, (address + bytes - 1) >> self.burst);
+        let in_span = self.in_span();
+        let mut burst = first;
+        while burst <= last {
+            let end = (((burst >> in_span) + 1) << in_span).min(last + 1);
+            let (channel, access) = self.access(burst, end - burst);
+            add(channel, access);
+            burst = end;
+        }
+    }
+
+    /// Bursts of a span, as a shift.
+    #[inline]
+    fn in_span(&self) -> u32 {
+        self.span - self.burst + self.in_turn
+    }
+}
