@@ -233,8 +233,9 @@ impl Lines {
         let arrival = (open.back == open.lines).then(|| {
             let open = program.close(part.piece);
             let since = open.served.expect("the last line is answered when the part is served");
-            let link = (spent.link - open.brought.link).min(at - since);
-            let software = (spent.software - open.brought.software).min(at - since - link);
+            // The last line may have been issued behind an answer that had crossed less than what brought the part.
+            let link = spent.link.saturating_sub(open.brought.link).min(at - since);
+            let software = spent.software.saturating_sub(open.brought.software).min(at - since - link);
             let laps = spent.laps.last().copied().into_iter().collect();
             let spent = Spent { software, link, device: Time::ZERO, laps };
             Arrival { at, part, leg: Leg::Answered, spent }

@@ -187,7 +187,8 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 54] = [
+const KEPT: [(&str, &str); 55] = [
+    ("lines_behind_other_answers", include_str!("kept/lines_behind_other_answers.crash")),
     ("accesses_that_wait_for_each_other", include_str!("kept/accesses_that_wait_for_each_other.crash")),
     ("parts_of_a_block_that_moves_up", include_str!("kept/parts_of_a_block_that_moves_up.crash")),
     ("pages_lost_before_they_are_fetched", include_str!("kept/pages_lost_before_they_are_fetched.crash")),
