@@ -53,7 +53,7 @@ pub(super) struct Active {
 impl Active {
     /// Request `id` comes at `now`.
     pub(super) fn begin(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
-        (self.id, self.arrived, self.released) = (id, now, now);
+        (self.id, self.arrived, self.released, self.due) = (id, now, now, now);
         (self.request, self.sent, self.data) = (*request, *request, data);
         (self.stage, self.status) = (Stage::Held, Status::Done);
         (self.lost, self.stale) = (None, None);
