@@ -157,6 +157,15 @@ class Watched:
         self.page.fill(selector, text)
         self.ready()
 
+    def comes_to(self, address: str) -> None:
+        """Waits until the page has moved to an address by itself, and is ready; else says what it shows."""
+        try:
+            self.page.wait_for_url(self.base + address)
+        except Exception as error:
+            error.add_note(f"at {self.address}: {self.page.inner_text('main')}")
+            raise
+        self.ready()
+
     def shows(self, selector: str) -> bool:
         """Whether it is seen now."""
         return self.page.locator(selector).first.is_visible()

@@ -106,7 +106,7 @@ def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
     watched.fill('[name="workload.requests"]', "200000")
     assert watched.address == f"{pair}&set=workload.requests%3D200000"
     watched.click("#run")
-    assert watched.address == "/design?run=pair-1"
+    watched.comes_to("/design?run=pair-1")
     assert page.locator("figure svg").count() >= 3
     page.evaluate("scrollTo(0, 0)")
     picture(watched, pictures, "design")
@@ -122,8 +122,7 @@ def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
     assert "emlc_ssd" in watched.address
     page.focus("#run")
     page.keyboard.press("Enter")
-    watched.ready()
-    assert watched.address == "/design?run=pair-2"
+    watched.comes_to("/design?run=pair-2")
     for number in (1, 2):
         page.check(f"[aria-label='Compare pair-{number}']")
     watched.click("text=Put side by side")

@@ -68,7 +68,11 @@ class Design {
           Object.entries(scenarios).map(([name, { summary }]) => h("option", { value: name, selected: name === this.from }, `${name}: ${summary}`)))),
       h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Open a file"), file,
       h("button", { type: "button", class: "quiet", onclick: () => this.edit() }, "Write it as text"),
-      h("button", { class: "main", id: "run", form: "settings" }, "Run"));
+      h("button", {
+        class: "main", id: "run", form: "settings",
+        // The press counts, though the page moves before the button is let go.
+        onpointerdown: ({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId),
+      }, "Run"));
   }
 
   beginWith(name) {
