@@ -158,7 +158,7 @@ class Watched:
         self.ready()
 
     def comes_to(self, address: str) -> None:
-        """Waits until the page has moved to an address by itself, and is ready; else says what it shows."""
+        """Waits until the page has moved to an address by itself and is ready."""
         try:
             self.page.wait_for_url(self.base + address)
         except Exception as error:
