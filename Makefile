@@ -128,8 +128,11 @@ sdist: $(UV_READY) ## the source distribution, into dist/
 	rm -f dist/*.tar.gz
 	$(UV) build --sdist --out-dir dist --python $(PYTHON)
 
-docs: environment ## the documents as a static site, into out/docs
-	$(BIN)/python tools/site.py out/docs
+# Its tools have an environment of their own, which only this needs; the reference is read from the source, so nothing is compiled.
+docs: $(UV_READY) ## the documents as a static site with search, into out/docs
+	UV_PROJECT_ENVIRONMENT=.uv/docs $(UV) sync --quiet --locked --only-group docs --python $(PYTHON)
+	NO_MKDOCS_2_WARNING=1 .uv/docs/bin/mkdocs --quiet build --strict
+	@echo out/docs/index.html
 
 test-wheel: environment
 	rm -rf target/wheel-test
@@ -144,7 +147,7 @@ reproduced: environment ## recompute every paper, and keep what the explorer sho
 	rm -rf out/reproduced
 	$(BIN)/python tools/reproduced.py out/reproduced
 
-reference: environment ## write what is generated from Python: docs/api.md, man pages, presets
+reference: environment ## write what is generated from Python: docs/api, man pages, presets
 	$(BIN)/python tools/reference.py
 
 fmt: environment ## format Rust and Python

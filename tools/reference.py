@@ -1,4 +1,4 @@
-"""Writes what is generated from the Python side: the API reference, man pages, typed presets.
+"""Writes what is generated from the Python side: pages of the API reference, man pages, presets.
 
     .venv/bin/python tools/reference.py [--check]
 
@@ -18,66 +18,115 @@ from typing import Any
 
 import nacre
 import typer
-from nacre import catalog, config, devices, papers, policies, results, simulate, studies, traces
+from nacre import (
+    catalog,
+    config,
+    devices,
+    errors,
+    figures,
+    papers,
+    policies,
+    results,
+    simulate,
+    studies,
+    traces,
+)
 from nacre.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 MAN = ROOT / "packaging/data/share/man/man1"
-API = ROOT / "docs/api.md"
+API = ROOT / "docs/api"
+MODELS = ROOT / "docs/models"
 PRESETS = ROOT / "python/nacre/config/_presets.py"
 
 
 def documents() -> Iterator[tuple[Path, str]]:
     """Every file that is written, with its text."""
     yield PRESETS, presets()
-    yield API, api()
+    yield from api()
     yield from man_pages()
 
 
-# The API reference.
+# The API reference: pages that name what is public; the site fills in its documentation.
 
 
-def api() -> str:
-    """`docs/api.md`: what `nacre` exports, with signatures and documentation."""
-    lines = [
-        "# Python API",
-        "",
-        "Everything that `import nacre` gives, from the documentation in the code; written by"
-        " `make reference`.",
-        "Fields of records are in [schema/record.json](../schema/record.json), settings of models"
-        " in [models](models/README.md).",
-        "",
-        _module_doc(nacre),
+def api() -> Iterator[tuple[Path, str]]:
+    """`docs/api`: a page for `nacre` and for each of its modules, with every public name."""
+    functions = [
+        name
+        for name in nacre.__all__
+        if not inspect.ismodule(getattr(nacre, name)) and not name.startswith("__")
     ]
-    for name in sorted(nacre.__all__, key=str.lower):
-        item = getattr(nacre, name)
-        if not inspect.ismodule(item) and not name.startswith("__"):
-            lines += _item(f"nacre.{name}", item, "##")
-    for module in (results, simulate, studies, devices, traces, catalog, papers, policies):
-        title = module.__name__
-        lines += [f"## {title}", "", _module_doc(module), ""]
-        for name in _names(module):
-            item = getattr(module, name)
-            if inspect.ismodule(item):
-                lines += [f"### {title}.{name}", "", _module_doc(item), ""]
-                for own in _names(item):
-                    lines += _item(f"{title}.{name}.{own}", getattr(item, own), "####")
-            else:
-                lines += _item(f"{title}.{name}", item, "###")
+    yield API / "nacre.md", _api_page(nacre, functions)
+    for module in (results, simulate, studies, devices, traces, catalog, papers, policies, errors):
+        yield API / f"{module.__name__.partition('.')[2]}.md", _api_page(module, _names(module))
+    yield API / "figures.md", _api_page(figures, figures.__all__)
+    yield API / "config.md", _config_page()
+    yield API / "presets.md", _api_page(config.presets, sorted(config.presets.__all__))
+
+
+def _api_page(module: ModuleType, names: Sequence[str]) -> str:
+    title = module.__name__
+    lines = [f"# {title}", "", _linked(_module_doc(module)), ""]
+    for name in sorted(names, key=str.lower):
+        item = getattr(module, name)
+        if inspect.ismodule(item):
+            lines += [f"## {title}.{name}", "", _linked(_module_doc(item)), ""]
+            for inner in _names(item):
+                lines += [f"::: {title}.{name}.{inner}", "    options: { heading_level: 3 }", ""]
+        else:
+            lines += [f"::: {title}.{name}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _config_page() -> str:
+    """The classes of `nacre.config` by family; those of models lead to the models' pages."""
+    lines = ["# nacre.config", "", _module_doc(config), ""]
+    plain = [name for name in config.__all__ if not _model_of(name) and name != "presets"]
     lines += [
-        "## nacre.config",
+        "Functions in [`nacre.config.presets`](presets.md) return the devices of the catalog.",
+        "A class is named after its model and its family, and has the model's settings:",
         "",
-        _module_doc(config),
-        "",
-        "Classes are named after the model and its family: `SsdDevice`, `ZipfWorkload`,"
-        " `LruReplacement`; `Scenario` and `Run` hold them together.",
-        "Functions in `nacre.config.presets` are named after the entries of the catalogue and take"
-        " the settings of their model:",
-        "",
-        *(f"- `presets.{name}`: {entry.summary}" for name, entry in _devices().items()),
-        "",
+        "| class | model |",
+        "|---|---|",
     ]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+    for name in sorted(config.__all__):
+        if model := _model_of(name):
+            lines.append(f"| `{name}` | [{model}](../models/{model}.md) |")
+    lines += ["", "Other classes:", ""]
+    for name in sorted(plain):
+        lines += [f"- `{name}`: {_doc(getattr(config, name)).splitlines()[0]}"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _model_of(name: str) -> str | None:
+    """`ssd` of the family `device` is `device/ssd`, for the class `SsdDevice`."""
+    kind = getattr(config, name)
+    own = {item.name: item for item in fields(kind)} if is_dataclass(kind) else {}
+    if "kind" not in own:
+        return None
+    for family in sorted(each.name for each in MODELS.iterdir() if each.is_dir()):
+        page = f"{family}/{own['kind'].default}"
+        if name.endswith(_camel(family)) and (MODELS / f"{page}.md").is_file():
+            return page
+    return None
+
+
+def _camel(words: str) -> str:
+    return "".join(part.capitalize() for part in words.split("_"))
+
+
+def _linked(text: str) -> str:
+    """The text with the public names in it as links to their entries."""
+
+    def link(found: re.Match[str]) -> str:
+        name = found[1].removesuffix("()")
+        return f"[{found[0]}][nacre.{name}]" if name in _FUNCTIONS else found[0]
+
+    return re.sub(r"`([\w.]+(?:\(\))?)`", link, text)
+
+
+_FUNCTIONS = frozenset(name for name in nacre.__all__ if callable(getattr(nacre, name)))
 
 
 def _names(module: ModuleType) -> list[str]:
@@ -91,47 +140,8 @@ def _names(module: ModuleType) -> list[str]:
         for name, item in sorted(vars(module).items())
         if not name.startswith("_")
         and getattr(item, "__module__", "") == module.__name__
-        and (inspect.isfunction(item) or _is_class(item))
+        and (inspect.isfunction(item) or inspect.isclass(item))
     ]
-
-
-def _item(title: str, item: Any, heading: str) -> list[str]:
-    lines = [f"{heading} {title}", ""]
-    if signature := _signature(item):
-        lines += ["```text", f"{title.rpartition('.')[2]}{signature}", "```", ""]
-    lines += [_doc(item), ""]
-    if _is_class(item):
-        for name, member in _members(item):
-            plain = member.fget if isinstance(member, property) else member
-            called = "" if isinstance(member, property) else _signature(plain)
-            summary = _doc(member).split("\n\n")[0].replace("\n", " ")
-            lines.append(f"- `{name}{called}`: {summary}")
-        lines.append("")
-    return lines
-
-
-def _members(kind: type) -> Iterator[tuple[str, Any]]:
-    """Public methods and properties with a word about them, of the class itself."""
-    for name in vars(kind):
-        member = inspect.getattr_static(kind, name)
-        if isinstance(member, classmethod | staticmethod):
-            member = member.__func__
-        is_shown = inspect.isfunction(member) or isinstance(member, property)
-        is_shown = is_shown or type(member).__name__ in ("method_descriptor", "cached_property")
-        if not name.startswith("_") and is_shown and inspect.getdoc(member):
-            yield name, member
-
-
-def _signature(item: Any) -> str:
-    if isinstance(item, type) and issubclass(item, BaseException):
-        return ""
-    try:
-        text = str(inspect.signature(item))
-    except (TypeError, ValueError):
-        return ""
-    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text).replace("typing.", "")
-    text = re.sub(r"<function [\w.]*<lambda> at \w+>|<[^<>]* object at \w+>", "...", text)
-    return re.sub(r"\(self(, )?", "(", text)
 
 
 def _doc(item: Any) -> str:
@@ -140,10 +150,6 @@ def _doc(item: Any) -> str:
 
 def _module_doc(module: ModuleType) -> str:
     return inspect.cleandoc(module.__doc__ or "")
-
-
-def _is_class(item: Any) -> bool:
-    return inspect.isclass(item)
 
 
 # Man pages.
@@ -272,7 +278,7 @@ def _class_of(kind: str) -> type:
 
 
 def _settings_of(kind: str) -> str:
-    return "".join(part.capitalize() for part in kind.split("_")) + "Settings"
+    return _camel(kind) + "Settings"
 
 
 def _annotations(cls: type) -> str:

@@ -17,7 +17,7 @@ from nacre.papers.judging.sensitivity import Doubt, Sensitivity
 from nacre.papers.showing.table import matters
 
 PAGE = Path(__file__).parent.parent / "docs/sensitivity.md"
-HEAD = """# What predictions rest on
+HEAD = """# Sensitivity of predictions
 
 A prediction is a published number that no value of the model was fitted to ([Validation](validation.md)).
 It still rests on values that were fitted to other numbers, and on values that no source gives and that are assumed.

@@ -15,6 +15,15 @@ from nacre._core import CleaningView as CleaningView
 if TYPE_CHECKING:
     import numpy as np
 
+__all__ = [
+    "Cleaning",
+    "CleaningView",
+    "MakeReplacement",
+    "Placement",
+    "PlacementView",
+    "Replacement",
+]
+
 Column: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 

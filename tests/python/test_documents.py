@@ -23,7 +23,11 @@ import nacre
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = ("", "start/", "how-to/")
+DOCUMENTS = [
+    ROOT / "README.md",
+    *(path for folder in FOLDERS for path in sorted((ROOT / "docs" / folder).glob("*.md"))),
+]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS_MAX = 120
 

@@ -1,4 +1,4 @@
-"""What goes out beside the code: reference pages, the site, the notebook, metadata."""
+"""What goes out beside the code: reference pages, the notebook, metadata."""
 
 import ast
 import json
@@ -46,15 +46,6 @@ def test_every_command_has_a_man_page_that_names_its_options() -> None:
         assert option in run
     assert r".BR nacre\-run (1)" in (pages / "nacre.1").read_text()
     assert not re.search(r"(?m)^\.(?!TH|SH|B |BR|PP|TP)", run), "no line is taken for a macro"
-
-
-def test_the_site_has_every_page_and_no_link_that_leads_nowhere(tmp_path: Path) -> None:
-    done = tool("site.py", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    for page in ("index.html", "docs/api.html", "docs/models/device/ssd.html"):
-        assert "<nav>" in (tmp_path / page).read_text()
-    text = "".join(path.read_text() for path in tmp_path.rglob("*.html"))
-    assert not re.search(r"<(script|link|img)[^>]*(src|href)=\"https?:", text), "needs no network"
 
 
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,70 @@
+"""The site of the documents: its navigation has every page, and every link in the documents holds.
+
+`make docs` builds the site and is strict about the same; this needs none of its packages.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+def _loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+hooks = _loaded(ROOT / "tools/site_hooks.py")
+NAV: list[Any] = hooks.expanded(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+
+
+def pages(nav: list[Any]) -> list[str]:
+    found: list[str] = []
+    for item in nav:
+        targets = item.values() if isinstance(item, dict) else [item]
+        for target in targets:
+            found += pages(target) if isinstance(target, list) else [target]
+    return found
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    docs = ROOT / "docs"
+    documents = [path.relative_to(docs).as_posix() for path in docs.rglob("*.md")]
+    documents += [f"{name}.md" for name in hooks.ROOT_DOCUMENTS]
+    assert sorted(pages(NAV)) == sorted(documents)
+
+
+@pytest.mark.parametrize("page", pages(NAV))
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page: str) -> None:
+    text = hooks.place(page).read_text()
+    for to in hooks.links(text):
+        end = hooks.target(page, to)
+        assert end.exists(), f"{page}: {to}"
+        anchor = to.partition("#")[2]
+        if anchor and end.suffix == ".md":
+            assert anchor in hooks.anchors(end.read_text()), f"{page}: {to}"
+
+
+def test_a_link_that_leads_nowhere_and_one_in_code_are_told_apart() -> None:
+    text = "[a](gone.md#x) `[b](code.md)` [c](https://example.org)\n```\n[d](fenced.md)\n```\n"
+    assert hooks.links(text) == ["gone.md#x"]
+    assert not hooks.target("tutorial.md", "gone.md").exists()
+    assert hooks.anchors("# A `b` [c](d.md), e\n```\n# no\n```\n") == {"a-b-c-e"}
+
+
+def test_the_site_loads_nothing_from_elsewhere() -> None:
+    text = (ROOT / "mkdocs.yml").read_text() + (ROOT / "docs/assets/site.css").read_text()
+    assert yaml.safe_load((ROOT / "mkdocs.yml").read_text())["theme"]["font"] is False
+    assert "http:" not in text
+    assert "https:" not in text

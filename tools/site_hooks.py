@@ -1,0 +1,194 @@
+"""Hooks of MkDocs for the site of the documents: what `mkdocs.yml` cannot say.
+
+Documents are written for the tree: links lead to other documents, to sources, and to folders, as
+code hosts show them. The site has the documents of the root next to those of `docs/`, and copies
+of the sources that documents link to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+ROOT_DOCUMENTS = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY")
+SOURCES = "source"
+"""The folder of the site with copies of sources."""
+BOOSTS = (
+    ("how-to/garbage-collection.md", 4.0),
+    (("how-to/", "start/"), 2.0),
+    (("crashing.md", "serving.md", "studies.md", "traces.md", "tutorial.md"), 2.0),
+    (("CHANGELOG.md", "decisions/", "fio-examples.md", "sensitivity.md", "validation.md"), 0.5),
+)
+"""How far up search lists pages with the same words, by the beginning of their paths: guides before
+references, and those before records."""
+
+_HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)?$")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_LINK = re.compile(r'(?P<before>\]\(|\b(?:src|srcset|href)=")(?P<to>[^)\s"]+)')
+
+
+def expanded(nav: list[Any]) -> list[Any]:
+    """The navigation with every entry `FOLDER/*` replaced by the pages of that folder."""
+    items: list[Any] = []
+    for item in nav:
+        if isinstance(item, dict):
+            items += [
+                {title: expanded(to) if isinstance(to, list) else to} for title, to in item.items()
+            ]
+        elif item.endswith("/*"):
+            items += _folder(DOCS / item.removesuffix("/*"))
+        else:
+            items.append(item)
+    return items
+
+
+def _folder(folder: Path) -> list[Any]:
+    """The pages of a folder in the order of their names, those of folders in it as sections."""
+    items: list[Any] = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            items.append({path.name.replace("_", " ").capitalize(): _folder(path)})
+        elif path.suffix == ".md" and path.name != "README.md":
+            items.append(path.relative_to(DOCS).as_posix())
+    return items
+
+
+def links(text: str) -> list[str]:
+    """Where the links of a document lead: those outside of code that name no other site."""
+    found: list[str] = []
+
+    def keep(to: str) -> str:
+        found.append(to)
+        return to
+
+    _with_links(text, keep)
+    return found
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a document's headings, as code hosts and the site make them."""
+    found = set()
+    fenced = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and (heading := _HEADING.match(line)):
+            plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1]).replace("`", "").lower()
+            found.add(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
+    return found
+
+
+def _with_links(text: str, changed: Any) -> str:
+    """The document with each link as `changed` returns it."""
+    lines = []
+    fenced = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        lines.append(line if fenced else _line_with_links(line, changed))
+    return "\n".join(lines)
+
+
+def _line_with_links(line: str, changed: Any) -> str:
+    def new(found: re.Match[str]) -> str:
+        to = found["to"]
+        elsewhere = re.match(r"[a-z]+:", to) or to.startswith("#")
+        return found["before"] + (to if elsewhere else changed(to))
+
+    parts = line.split("`")
+    for number in range(0, len(parts), 2):
+        parts[number] = _LINK.sub(new, parts[number])
+    return "`".join(parts)
+
+
+def place(page: str) -> Path:
+    """The file of a page, which is in `docs/` or, of the documents of the root, above it."""
+    own = DOCS / page
+    above = ROOT / page
+    return above if above.is_file() and page.removesuffix(".md") in ROOT_DOCUMENTS else own
+
+
+def target(page: str, to: str) -> Path:
+    """The file or folder of the tree that a link of a page leads to."""
+    path = to.partition("#")[0]
+    return Path(os.path.normpath(place(page).parent / path)) if path else place(page)
+
+
+def _on_site(page: str, to: str, sources: set[Path]) -> str:
+    """The link as the site has it; a source that it leads to is added to `sources`."""
+    anchor = to.partition("#")[2]
+    end = target(page, to)
+    if end.is_dir():
+        inside = [end / name for name in ("README.md", "mod.rs", "lib.rs")]
+        listing = sorted(each for each in end.iterdir() if each.is_file())
+        end = next((each for each in inside if each.is_file()), listing[0] if listing else end)
+    if end.is_relative_to(DOCS):
+        uri = end.relative_to(DOCS).as_posix()
+    elif end.parent == ROOT and end.suffix == ".md":
+        uri = end.name
+    elif end.is_file():
+        sources.add(end)
+        uri = f"{SOURCES}/{end.relative_to(ROOT).as_posix()}.txt"
+    else:
+        return to
+    way = os.path.relpath(uri, PurePosixPath(page).parent)
+    return f"{way}#{anchor}" if anchor else way
+
+
+def left_out() -> str:
+    """What each model leaves out, as its page says it."""
+    lines = ["## Model by model", ""]
+    for page in sorted((DOCS / "models").glob("*/*.md")):
+        text = re.search(r"^## Leaves out\n(.*?)(?=^## |\Z)", page.read_text(), re.M | re.S)
+        said = text[1].strip() if text else "Nothing."
+        if not said.startswith("Nothing"):
+            name = f"{page.parent.name.replace('_', ' ')}: `{page.stem}`"
+            lines += [f"**[{name}]({page.relative_to(DOCS).as_posix()})**", "", said, ""]
+    return "\n".join(lines)
+
+
+# What MkDocs calls.
+
+_sources: set[Path] = set()
+
+
+def on_config(config: Any) -> Any:
+    """Completes the navigation, names the version, and gives headings the anchors of code hosts."""
+    from pymdownx.slugs import slugify
+
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    config.copyright = f"Nacre {version}, {config.copyright}"
+    config.nav = expanded(config.nav)
+    config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Adds the documents of the root, and copies of the sources that documents link to."""
+    from mkdocs.structure.files import File
+
+    for name in ROOT_DOCUMENTS:
+        files.append(File.generated(config, f"{name}.md", abs_src_path=str(ROOT / f"{name}.md")))
+    _sources.clear()
+    for file in files.documentation_pages():
+        for to in links(file.content_string):
+            _on_site(file.src_uri, to, _sources)
+    for path in sorted(_sources):
+        uri = f"{SOURCES}/{path.relative_to(ROOT).as_posix()}.txt"
+        files.append(File.generated(config, uri, content=path.read_bytes()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_context: Any) -> str:
+    """Leads links to where the site has what they name."""
+    uri = page.file.src_uri
+    boost = next((factor for start, factor in BOOSTS if uri.startswith(start)), 1.0)
+    page.meta.setdefault("search", {"boost": boost})
+    if uri == "not-modeled.md":
+        markdown = f"{markdown.partition('<!--')[0]}\n{left_out()}"
+    return _with_links(markdown, lambda to: _on_site(uri, to, _sources))
