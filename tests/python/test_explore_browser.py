@@ -2,7 +2,8 @@
 
 Nothing here waits for a time: a page says when it is ready, and only work under way is looked at
 before that. The pictures go to the folder that NACRE_PICTURES names, which is how those of the
-documents are made: NACRE_PICTURES=docs/pictures make test-browser
+documents are made: NACRE_PICTURES=docs/pictures make test-browser. Those of Plan, Device, and Crash
+are made by tools/pictures.py, with a longer trace and load.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     page.evaluate("scrollTo(0, 0)")
     picture(watched, pictures, "plan-form")
     page.locator("h2:has-text('mixes of tiers')").evaluate("each => each.scrollIntoView()")
-    picture(watched, pictures, "plan")
+    picture(watched, None, "plan")
     watched.click(".copying button:has-text('TOML')")
     assert 'kind = "tiers"' in page.inner_text(".copying pre")
     before = page.inner_text(".headline")
@@ -365,7 +366,7 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         assert 'kind = "server_cache"' in page.inner_text(".copying pre >> visible=true")
         watched.click("button:text-is('TOML')")
         page.evaluate("scrollTo(0, 0)")
-        picture(watched, pictures, "device")
+        picture(watched, None, "device")
         page.evaluate("document.querySelector('#requests').scrollIntoView()")
         picture(watched, pictures, "requests")
         watched.click("button:has-text('Let the power fail')")
@@ -374,9 +375,7 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         served.close()
 
 
-def test_crash_loses_the_power_and_says_what_was_promised(
-    watched: Watched, pictures: Path | None
-) -> None:
+def test_crash_loses_the_power_and_says_what_was_promised(watched: Watched) -> None:
     watched.open("/crash")
     assert watched.shows("label:has-text('Losses of power, at least')")
     watched.fill("#points", "none")
@@ -392,7 +391,7 @@ def test_crash_loses_the_power_and_says_what_was_promised(
     )
     assert watched.page.locator(".headline.bad").count() == 1
     watched.page.evaluate("scrollTo(0, 0)")
-    picture(watched, pictures, "crash")
+    picture(watched, None, "crash")
 
 
 def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(

@@ -1,0 +1,126 @@
+"""Makes the pictures of Plan, Device, and Crash in docs/pictures: a test has no time for those.
+
+    .venv/bin/python tools/pictures.py
+
+Needs chromium, and fio with libnbd. The other pictures of the explorer are made by its tests.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PICTURES = Path(__file__).parent.parent / "docs/pictures"
+NACRE = Path(sys.executable).parent / "nacre"
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+LOAD_S = 100
+DEVICE = """
+name = "ssd"
+[stack]
+preset = "tlc_nvme"
+channels = 2
+ways = 1
+blocks = 128
+pages = 64
+spare_blocks = 0
+factory_bad = "0 %"
+over_provisioning = "40 %"
+"""
+
+
+def keep(page: Page, name: str) -> None:
+    """Keeps a page as it is shown wide, in the dark, and on a phone."""
+    for manner, colors, size in (
+        ("light", "light", WIDE),
+        ("dark", "dark", WIDE),
+        ("phone", "light", PHONE),
+    ):
+        page.emulate_media(color_scheme=colors, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.screenshot(path=PICTURES / f"explore-{name}-{manner}.png")
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+
+def plan(page: Page, _folder: Path) -> None:
+    """Which cache and which mix a recorded PostgreSQL trace needs."""
+    shipped = page.locator("#trace option:has-text('pgbench')").first.inner_text()
+    page.select_option("#trace", label=shipped)
+    page.click("button:has-text('Plan')")
+    page.wait_for_selector("h2:has-text('mixes of tiers')", timeout=600_000)
+    page.locator("h2:has-text('mixes of tiers')").evaluate("each => each.scrollIntoView()")
+    keep(page, "plan")
+
+
+def device(page: Page, folder: Path) -> None:
+    """A served drive under fio, watched for as long as the page shows."""
+    (folder / "ssd.toml").write_text(DEVICE)
+    served = subprocess.Popen(
+        [NACRE, "serve", "ssd.toml", "ssd.img"], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        uri = served.stdout.readline().split()[-1]
+        page.fill("#image", "ssd.img")
+        page.click("button:has-text('Watch')")
+        page.wait_for_selector("[data-looks]")
+        load = ["--ioengine=nbd", f"--uri={uri}", "--rw=randrw", "--rwmixread=70", "--bs=4k"]
+        load += ["--size=200M", "--time_based", f"--runtime={LOAD_S}", "--name=load"]
+        load += ["--iodepth=8", "--thinktime=2ms", "--thinktime_blocks=16"]
+        subprocess.run(["fio", *load], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        time.sleep(1)
+        page.evaluate("scrollTo(0, 0)")
+        keep(page, "device")
+    finally:
+        served.terminate()
+        served.wait()
+
+
+def crash(page: Page, _folder: Path) -> None:
+    """Power loss of a drive that keeps what it guarantees."""
+    page.fill("#points", "300")
+    page.click("button:has-text('Lose the power'), button:has-text('Cut power')")
+    page.wait_for_selector(".headline", timeout=600_000)
+    page.evaluate("scrollTo(0, 0)")
+    keep(page, "crash")
+
+
+MAKERS = {"plan": plan, "device": device, "crash": crash}
+
+
+def main() -> None:
+    """Opens each page in a browser, does what it is for, and keeps pictures."""
+    from playwright.sync_api import sync_playwright
+
+    wanted = sys.argv[1:] or list(MAKERS)
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        explorer = subprocess.Popen(
+            [NACRE, "explore"], cwd=folder, stdout=subprocess.PIPE, text=True
+        )
+        try:
+            address = explorer.stdout.readline().removeprefix("open ").strip()
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            page = browser.new_page(viewport=WIDE)  # type: ignore[arg-type]
+            page.goto(address)
+            for each in wanted:
+                page.goto(f"{address.partition('/#')[0]}/{each}")
+                page.wait_for_load_state("networkidle")
+                MAKERS[each](page, folder)
+        finally:
+            explorer.terminate()
+            explorer.wait()
+
+
+if __name__ == "__main__":
+    main()
