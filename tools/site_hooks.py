@@ -18,6 +18,13 @@ DOCS = ROOT / "docs"
 ROOT_DOCUMENTS = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY")
 SOURCES = "source"
 """The folder of the site with copies of sources."""
+TITLES = {
+    "cleaning": "Garbage collection",
+    "ecc": "Error correction (ECC)",
+    "fault": "Fault injection",
+    "wear_levelling": "Wear leveling",
+}
+"""What folders are called in the navigation, if not by their names."""
 BOOSTS = (
     ("how-to/garbage-collection.md", 4.0),
     (("how-to/", "start/"), 2.0),
@@ -52,7 +59,8 @@ def _folder(folder: Path) -> list[Any]:
     items: list[Any] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            items.append({path.name.replace("_", " ").capitalize(): _folder(path)})
+            title = TITLES.get(path.name, path.name.replace("_", " ").capitalize())
+            items.append({title: _folder(path)})
         elif path.suffix == ".md" and path.name != "README.md":
             items.append(path.relative_to(DOCS).as_posix())
     return items
