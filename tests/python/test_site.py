@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
+SOURCES = {".py", ".rs", ".toml", ".sh", ".js"}
 
 
 def _loaded(path: Path) -> ModuleType:
@@ -61,6 +63,16 @@ def test_a_link_that_leads_nowhere_and_one_in_code_are_told_apart() -> None:
     assert hooks.links(text) == ["gone.md#x"]
     assert not hooks.target("tutorial.md", "gone.md").exists()
     assert hooks.anchors("# A `b` [c](d.md), e\n```\n# no\n```\n") == {"a-b-c-e"}
+
+
+def test_documents_that_code_names_are_there() -> None:
+    named = re.compile(r"docs/(?:decisions/\d{4}|[\w/-]+\.(?:md|toml))")
+    folders = [ROOT / name for name in ("python", "crates", "tools", "tests/python", "catalog")]
+    sources = [path for folder in folders for path in folder.rglob("*") if path.suffix in SOURCES]
+    assert len(sources) > 500
+    for source in [*sources, ROOT / "Makefile"]:
+        for name in named.findall(source.read_text()):
+            assert list(ROOT.glob(f"{name}*")), f"{source.relative_to(ROOT)}: {name}"
 
 
 def test_the_site_loads_nothing_from_elsewhere() -> None:
