@@ -231,3 +231,13 @@ def test_a_result_is_found_by_its_folder_and_by_its_file(results: Path) -> None:
     (results / "crash" / "crash.json").write_text('{"points": 3}')
     with fails_with("invalid-content", ConfigError):
         load(results / "crash")
+
+
+def test_any_result_is_a_section_of_a_report_and_draws_what_it_has_data_for() -> None:
+    checked, record = nacre.check(ONE_SERVER), nacre.run(ONE_SERVER)
+    page = nacre.report({"checked": checked, "run": record})
+    assert re.findall("<h2>(.*?)</h2>", page) == ["checked", "run"]
+    assert "workload.footprint" in page.partition("<h2>run</h2>")[0]
+    assert dir(record.plot) == [*record.summary().figures]
+    assert "latency" in dir(record.plot)
+    assert "wear" not in dir(record.plot)

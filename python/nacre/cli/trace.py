@@ -80,8 +80,7 @@ def info(
         from nacre.pages.page import page
 
         name = ", ".join(Path(file).name for file in files)
-        assert KIND.section is not None  # noqa: S101 (traces are in reports)
-        write_file(html, page(name, KIND.section(name, found)).encode(), replace=force)
+        write_file(html, page(name, KIND.report(name, found)).encode(), replace=force)
     if as_json:
         write_json(found.to_dict())
     elif html is not None:

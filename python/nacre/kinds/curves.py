@@ -66,9 +66,7 @@ def _cache_plots() -> Plots:
 
 
 def _kind(plots: Callable[[], Plots]) -> Kind:
-    return Kind(
-        words=_words, plots=plots, has=lambda _curve: ["misses"], notebook=_html, encode=_encoded
-    )
+    return Kind(words=_words, plots=plots, notebook=_html, encode=_encoded)
 
 
 MISS_RATIO = _kind(_miss_ratio_plots)

@@ -42,8 +42,8 @@ class Kind:
     """What a result says; its figures are added."""
     plots: Callable[[], Plots] = dict
     """What draws each figure, by name: functions that take the result, and then options."""
-    has: Callable[[Any], Iterable[str]] = lambda _result: ()
-    """The names of the figures that a result has data for."""
+    has: Callable[[Any], Iterable[str]] | None = None
+    """The names of the figures that a result has data for; all of `plots` if left out."""
     drawings: Callable[[Any], Figures] | None = None
     """What draws the figures of a result, where they are not `plots` without options."""
     suffixes: Sequence[str] = ("svg", "png")
@@ -51,7 +51,7 @@ class Kind:
     notebook: Callable[[Any], str] | None = None
     """What a notebook shows of it, as HTML; facts and tables if that is left out."""
     section: Callable[[str, Any], str] | None = None
-    """The result as a section of a report, under a name."""
+    """The result as a section of a report, under a name; its summary if left out."""
     line: Line | None = None
     """Several of the kind side by side."""
     names: Sequence[str] = ()
@@ -63,11 +63,15 @@ class Kind:
     read: Callable[[Path], Any] = _not_read
     """Reads a saved one; raises `Error` for anything else."""
 
+    def drawable(self, result: Any) -> list[str]:
+        """The names of `plots` that a result has data for."""
+        return list(self.plots() if self.has is None else self.has(result))
+
     def figures(self, result: Any) -> Figures:
         """What draws the figures that a result has data for, by file name; none is drawn yet."""
         if self.drawings is not None:
             return self.drawings(result)
-        names = list(self.has(result))
+        names = self.drawable(result)
         plots = self.plots() if names else {}
         return {name: partial(plots[name], result) for name in names}
 
@@ -83,3 +87,12 @@ class Kind:
             return self.notebook(result)
         said = self.words(result)
         return fragment(said.facts, said.tables)
+
+    def report(self, name: str, result: Any) -> str:
+        """A result as a section of a report: headline, facts, tables, and figures."""
+        from nacre.pages import page
+
+        if self.section is not None:
+            return self.section(name, result)
+        said = self.summary(result)
+        return page.section(name, said, *page.shown(*said.tables))

@@ -27,7 +27,7 @@ def _words(plan: Plan) -> Summary:
 
 
 def _has(plan: Plan) -> list[str]:
-    return ["caches", *mixes.KIND.has(plan.mixes)]
+    return ["caches", *mixes.KIND.drawable(plan.mixes)]
 
 
 def _plots() -> Plots:

@@ -82,11 +82,7 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
 
     records = {name: result for name, result in results.items() if isinstance(result, Record)}
     parts = [f"<h1>{escape(title)}</h1>", side_by_side(records), _others_side_by_side(results)]
-    for name, result in results.items():
-        section = kinds.of(result).section
-        if section is None:
-            raise TypeError(f"a report takes no {type(result).__name__}")
-        parts.append(section(name, result))
+    parts += (kinds.of(result).report(name, result) for name, result in results.items())
     return document(title, "".join(parts))
 
 

@@ -98,4 +98,4 @@ class Plots:
     def __dir__(self) -> list[str]:
         from nacre import kinds
 
-        return list(kinds.of(self._result).plots())
+        return kinds.of(self._result).drawable(self._result)
