@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from nacre.traces import LIMIT_MAX, Options
+from nacre.traces import Options
+from nacre.traces.inputs import LIMIT_MAX
 
 NONE: Options = {}
 """Nothing is said: name and content of the files say it all."""

@@ -1,0 +1,219 @@
+"""What a trace is like, what caches would miss of it, and a workload of its shape."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, Unpack, cast
+
+from nacre import _core
+from nacre.base import quantity, toml
+from nacre.base.progress import answering
+from nacre.errors import ConfigError, Problem, TraceError, config_error
+from nacre.results.curves import CacheCurves, MissRatioCurve
+from nacre.results.traces import FittedWorkload, TraceInfo
+from nacre.scenario.models import family
+from nacre.traces.frames import readable
+from nacre.traces.inputs import (
+    Options,
+    Paths,
+    Progress,
+    chosen_options,
+    name_of,
+    seed_in_range,
+    whole,
+)
+
+_LOOK_BLOCKS = 4096
+"""Blocks that are followed to see how much a trace touches."""
+CachePolicy: TypeAlias = "str | Mapping[str, object] | type"
+"""A name, a table of settings, or a class of `nacre.policies.Replacement`."""
+
+
+def info(
+    paths: Paths,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> TraceInfo:
+    """Requests, sizes, footprint, duration and damage of a trace; its shape is in `profile`.
+
+    The tables of the profile are columns of one length: `polars.DataFrame(info.profile.blocks)`.
+    """
+    chosen = chosen_options(options)
+    with readable(paths) as files:
+        return TraceInfo(json.loads(_core.trace_info(files, chosen, answering(progress))))
+
+
+def mrc(
+    paths: Paths,
+    *,
+    block: int = 4096,
+    sample: float | None = None,
+    blocks: int | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> MissRatioCurve:
+    """The misses of an LRU cache of every size, from one pass.
+
+    All blocks of `block` bytes are followed, or a sample: a share of them (`sample=0.01`), or so
+    many at most (`blocks=65536`, with a share that falls as the trace touches more).
+    """
+    chosen = chosen_options(options)
+    if sample is not None and blocks is not None:
+        raise TraceError(
+            "both a share and a number of blocks to follow; give one", "conflicting-settings"
+        )
+    if sample is not None and not 0 < sample <= 1:
+        raise TraceError(
+            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
+        )
+    if blocks is not None:
+        blocks = whole("blocks", blocks, 64, 2**30)
+    block = _block(block)
+    with readable(paths) as files:
+        about, columns = _core.trace_misses(
+            files, chosen, block, sample, blocks, seed_in_range(seed), answering(progress)
+        )
+    return MissRatioCurve(name_of(paths), json.loads(about), columns)
+
+
+def caches(
+    paths: Paths,
+    policies: CachePolicy | Sequence[CachePolicy] = ("lru", "arc", "s3_fifo", "sieve"),
+    sizes: str | int | Sequence[str | int] | None = None,
+    *,
+    block: int = 4096,
+    sample: float | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> CacheCurves:
+    """What caches of every policy and size miss, simulated side by side in one pass on all cores.
+
+    A policy is a name, a table of its settings, or a class of yours (`nacre.policies.Replacement`),
+    and `"all"` every one that Nacre has; a size is text as `"64 MiB"`, or bytes; one of each needs
+    no list. Without sizes there are ten, each twice the one before, up to what the trace touches,
+    which takes a look beforehand. With `sample=0.01`,
+    caches are simulated in miniature: of each block all accesses are followed or none, in a cache
+    of a hundredth of the size.
+    """
+    chosen = chosen_options(options)
+    share = 1.0 if sample is None else sample
+    if not 0 < share <= 1:
+        raise TraceError(
+            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
+        )
+    block = _block(block)
+    if isinstance(policies, str | type | Mapping):
+        policies = [policies]
+    sizes = [sizes] if isinstance(sizes, str | int) else sizes
+    with readable(paths) as files:
+        bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
+        functions: dict[str, type] = {}
+        named = [name for each in policies for name in _named(each, functions)]
+        if not named:
+            raise TraceError(
+                'there is no policy to simulate; give one, as "lru"', "missing-setting"
+            )
+        blocks = _in_blocks(bytes_, block, share)
+        brought: list[tuple[str, Callable[..., Any]]] = list(functions.items())
+        try:
+            text = _core.trace_policies(
+                files,
+                chosen,
+                named,
+                brought,
+                blocks,
+                block,
+                share,
+                seed_in_range(seed),
+                answering(progress),
+            )
+        except ConfigError as error:
+            # A policy is read as a setting would be, which nobody gave.
+            said = [cast("Problem", {**problem, "where": ""}) for problem in error.problems]
+            raise config_error(said) from None
+    return CacheCurves(name_of(paths), json.loads(text))
+
+
+def fit(
+    paths: Paths,
+    *,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> FittedWorkload:
+    """A workload with the shape of a trace and none of its addresses, and how close it comes."""
+    chosen = chosen_options(options)
+    with readable(paths) as files:
+        text, found = _core.trace_fit(files, chosen, 4096, seed_in_range(seed), answering(progress))
+    return FittedWorkload(text, json.loads(found))
+
+
+def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
+    """A policy as the core reads it; for "all", those of the replacement family with a model.
+
+    A class goes to the `functions`, under its name.
+    """
+    if policy == "all":
+        return [model.kind for model in family("replacement") if model.kind != "external"]
+    if isinstance(policy, type):
+        name = policy.__name__
+        while functions.get(name, policy) is not policy:
+            name += "+"
+        functions[name] = policy
+        return [name]
+    return [policy if isinstance(policy, str) else toml.value(policy)]
+
+
+def _block(block: int) -> int:
+    block = whole("block", block, 512, 2**20)
+    if block & (block - 1):
+        raise TraceError(f"block is {block}; it is a power of two, as 4096", "invalid-value")
+    return block
+
+
+def _sizes(sizes: Sequence[str | int]) -> list[int]:
+    """Sizes in bytes, the smallest first, each once."""
+    found = []
+    for given in sizes:
+        known = quantity.maybe(given)
+        if isinstance(given, int) and not isinstance(given, bool):
+            found.append(given)
+        elif known is not None and known.base == "bytes":
+            found.append(int(known.value))
+        else:
+            raise TraceError(
+                f'{given!r} is not the size of a cache; write one as "64 MiB"', "invalid-value"
+            )
+    return sorted(set(found))
+
+
+def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
+    """Sizes in blocks; raises `TraceError` for those that are too small to simulate."""
+    least = 1 if share == 1 else math.ceil(_core.MINIATURE_BLOCKS_MIN / share)
+    if not sizes or min(sizes) < least * block:
+        given = f"{min(sizes):,} bytes" if sizes else "none"
+        why = "" if share == 1 else f" for a sample of {100 * share:g} % of the blocks"
+        raise TraceError(
+            f"a size is {given}; the smallest is {least * block:,} bytes{why}"
+            + ("" if share == 1 else ": give larger sizes, or a larger sample"),
+            "out-of-range",
+        )
+    return [size // block for size in sizes]
+
+
+def _default_sizes(files: list[str], chosen: dict[str, object], block: int) -> list[int]:
+    """Ten sizes up to what a trace touches, from a sample of its blocks."""
+    if any(not Path(file).is_file() for file in files):
+        raise TraceError(
+            "a stream is read once, and sizes are chosen beforehand; give --sizes", "not-supported"
+        )
+    about, _ = _core.trace_misses(files, chosen, block, None, _LOOK_BLOCKS, 1, None)
+    largest = int(json.loads(about)["largest_bytes"])
+    top = 1 << max(largest - 1, block).bit_length()
+    return [size for size in (top >> power for power in reversed(range(10))) if size >= block]
