@@ -12,7 +12,7 @@ from drawing import makers
 from nacre.errors import ConfigError, Error
 from nacre.studies.analysis import pareto
 from nacre.studies.spec import metrics
-from nacre.studies.spec.document import Objective
+from nacre.studies.spec.design import Objective
 from nacre.words.studies import best, decisive, facts
 from refusing import fails_with
 

@@ -10,7 +10,7 @@ import pytest
 from nacre.errors import ConfigError
 from nacre.studies.analysis import interval, noise
 from nacre.studies.points.repeats import runs_wanted
-from nacre.studies.spec.document import Objective
+from nacre.studies.spec.design import Objective
 from nacre.words.studies import best, facts
 from refusing import fails_with
 

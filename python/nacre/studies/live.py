@@ -8,7 +8,7 @@ from nacre.studies.keep.store import Memory
 from nacre.studies.points.planner import Planner, Row
 from nacre.studies.points.point import Point
 from nacre.studies.result import StudyResult
-from nacre.studies.spec.document import Design
+from nacre.studies.spec.design import Design
 
 
 class LiveStudy:

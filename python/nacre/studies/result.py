@@ -17,7 +17,7 @@ from nacre.studies.keep import store
 from nacre.studies.keep.parquet import record
 from nacre.studies.keep.store import TABLE_FILE, Memory
 from nacre.studies.spec import document
-from nacre.studies.spec.document import Design, Questions
+from nacre.studies.spec.design import Design, Questions
 
 if TYPE_CHECKING:
     import polars as pl

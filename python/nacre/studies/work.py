@@ -26,7 +26,8 @@ from nacre.studies.points.planner import Planner, sound
 from nacre.studies.points.point import Point
 from nacre.studies.points.preparations import prepared_alike
 from nacre.studies.result import StudyResult
-from nacre.studies.spec.document import Design, Given
+from nacre.studies.spec.design import Design
+from nacre.studies.spec.document import Given
 from nacre.studies.spec.metrics import Value
 
 Progress: TypeAlias = Callable[[int, int], bool | None]

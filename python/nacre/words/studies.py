@@ -13,7 +13,7 @@ from nacre.studies.analysis.pareto import conditions, groups
 from nacre.studies.analysis.table import COSTS, bases, ci95
 from nacre.studies.points.repeats import columns
 from nacre.studies.result import StudyResult
-from nacre.studies.spec.document import Objective
+from nacre.studies.spec.design import Objective
 
 BEST = 12
 _USUAL = ("iops", "p99_ns", "cost")

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from nacre.studies.analysis.interval import student_t
-from nacre.studies.spec.document import Objective
+from nacre.studies.spec.design import Objective
 
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"

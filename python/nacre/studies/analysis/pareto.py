@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nacre.studies.spec.document import Objective, Questions
+from nacre.studies.spec.design import Objective, Questions
 
 VARIANCE = "variance"
 PED_ANOVA = "PED-ANOVA"

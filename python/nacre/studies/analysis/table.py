@@ -11,7 +11,7 @@ from nacre.base import quantity
 from nacre.studies.analysis.interval import student_t
 from nacre.studies.points.point import Point
 from nacre.studies.spec.axis import Axis, Label
-from nacre.studies.spec.document import Questions
+from nacre.studies.spec.design import Questions
 from nacre.studies.spec.metrics import METRICS, REMARKS, Value
 
 COSTS = ("cost", "iops_per_cost")

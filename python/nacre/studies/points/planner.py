@@ -11,7 +11,8 @@ from nacre.scenario.source import by_name
 from nacre.studies.points.point import Point, Points, problems
 from nacre.studies.spec import document
 from nacre.studies.spec.axis import Axis, Choice, Chosen, Label
-from nacre.studies.spec.document import POINTS_MAX, Design
+from nacre.studies.spec.design import Design
+from nacre.studies.spec.effort import POINTS_MAX
 from nacre.studies.spec.metrics import Value
 
 Row = Mapping[str, Value]

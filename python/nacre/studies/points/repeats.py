@@ -14,7 +14,7 @@ from nacre.errors import SEED_MAX
 from nacre.studies.analysis.interval import half_width
 from nacre.studies.points.point import Point, Points
 from nacre.studies.spec.axis import Chosen
-from nacre.studies.spec.document import Confidence, Design, Questions
+from nacre.studies.spec.design import Confidence, Design, Questions
 from nacre.studies.spec.metrics import Value
 
 Row = Mapping[str, Value]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from nacre.errors import ConfigError, invalid
 from nacre.studies.points.point import Point, Points
 from nacre.studies.spec.axis import Axis, Choice, Label
-from nacre.studies.spec.document import Constraint, Design, Objective, Search
+from nacre.studies.spec.design import Constraint, Design, Objective, Search
 from nacre.studies.spec.metrics import Value
 
 if TYPE_CHECKING:
