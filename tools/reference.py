@@ -24,6 +24,7 @@ from nacre import (
     devices,
     errors,
     figures,
+    kinds,
     papers,
     policies,
     results,
@@ -60,7 +61,7 @@ def api() -> Iterator[tuple[Path, str]]:
     yield API / "nacre.md", _api_page(nacre, functions)
     for module in (results, simulate, studies, devices, traces, catalog, papers, policies, errors):
         yield API / f"{module.__name__.partition('.')[2]}.md", _api_page(module, _names(module))
-    yield API / "figures.md", _api_page(figures, figures.__all__)
+    yield API / "figures.md", _figures_page()
     yield API / "config.md", _config_page()
     yield API / "presets.md", _api_page(config.presets, sorted(config.presets.__all__))
 
@@ -76,6 +77,21 @@ def _api_page(module: ModuleType, names: Sequence[str]) -> str:
                 lines += [f"::: {title}.{name}.{inner}", "    options: { heading_level: 3 }", ""]
         else:
             lines += [f"::: {title}.{name}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _figures_page() -> str:
+    """The functions of `nacre.figures`, then what `plot` of each kind of result draws."""
+    lines = [_api_page(figures, figures.__all__)]
+    for known in kinds.KINDS:
+        plots = kinds.at(known.place).plots()
+        public = {name: make for name, make in plots.items() if make.__name__.isidentifier()}
+        public = {name: make for name, make in public.items() if not make.__name__.startswith("_")}
+        if public:
+            lines += [f"## Figures of `{known.result}`", ""]
+        for name, make in public.items():
+            options = f'{{ heading: "plot.{name}", toc_label: "plot.{name}", heading_level: 3 }}'
+            lines += [f"::: {make.__module__}.{make.__name__}", f"    options: {options}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

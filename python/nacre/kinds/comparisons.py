@@ -37,13 +37,13 @@ def _figures(result: Comparison) -> Figures:
 
 
 def _latency(result: Comparison, op: Op = "read") -> alt.TopLevelMixin:
-    from nacre.figures import latency
+    from nacre.figures.latency import latency
 
     return latency(result.records, ops=[op], names=result.names)
 
 
 def _time_spent(result: Comparison, op: Op = "read") -> alt.TopLevelMixin:
-    from nacre.figures import time_spent
+    from nacre.figures.time_spent import time_spent
 
     return time_spent(result.records, ops=[op], names=result.names)
 

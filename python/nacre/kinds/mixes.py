@@ -54,7 +54,7 @@ def _plots() -> Plots:
 
 def _surface(mixes: Mixes, by: str | None = None) -> alt.TopLevelMixin:
     """The worth of the mixes, by IOPS per cost or, where no cost is known, by IOPS."""
-    from nacre.figures import mixes as surface
+    from nacre.figures.mixes import mixes as surface
 
     return surface(mixes, by or mixes.ordered_by)
 

@@ -30,7 +30,7 @@ def _has(found: ExportStatistics) -> list[str]:
 
 
 def _wear(found: ExportStatistics, component: str | None = None) -> alt.TopLevelMixin:
-    from nacre.figures import wear
+    from nacre.figures.wear import wear
 
     return wear(found.as_record(), component)
 

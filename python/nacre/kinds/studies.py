@@ -48,9 +48,11 @@ def _has(result: StudyResult) -> Iterator[str]:
 
 
 def _plots() -> Plots:
-    from nacre import figures as of
+    from nacre.figures.by_axis import by_axis
+    from nacre.figures.pareto import pareto
+    from nacre.figures.sensitivity import sensitivity
 
-    return {"pareto": of.pareto, "by_axis": of.by_axis, "sensitivity": of.sensitivity}
+    return {"pareto": pareto, "by_axis": by_axis, "sensitivity": sensitivity}
 
 
 def _html(result: StudyResult) -> str:
