@@ -206,6 +206,18 @@ def _density(of: str, over: str) -> Callable[[Any], float]:
     return ratio
 
 
+def _least_endurance(_: object) -> float:
+    """How many times more write cycles PCRAM stands than flash, in the year where that is least."""
+    cycles = {value.path: float(value.value) for value in entries()["itrs_2007"].values}
+    years = {path.partition(".")[0] for path in cycles}
+    known = [
+        cycles[f"{year}.pcram_cycles"] / cycles[f"{year}.flash_cycles"]
+        for year in years
+        if f"{year}.pcram_cycles" in cycles
+    ]
+    return min(known)
+
+
 MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "cell_read_us": _spent_us("read", "read"),
     "cell_write_us": _spent_us("write", "write"),
@@ -237,4 +249,5 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "dram_over_pcram": _density("dram", "pcram_slc"),
     "mlc_over_dram": _density("nand_mlc", "dram"),
     "slc_over_dram": _density("nand_slc", "dram"),
+    "pcram_over_flash_cycles": _least_endurance,
 }
