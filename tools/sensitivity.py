@@ -19,13 +19,13 @@ from nacre.papers.showing.table import matters
 PAGE = Path(__file__).parent.parent / "docs/sensitivity.md"
 HEAD = """# Sensitivity of predictions
 
-A prediction is a published number that no value of the model was fitted to ([Validation](validation.md)).
-It still rests on values that were fitted to other numbers, and on values that no source gives and that are assumed.
-`nacre reproduce PAPER --sensitivity` runs every row that asserts something and is no arithmetic with five seeds, which gives its interval at 95 %, and then with every such value a fifth less and a fifth more, one at a time.
-All predictions are listed; of calibration and trends those whose verdict a value decides.
-*Decides* names the values with which the verdict changes; *moves it* those that move the result by more than 1 % and change no verdict.
-A count of channels, a power of two or a share of 100 % cannot move by a fifth: what the model refuses is counted as refused, and whole numbers are rounded.
-The share of reads is what a row measures: a fifth less is another workload.
+A prediction is a published number to which no value of the model was fitted ([Validation](validation.md)).
+It still depends on values fitted to other numbers, and on assumed values.
+`nacre reproduce PAPER --sensitivity` runs every simulated row with five seeds, for its 95 % confidence interval, and then with each of these values changed by \u00b120 %, one at a time.
+The tables list all predictions, and those calibrations and trends whose verdict depends on a value.
+*Decides* lists values that change the verdict; *changes* lists values that change the result by more than 1 % but not the verdict.
+Numbers of channels, powers of two, and shares of 100 % cannot change by 20 %: values that the model rejects are counted as rejected, and whole numbers are rounded.
+The read share is part of the measurement: a change is a different workload.
 `nvram-cards` and `pcm-enterprise` have no predictions.
 """  # noqa: E501
 
@@ -57,7 +57,7 @@ def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iter
     of = "predictions" if what == "prediction" else "rows of calibration and trends"
     yield f"{len(held)} of {len(rows)} {of} hold, {count} of these with every value moved.\n"
     if listed:
-        yield f"| {what} | published | simulated | decides | moves it | 1 % or less, refused |"
+        yield f"| {what} | published | simulated | decides | changes | 1 % or less, rejected |"
         yield "|---|---|---|---|---|---|"
         yield from map(line, listed)
         yield ""
