@@ -26,4 +26,5 @@ pub static DEVICES: &nacre_config::Table<DeviceFamily> =
     &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, nvram_card::ROOM];
 
 /// Of these, the devices that have been converted to discrete events.
-pub static EVENTS: &[EventRoom] = &[measured::EVENTS, hdd::EVENTS, onyx::EVENTS, nvram_card::EVENTS];
+pub static EVENTS: &[EventRoom] =
+    &[measured::EVENTS, hdd::EVENTS, envy::EVENTS, onyx::EVENTS, nvram_card::EVENTS];

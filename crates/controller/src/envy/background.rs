@@ -81,8 +81,9 @@ pub(super) struct Background {
     pub(super) ledger: Ledger,
     /// How the time of the latest run was spent: draining, cleaning, erasing, levelling wear.
     pub(super) spent: [Time; 4],
-    /// Cleanings done since someone asked.
-    pub(super) cleanings_done: Cleanings,
+    /// Cleanings done since someone asked, and when on its clock.
+    #[state(varies)]
+    pub(super) cleanings_done: Vec<(Time, Cleanings)>,
 }
 
 /// The activities of [`Background::spent`].
@@ -98,7 +99,7 @@ impl Background {
             tasks: Vec::new(),
             ledger: Ledger::default(),
             spent: [Time::ZERO; 4],
-            cleanings_done: Cleanings::default(),
+            cleanings_done: Vec::new(),
         }
     }
 
@@ -365,9 +366,15 @@ impl Background {
         self.running.iter().filter(is_program).count() as u64
     }
 
-    /// The cleanings done since this was asked last.
+    /// The cleanings done since this was asked last, with the times of its clock.
     #[inline]
-    pub(super) fn take_cleanings_done(&mut self) -> Cleanings {
+    pub(super) fn take_cleanings_done(&mut self) -> Vec<(Time, Cleanings)> {
         std::mem::take(&mut self.cleanings_done)
+    }
+
+    /// How long, if nothing else is begun, until the next program or erase is done.
+    #[inline]
+    pub(super) fn next_in(&self) -> Option<Time> {
+        self.next_done().map(|next| self.running[next].done - self.clock)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::array::Array;
 use super::background::{Background, Operation, SPENT, Task};
+use super::history::Cleanings;
 use super::page_table::Location;
 use super::relocation::{Cause, Relocation};
 use super::write_buffer::{SlotState, WriteBuffer};
@@ -53,7 +54,7 @@ impl Background {
             Some(places) => array.exchanged(places),
             None => {
                 let pages = array.geometry.pages_per_segment;
-                self.cleanings_done.add(task.relocation.copied, pages);
+                self.cleanings_done.push((self.clock, Cleanings::of(task.relocation.copied, pages)));
             }
         }
         if self.tasks.is_empty() {

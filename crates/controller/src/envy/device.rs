@@ -1,11 +1,13 @@
 //! The device as the contract of devices has it.
+//!
+//! Programs and erases that no request waits for are not events: whenever the device is asked for something, they have come
+//! as far as the time that was quiet lets them.
 
-use super::model::{Envy, Visit};
+use super::model::Envy;
 use super::page_table::Location;
-use super::write_buffer::SlotState;
+use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
+    Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time, Transactions,
 };
 use nacre_media::store::Store;
 
@@ -15,48 +17,31 @@ const PREFETCHED: usize = 32;
 
 impl<S: Store> Device for Envy<S> {
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        assert!(!self.has_failed, "nothing may be asked of a device without power");
-        self.book.host.record(request);
-        let at = self.meet(now, breakdown);
-        let mut visit = Visit { at, breakdown };
-        match request.op {
-            Op::Read | Op::Write => self.serve(&mut visit, request, data),
-            Op::Trim => {
-                assert!(self.writable == SlotState::Dirty, "a transaction has no trims");
-                self.trim(request);
-            }
-            Op::Flush => {}
-        }
-        let done = visit.at;
-        (self.free_at, self.worked_until) = (done, done);
-        if S::CARRIES_BYTES {
-            self.pending.acknowledge(done);
-        }
-        Completion { done, status: Status::Done }
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        self.accept(now, id, request, data);
     }
 
-    fn advance(&mut self, to: Time) {
-        self.work_until(to);
-        if S::CARRIES_BYTES {
-            self.pending.settle(to, &());
-            self.under_way.settle(to);
-            self.flash_under_way.settle(to);
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.next()
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let (before, mut until) = (completions.len(), until);
+        while self.next() < until {
+            self.step(until, completions);
+            if completions.len() > before {
+                let (completed, _) = completions.get(before);
+                until = until.min(completed.at + Time::from_ps(1));
+            }
+        }
+        if self.visits.is_empty() && until < Time::MAX {
+            self.work_until(until.saturating_sub(Time::from_ps(1)));
         }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.array.geometry.capacity()))
-    }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -71,14 +56,51 @@ impl<S: Store> Device for Envy<S> {
         }
     }
 
-    fn busy_until(&self) -> Time {
-        self.free_at
+    fn restart_ledger(&mut self, now: Time) {
+        self.start_book(now);
     }
 
-    fn restart_ledger(&mut self) {
-        self.start_book(self.free_at);
+    fn power_fail(&mut self, at: Time, _chance: &mut Random) {
+        self.lose_power(at);
     }
 
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.repair(at)
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        Some(self)
+    }
+
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        Some(self)
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        super::report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.array.check_invariants();
+        self.buffer.check_invariants();
+        super::report::check_programs(self);
+        assert_eq!(self.visits.is_empty(), self.service.is_idle(), "the controller serves what is there");
+    }
+
+    #[inline]
+    fn prefetch(&self, requests: &[Request]) {
+        let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
+        // Two rounds: what the second asks for is known only when the table has been read.
+        requests.iter().for_each(|request| self.array.table.prefetch(lpn(request)));
+        for request in requests {
+            if let Location::Flash(page) = self.array.table.get(lpn(request)) {
+                self.array.prefetch_owner(page);
+            }
+        }
+    }
+}
+
+impl<S: Store> Preconditioning for Envy<S> {
     fn precondition(&mut self, requests: &[Request]) {
         for group in requests.chunks(PREFETCHED) {
             self.prefetch(group);
@@ -92,43 +114,7 @@ impl<S: Store> Device for Envy<S> {
                 }
             }
         }
-    }
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("its segments go on after the cycles they are made for, as it says")
-    }
-
-    fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        self.lose_power(at, chance);
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        self.repair(at)
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        Some(self)
-    }
-
-    fn report(&self, elapsed: Time) -> ComponentReport {
-        super::report::of(self, elapsed)
-    }
-
-    fn check_invariants(&self) {
-        self.array.check_invariants();
-        self.buffer.check_invariants();
-        super::report::check_programs(self);
-    }
-
-    #[inline]
-    fn prefetch(&self, requests: &[Request]) {
-        let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
-        // Two rounds: what the second asks for is known only when the table has been read.
-        requests.iter().for_each(|request| self.array.table.prefetch(lpn(request)));
-        for request in requests {
-            if let Location::Flash(page) = self.array.table.get(lpn(request)) {
-                self.array.prefetch_owner(page);
-            }
-        }
+        // What took no time has no place in the history.
+        self.background.take_cleanings_done();
     }
 }

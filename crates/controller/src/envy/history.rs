@@ -17,11 +17,9 @@ pub(super) struct Cleanings {
 }
 
 impl Cleanings {
-    /// One more, of a segment of `pages` of which so many were copied.
-    pub(super) fn add(&mut self, copied: u32, pages: u32) {
-        self.count += 1;
-        self.copied += u64::from(copied);
-        self.gained += u64::from(pages.saturating_sub(copied));
+    /// One, of a segment of `pages` of which so many were copied.
+    pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
+        Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }
 }
 
@@ -46,7 +44,7 @@ impl History {
         History { points: Vec::new(), each: 1 }
     }
 
-    /// These cleanings ended at `end`.
+    /// These cleanings ended at `end`, behind those before.
     pub(super) fn record(&mut self, end: Time, cleanings: Cleanings) {
         match self.points.last_mut() {
             Some(last) if last.cleanings.count < self.each => join(last, Point { end, cleanings }),
@@ -100,9 +98,7 @@ mod tests {
     fn a_long_history_keeps_every_page_in_few_points() {
         let mut history = History::new();
         for second in 1..=10_000 {
-            let mut cleanings = Cleanings::default();
-            cleanings.add(3, 8);
-            history.record(Time::from_s(second), cleanings);
+            history.record(Time::from_s(second), Cleanings::of(3, 8));
         }
         let columns = history.columns(Time::from_s(0));
         let values = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;

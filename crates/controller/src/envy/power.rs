@@ -4,25 +4,19 @@
 //! What was being programmed is garbage on a page that cannot be programmed again before it is erased; the
 //! version it was to hold is still in the buffer, or in the segment being cleaned.
 
-use super::background::{Background, Operation, SPENT};
+use super::background::{Background, Operation};
 use super::model::Envy;
 use super::page_table::Location;
 use super::write_buffer::SlotState;
-use nacre_kernel::{Activity, Cancelled, Operations, Random, Recovery, Time};
-use nacre_media::flash::ProgramErase;
-use nacre_media::persistence::Torn;
+use nacre_kernel::{Recovery, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// The power fails at `at`.
-    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
-        self.work_until(at);
+    /// Power is lost at `at`.
+    pub(super) fn lose_power(&mut self, at: Time) {
         self.has_failed = true;
         self.translation.clear();
-        let mut pending = std::mem::take(&mut self.pending);
-        let torn = Torn::Progress { unit: self.config.word.0 as u32 };
-        pending.fail_with_energy(at, Some(0), torn, chance, |address, old| self.put_back(address, old));
-        self.cancel(at);
+        self.cut_service(at);
         (self.interrupted, self.free_at) = (Recovery::default(), at);
         for operation in self.background.interrupt() {
             match operation {
@@ -38,43 +32,6 @@ impl<S: Store> Envy<S> {
             }
             self.array.programs.lost += 1;
             self.interrupted.programs_repeated += 1;
-        }
-    }
-
-    /// Programs and erases done so far, in the order of [`SPENT`].
-    pub(super) fn flash_work(&self) -> [u64; 4] {
-        let programs = &self.array.programs;
-        [programs.drained, programs.cleaned, self.array.flash.erases(), programs.levelled]
-    }
-
-    /// From `begin` on the host waits for so long, while the flash does what was not done `before`.
-    pub(super) fn note_flash_work(&mut self, before: [u64; 4], begin: Time, time: Time) {
-        let after = self.flash_work();
-        for (kind, activity) in (0..).zip(SPENT) {
-            let count = (after[kind as usize] - before[kind as usize]) as u32;
-            self.flash_under_way.add(activity, begin, begin + time, Operations { kind, count });
-        }
-    }
-
-    /// What controller and flash were to do behind `at` for requests that waited is charged to nothing. Where the pages are
-    /// that it was to have programmed, and what it was to have erased, stays.
-    fn cancel(&mut self, at: Time) {
-        for Cancelled { activity, time, .. } in self.under_way.cancel(at) {
-            self.book.ledger.give_back(activity, time);
-            if matches!(activity, Activity::Read | Activity::Write) {
-                let words = time.as_ps() / self.config.access.as_ps().max(1);
-                self.book.accesses_cancelled[usize::from(activity == Activity::Write)] += words;
-            }
-        }
-        for Cancelled { activity, time, of, operations } in self.flash_under_way.cancel(at) {
-            let Operations { kind, count } = operations;
-            let ProgramErase { program, erase } = self.config.program_erase;
-            let each = if activity == Activity::Erase { erase } else { program };
-            // Operations are spread over the time that the host waited.
-            let ps = u128::from(each.as_ps() * u64::from(count)) * u128::from(time.as_ps())
-                / u128::from(of.as_ps());
-            self.background.ledger.give_back(activity, Time::from_ps(ps as u64));
-            self.book.flash_cancelled[kind as usize] += ps as u64 / each.as_ps().max(1);
         }
     }
 

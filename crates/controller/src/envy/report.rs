@@ -70,18 +70,14 @@ fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     let (config, energies) = (&envy.config, envy.config.energies());
     let [access, program, erase] = [0, 1, 2].map(|kind| move |count| energies.of_many(kind, count));
     let [reads, writes] = envy.book.accesses;
-    let [cut_reads, cut_writes] = envy.book.accesses_cancelled;
-    let [drained, cleaned, erased, levelled] = envy.book.flash_cancelled;
-    controller.charge_energy(Activity::Read, access(reads - cut_reads));
-    controller.charge_energy(Activity::Write, access(writes - cut_writes));
-    for (activity, programs) in [
-        (Activity::Drain, wear.host - drained),
-        (Activity::Clean, wear.cleaned - cleaned),
-        (Activity::LevelWear, wear.levelled - levelled),
-    ] {
+    controller.charge_energy(Activity::Read, access(reads));
+    controller.charge_energy(Activity::Write, access(writes));
+    for (activity, programs) in
+        [(Activity::Drain, wear.host), (Activity::Clean, wear.cleaned), (Activity::LevelWear, wear.levelled)]
+    {
         flash.charge_energy(activity, program(programs));
     }
-    flash.charge_energy(Activity::Erase, erase(wear.erases - erased));
+    flash.charge_energy(Activity::Erase, erase(wear.erases));
     vec![
         Resource { name: "controller", servers: 1, ledger: controller },
         Resource { name: "flash", servers: config.concurrency, ledger: flash },

@@ -4,14 +4,16 @@
 use super::array::Array;
 use super::model::Envy;
 use super::page_table::Location;
-use nacre_media::persistence::Pending;
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
     pub(super) fn check_restored(&mut self) -> Result<(), String> {
-        if !S::CARRIES_BYTES {
-            // Who carries no bytes knows nothing of what has not landed.
-            self.pending = Pending::default();
+        if self.visits.is_empty() != self.service.is_idle() {
+            return Err(format!(
+                "{} requests, and the controller does {:?}",
+                self.visits.len(),
+                self.service
+            ));
         }
         let slots = self.buffer.capacity();
         let is_unknown = |location: &Location| matches!(*location, Location::Buffer(slot) if slot >= slots);

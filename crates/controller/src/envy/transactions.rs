@@ -4,15 +4,14 @@
 //! where it is: in flash, where the cleaner moves it like live data, or in a slot of the buffer
 //! (wu-1994 section 6). So a page in flash has a slot in the buffer, and a page in the buffer has two.
 //!
-//! The end of a transaction comes behind every write before it. When the power fails before it is done, all of
-//! them are whole: half a write of a transaction is neither there when it lasts nor when it was taken back.
+//! A transaction begins and ends while no request is outstanding: who asks for that waits for all requests first.
 
 use super::model::Envy;
 use super::page_table::Location;
 use super::write_buffer::SlotState;
-use nacre_kernel::{Completion, Refused, Status, Time, Transactions};
-use nacre_media::persistence::Pending;
+use nacre_kernel::{Completion, Op, Refused, Status, Time, Transactions};
 use nacre_media::store::Store;
+use std::collections::BTreeSet;
 
 impl<S: Store> Envy<S> {
     /// Slots that versions and shadows of a transaction may take; the other half goes on being drained.
@@ -34,15 +33,22 @@ impl<S: Store> Envy<S> {
         self.writable == SlotState::Uncommitted
     }
 
-    /// Refuses what writing pages `first..=last` in the open transaction has no room for.
+    /// Refuses what writing pages `first..=last` in the open transaction has no room for, beside what waits to be written.
     pub(super) fn check_transaction(&self, first: u64, last: u64) -> Result<(), Refused> {
         if !self.is_transaction_open() {
             return Ok(());
         }
+        let writes = self.visits.iter().map(|visit| &visit.request);
+        let writes = writes.filter(|request| request.op == Op::Write && request.bytes > 0);
+        let waiting = writes.flat_map(|request| {
+            let last = request.address + u64::from(request.bytes) - 1;
+            request.address >> self.page_shift..=last >> self.page_shift
+        });
+        let pages: BTreeSet<u64> = waiting.chain(first..=last).collect();
         let taken = self.buffer.count(SlotState::Uncommitted) + self.buffer.count(SlotState::Shadow);
         let limit = self.slots_for_transaction();
         let mut left = limit.saturating_sub(taken);
-        for lpn in first..=last {
+        for lpn in pages {
             let needed = match self.array.table.get(lpn as u32) {
                 Location::Buffer(slot) => match self.buffer.slot(slot).state {
                     SlotState::Uncommitted => 0,
@@ -124,6 +130,11 @@ impl<S: Store> Envy<S> {
 }
 
 impl<S: Store> Envy<S> {
+    fn check_rest(&self) {
+        self.check_power();
+        assert!(self.visits.is_empty(), "requests are outstanding while a transaction begins or ends");
+    }
+
     /// Takes the time of one access to SRAM for each of `pages`.
     fn touch(&mut self, now: Time, pages: u64) -> Completion {
         let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
@@ -134,24 +145,22 @@ impl<S: Store> Envy<S> {
 
 impl<S: Store> Transactions for Envy<S> {
     fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
-        self.check_power();
+        self.check_rest();
         self.open_transaction()?;
         Ok(self.touch(now, 1))
     }
 
     fn commit(&mut self, now: Time) -> Result<Completion, Refused> {
-        self.check_power();
+        self.check_rest();
         self.work_until(now);
         let pages = self.commit_transaction()?;
-        self.pending = Pending::default();
         Ok(self.touch(now, pages + 1))
     }
 
     fn abort(&mut self, now: Time) -> Result<Completion, Refused> {
-        self.check_power();
+        self.check_rest();
         self.work_until(now);
         let pages = self.roll_back()?;
-        self.pending = Pending::default();
         Ok(self.touch(now, pages + 1))
     }
 

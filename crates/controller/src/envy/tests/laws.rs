@@ -1,11 +1,11 @@
 //! Closed forms and exact times.
 
-use super::{FewestLive, TINY, device};
-use crate::envy::model::Envy;
-use crate::workbench::workbench;
-use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Request, Streams, Time, Wear};
-use nacre_media::store::{Nothing, Store};
-use nacre_testkit::conformance_in_order;
+use super::{FewestLive, TINY, asked, device};
+use crate::workbench::{ask, workbench};
+use nacre_kernel::event::{Completions, Device, Payload, Preconditioning};
+use nacre_kernel::{Activity, Op, Request, Span, Streams, Time, Wear};
+use nacre_media::store::Nothing;
+use nacre_testkit::events::{conformance, durability};
 
 /// 128 segments of 1024 pages: the segment's share of the array is that of the paper.
 const ARRAY: &str = "kind = \"envy\"\nsegment = \"256 KiB\"\nbuffer = \"4 KiB\"\nwear_swap_gap = 0\n";
@@ -20,22 +20,20 @@ fn write(page: u64) -> Request {
 fn energy_follows_from_counts() {
     let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
          access_energy = \"1 nJ\"\nprogram_energy = \"2 uJ\"\nerase_energy = \"3 mJ\"\nconcurrency = 2\n";
-    let mut device = workbench(1).build(settings).unwrap();
+    let mut device = workbench(1).build_events(settings).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
     let mut random = Streams::new(7).stream("uniform");
-    let mut breakdown = Breakdown::new();
     let mut now = Time::ZERO;
     for round in 0..2 {
         if round == 1 {
-            device.restart_ledger();
+            device.restart_ledger(now);
         }
         for number in 0..6000 {
             // A read of three words for each write of one; most writes hit a few pages.
             let page = if number % 50 == 0 { random.below(pages) } else { random.below(40) };
-            now = device.submit(now, &write(page), Data::None, &mut breakdown).done;
+            now = ask(&mut *device, now, &write(page), Payload::NONE).done;
             let read = Request { op: Op::Read, bytes: 10, ..write(page) };
-            now = device.submit(now, &read, Data::None, &mut breakdown).done + Time::from_us(30);
-            breakdown.clear();
+            now = ask(&mut *device, now, &read, Payload::NONE).done + Time::from_us(30);
         }
     }
     let report = device.report(now);
@@ -55,14 +53,14 @@ fn energy_follows_from_counts() {
 
 /// Wear of `turnovers` times as many writes as there are pages, drawn by `page`, after as many before.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
-    let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
+    let mut device = workbench(1).build_events(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
     for _ in 0..2 {
         let mut left = turnovers * pages;
-        device.restart_ledger();
+        device.restart_ledger(Time::ZERO);
         while left > 0 {
             let requests: Vec<Request> = (0..left.min(4096)).map(|_| write(page(pages))).collect();
-            device.precondition(&requests);
+            device.preconditioning().expect("it has it").precondition(&requests);
             left -= requests.len() as u64;
         }
         device.check_invariants();
@@ -163,21 +161,16 @@ fn it_keeps_the_contract_of_devices() {
     {
         for concurrency in [1, 4] {
             let settings = format!("{settings}{more}concurrency = {concurrency}\n");
-            conformance_in_order(|| workbench(1).build(&settings).unwrap());
+            conformance(Time::from_us(40), || workbench(1).build_events(&settings).unwrap());
+            let build = || workbench(1).with_bytes().build_events(&settings).unwrap();
+            conformance(Time::from_us(40), build);
+            durability(Time::from_us(40), build);
         }
     }
 }
 
-/// What one request takes, and on what.
-fn ask<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Breakdown) {
-    let mut breakdown = Breakdown::new();
-    let request = Request { arrival: now, address, bytes, volume: 0, op };
-    let done = envy.submit(now, &request, Data::None, &mut breakdown).done;
-    (done - now, breakdown)
-}
-
-fn on(breakdown: &Breakdown, activity: Activity) -> Time {
-    let of = breakdown.spans().iter().filter(|span| span.activity == activity);
+fn on(spans: &[Span], activity: Activity) -> Time {
+    let of = spans.iter().filter(|span| span.activity == activity);
     of.fold(Time::ZERO, |sum, span| sum + span.time)
 }
 
@@ -194,12 +187,12 @@ fn accesses_take_the_times_of_the_parts_they_use() {
         (Op::Write, 4, ns(260)),
         (Op::Write, 4, ns(160)),
     ] {
-        let (latency, _) = ask(&mut envy, now, op, 512, bytes);
-        assert_eq!(latency, takes, "{op:?} of {bytes} bytes");
-        now += latency;
+        let done = asked(&mut envy, now, op, 512, bytes).done;
+        assert_eq!(done - now, takes, "{op:?} of {bytes} bytes");
+        now = done;
     }
     // Two pages, neither of them known.
-    assert_eq!(ask(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).0, ns(640));
+    assert_eq!(asked(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
 }
 
 /// Two pages of buffer: the third page waits until the controller dared to go on and the first is drained.
@@ -209,12 +202,12 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     let mut envy = device(&settings, Nothing, FewestLive(None));
     let mut now = Time::ZERO;
     for page in 0..2 {
-        now += ask(&mut envy, now, Op::Write, page * 8, 4).0;
+        now = asked(&mut envy, now, Op::Write, page * 8, 4).done;
     }
-    let (_, breakdown) = ask(&mut envy, now, Op::Write, 16, 4);
-    assert_eq!(on(&breakdown, Activity::Drain), Time::from_us(4));
-    assert_eq!(on(&breakdown, Activity::Suspend), envy.config.resume_after);
-    assert_eq!(on(&breakdown, Activity::Erase), Time::ZERO, "segments have room at the start");
+    let spans = asked(&mut envy, now, Op::Write, 16, 4).spans;
+    assert_eq!(on(&spans, Activity::Drain), Time::from_us(4));
+    assert_eq!(on(&spans, Activity::Suspend), envy.config.resume_after);
+    assert_eq!(on(&spans, Activity::Erase), Time::ZERO, "segments have room at the start");
 }
 
 /// A program goes on only in the quiet that is left when the controller has waited.
@@ -222,12 +215,12 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));
     let mut envy = device(&settings, Nothing, FewestLive(None));
-    let mut now = ask(&mut envy, Time::ZERO, Op::Write, 0, 4).0;
+    let mut now = asked(&mut envy, Time::ZERO, Op::Write, 0, 4).done;
     // 3 us of quiet, of which 1 us is used: after the fourth time the page is drained, and not before.
     for time in 1..=4 {
         assert_eq!(envy.report(now).wear.unwrap().host, 0, "before pause {time}");
         now += Time::from_us(3);
-        now += ask(&mut envy, now, Op::Read, 64, 4).0;
+        now = asked(&mut envy, now, Op::Read, 64, 4).done;
     }
     assert_eq!(envy.report(now).wear.unwrap().host, 1);
 }
@@ -243,10 +236,10 @@ fn concurrent_programs_drain_in_proportion() {
         let mut random = Streams::new(1).stream("drain");
         let mut now = Time::ZERO;
         for _ in 0..20_000 {
-            now += ask(&mut envy, now, Op::Write, random.below(pages) * PAGE, 4).0;
+            now = asked(&mut envy, now, Op::Write, random.below(pages) * PAGE, 4).done;
         }
         let (before, start) = (envy.array.programs.drained, now);
-        envy.advance(now + Time::from_us(500));
+        envy.run(now + Time::from_us(500), &mut Completions::new());
         let each =
             (envy.worked_until - start).as_secs_f64() * 1e6 / (envy.array.programs.drained - before) as f64;
         assert!((least_us..=most_us).contains(&each), "{concurrency} at a time: {each:.3} us for a page");

@@ -2,7 +2,8 @@
 
 use super::memory::{Pair, Step};
 use crate::envy::background::Operation;
-use nacre_kernel::{Device, Streams, Time};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Streams, Time};
 
 /// Four segments of four pages, one of them standing by; nine pages of twelve may live, so that segments are full.
 const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\

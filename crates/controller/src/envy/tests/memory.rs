@@ -4,8 +4,10 @@ use super::{FewestLive, TINY, device};
 use crate::envy::array::Programs;
 use crate::envy::model::Envy;
 use crate::envy::write_buffer::SlotState;
+use crate::workbench::ask;
+use nacre_kernel::event::{Completions, Device, Payload};
 use nacre_kernel::state::{State, StateReader, StateWriter};
-use nacre_kernel::{Breakdown, Data, Device, Op, Random, Refused, Request, Streams, Time, Transactions};
+use nacre_kernel::{Op, Random, Refused, Request, Streams, Time, Transactions};
 use nacre_testkit::Kept;
 
 /// What is done to the device and to the naive memory.
@@ -82,7 +84,13 @@ impl Pair {
         let done = done.unwrap_or(self.now);
         assert!(done >= self.now, "{step:?} is done before it was asked");
         self.now = done;
-        self.envy.advance(self.now);
+        self.run();
+    }
+
+    fn run(&mut self) {
+        let mut completions = Completions::new();
+        self.envy.run(self.now, &mut completions);
+        assert!(completions.is_empty(), "nothing is outstanding");
     }
 
     fn write(&mut self, address: u64, bytes: u64) -> Option<Time> {
@@ -91,8 +99,8 @@ impl Pair {
         let range = address as usize..end as usize;
         let data = vec![self.stamp; range.len()];
         let checked = Transactions::check(&self.envy, address, data.len() as u64);
-        match checked.map(|()| self.submit(Op::Write, address, data.len(), Data::Write(&data))) {
-            Ok(done) => {
+        match checked.map(|()| self.submit(Op::Write, address, data.len(), data.clone().into())) {
+            Ok((done, _)) => {
                 self.bytes[range].copy_from_slice(&data);
                 Some(done)
             }
@@ -104,12 +112,10 @@ impl Pair {
         }
     }
 
-    fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Data<'_>) -> Time {
+    fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Payload) -> (Time, Payload) {
         let request = Request { arrival: self.now, address, bytes: bytes as u32, volume: 0, op };
-        let mut breakdown = Breakdown::new();
-        let done = self.envy.submit(self.now, &request, data, &mut breakdown).done;
-        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of {request:?}");
-        done
+        let answer = ask(&mut self.envy, self.now, &request, data);
+        (answer.done, answer.data)
     }
 
     /// The process ends, and another one goes on with the saved state.
@@ -125,9 +131,8 @@ impl Pair {
 
     pub(super) fn check(&mut self) {
         self.envy.check_invariants();
-        let mut read = vec![0xAA; self.bytes.len()];
-        let done = self.submit(Op::Read, 0, read.len(), Data::Read(&mut read));
-        assert_eq!(read, self.bytes, "the bytes of the device and of the naive memory");
+        let (done, read) = self.submit(Op::Read, 0, self.bytes.len(), Payload::NONE);
+        assert!(read.bytes() == Some(&self.bytes), "the bytes of the device and of the naive memory");
         self.now = done;
     }
 }

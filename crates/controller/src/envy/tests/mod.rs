@@ -4,16 +4,18 @@ use super::Config;
 use super::geometry::Geometry;
 use super::model::Envy;
 use crate::cleaning::{Cleaner, Decision, View};
-use crate::workbench::workbench;
+use crate::workbench::{Answer, ask, workbench};
 use nacre_config::Configuration;
-use nacre_kernel::ComponentId;
+use nacre_kernel::event::Payload;
 use nacre_kernel::state::State;
+use nacre_kernel::{ComponentId, Op, Request, Time};
 use nacre_media::store::Store;
 
 mod laws;
 mod losses;
 mod memory;
 mod mistakes;
+mod oracle;
 
 /// The document around a configuration.
 #[derive(Debug, Configuration)]
@@ -29,6 +31,11 @@ fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -
     let config = document.device;
     let geometry = Geometry::of(&config);
     Envy::new(ComponentId(0), "device".into(), config, geometry, store, Box::new(cleaner))
+}
+
+/// One request at `now`, while no other is outstanding.
+fn asked<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> Answer {
+    ask(envy, now, &Request { arrival: now, address, bytes, volume: 0, op }, Payload::NONE)
 }
 
 /// Cleans what has the fewest live pages, in partitions of so many segments.

@@ -1,0 +1,218 @@
+//! How the controller serves requests: one after the other, word by word. What it waits for is an event.
+
+use super::background::{SPENT, Until};
+use super::model::Envy;
+use super::page_table::Location;
+use super::visit::{Phase, Service, TOLD, Visit};
+use super::write_buffer::SlotState;
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Activity, Op, Request, Status, Time};
+use nacre_media::store::Store;
+
+impl<S: Store> Envy<S> {
+    /// A request comes at `now`.
+    #[inline]
+    pub(super) fn accept(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        self.check_power();
+        self.book.host.record(request);
+        let data = if S::CARRIES_BYTES && request.op == Op::Write { data } else { Payload::NONE };
+        self.visits.push_back(Visit { id, arrived: now, request: *request, data });
+        if self.visits.len() == 1 {
+            self.begin(now);
+        }
+    }
+
+    /// The first of the requests is served from `now` on, or when the controller is ready.
+    #[inline]
+    fn begin(&mut self, now: Time) {
+        let start = now.max(self.free_at);
+        self.service = Service::default();
+        self.service.spend(Activity::Queue, start - self.visits[0].arrived);
+        let mut suspended = Time::ZERO;
+        if now > self.free_at {
+            self.work_until(now);
+            let has_resumed = now > self.free_at + self.config.resume_after;
+            if has_resumed && self.background.is_running() {
+                suspended = self.config.suspend;
+            }
+        }
+        self.enter(Phase::Waits, Activity::Suspend, start, suspended);
+    }
+
+    /// For `time` from `at` on the controller is busy with `activity`.
+    #[inline]
+    fn enter(&mut self, phase: Phase, activity: Activity, at: Time, time: Time) {
+        (self.service.phase, self.service.begin, self.service.end) = (phase, at, at + time);
+        self.service.spend(activity, time);
+        self.book.ledger.charge(activity, time);
+    }
+
+    /// When the controller has the next thing to do for a request.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        if self.service.is_idle() { Time::MAX } else { self.service.end }
+    }
+
+    /// What is due at [`Envy::next`] happens. Pages are drained before `until` at once.
+    #[inline]
+    pub(super) fn step(&mut self, until: Time, completions: &mut Completions) {
+        let at = self.service.end;
+        match self.service.phase {
+            Phase::Idle => unreachable!("no request is served"),
+            Phase::Waits => self.next_part(at, completions),
+            Phase::Translates => self.translated(at),
+            Phase::Full => {
+                (self.service.phase, self.service.begin, self.worked_until) = (Phase::Drains, at, at);
+                self.drain_until(at);
+            }
+            Phase::Drains if self.buffer.count(SlotState::Free) > 0 => {
+                self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_on_write);
+            }
+            Phase::Drains => self.drain_until(until.saturating_sub(Time::from_ps(1))),
+            Phase::Copies => {
+                // Making room may have moved the page.
+                let lpn = self.page_of(self.part().0);
+                self.copy_on_write(lpn);
+                self.access(at);
+            }
+            Phase::Accesses => {
+                let (address, bytes) = self.part();
+                self.write_words(address, bytes);
+                self.service.served += bytes;
+                self.next_part(at, completions);
+            }
+        }
+    }
+
+    /// The part of the first request that is next: its address and its bytes, which lie in one page.
+    #[inline]
+    pub(super) fn part(&self) -> (u64, u64) {
+        let (request, page_bytes) = (&self.visits[0].request, 1 << self.page_shift);
+        let address = request.address + self.service.served;
+        let left = u64::from(request.bytes) - self.service.served;
+        (address, left.min(page_bytes - (address & (page_bytes - 1))))
+    }
+
+    #[inline]
+    fn page_of(&self, address: u64) -> u32 {
+        (address >> self.page_shift) as u32
+    }
+
+    /// Goes on with the next part of the request, or completes it.
+    #[inline]
+    fn next_part(&mut self, at: Time, completions: &mut Completions) {
+        let Request { op, bytes, .. } = self.visits[0].request;
+        if !matches!(op, Op::Read | Op::Write) || self.service.served == u64::from(bytes) {
+            return self.complete(at, completions);
+        }
+        let lpn = self.page_of(self.part().0);
+        if self.translation.look_up(lpn) {
+            self.translated(at);
+        } else {
+            self.enter(Phase::Translates, Activity::Translate, at, self.config.page_table_access);
+        }
+    }
+
+    /// The controller knows where the page is. One that is written has to be in the write buffer.
+    #[inline]
+    fn translated(&mut self, at: Time) {
+        let lpn = self.page_of(self.part().0);
+        let is_writable = match self.array.table.get(lpn) {
+            Location::Buffer(slot) => self.buffer.slot(slot).state == self.writable,
+            _ => false,
+        };
+        if self.visits[0].request.op == Op::Read || is_writable {
+            self.access(at);
+        } else if self.buffer.count(SlotState::Free) > 0 {
+            self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_on_write);
+        } else {
+            self.book.forced_drains += 1;
+            self.enter(Phase::Full, Activity::Suspend, at, self.config.resume_after);
+        }
+    }
+
+    /// Programs and erases go on up to `until`, or until a slot is free.
+    #[cold]
+    fn drain_until(&mut self, until: Time) {
+        let from = self.worked_until;
+        let time = self.work(from, until, Until::SlotIsFree);
+        self.worked_until += time;
+        for (activity, spent) in SPENT.into_iter().zip(self.background.spent) {
+            self.service.spend(activity, spent);
+        }
+        if self.buffer.count(SlotState::Free) == 0 && !self.background.is_running() {
+            // Nothing is left to be drained: a transaction holds the rest, and what was released stands behind it.
+            self.buffer.collect_all_released();
+            assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
+        }
+        self.service.end = match self.buffer.count(SlotState::Free) {
+            0 => self.worked_until + self.background.next_in().expect("it is running"),
+            _ => self.worked_until,
+        };
+    }
+
+    /// The words of one page are read or written.
+    #[inline]
+    fn access(&mut self, at: Time) {
+        let (op, words) = (self.visits[0].request.op, self.part().1.div_ceil(self.config.word.0));
+        self.book.accesses[usize::from(op == Op::Write)] += words;
+        let activity = if op == Op::Write { Activity::Write } else { Activity::Read };
+        self.enter(Phase::Accesses, activity, at, Time::from_ps(self.config.access.as_ps() * words));
+    }
+
+    #[inline]
+    fn complete(&mut self, at: Time, completions: &mut Completions) {
+        let Visit { id, request, .. } = self.visits.pop_front().expect("it was served");
+        if request.op == Op::Trim {
+            assert!(self.writable == SlotState::Dirty, "a transaction has no trims");
+            self.trim(&request);
+        }
+        let spent = self.service.spent;
+        let spans: [(Activity, Time); TOLD.len()] = std::array::from_fn(|told| (TOLD[told], spent[told]));
+        let completed = completions.push(id, at, Status::Done, self.id, spans);
+        if S::CARRIES_BYTES && request.op == Op::Read {
+            completed.data = self.read_newest(request.address, request.bytes as usize);
+        }
+        (self.free_at, self.worked_until) = (at, at);
+        self.service.phase = Phase::Idle;
+        if !self.visits.is_empty() {
+            self.begin(at);
+        }
+    }
+
+    /// Power is lost at `at`: of the phase that is under way, what was to come is charged to nothing, and of the words that
+    /// it writes those are there to which it had come.
+    pub(super) fn cut_service(&mut self, at: Time) {
+        let Service { phase, begin, end, .. } = self.service;
+        let left = end.saturating_sub(at.max(begin));
+        let activity = match phase {
+            Phase::Idle | Phase::Drains => None,
+            Phase::Waits | Phase::Full => Some(Activity::Suspend),
+            Phase::Translates => Some(Activity::Translate),
+            Phase::Copies => Some(Activity::CopyOnWrite),
+            Phase::Accesses => Some(self.cut_words(at - begin, left)),
+        };
+        if let Some(activity) = activity {
+            self.book.ledger.give_back(activity, left);
+        }
+        self.service = Service::default();
+        self.visits.clear();
+    }
+
+    /// Words were read or written for `time`, and would have been for `left`.
+    fn cut_words(&mut self, time: Time, left: Time) -> Activity {
+        let (address, bytes) = self.part();
+        let access = self.config.access.as_ps().max(1);
+        let is_write = self.visits[0].request.op == Op::Write;
+        let count = &mut self.book.accesses[usize::from(is_write)];
+        *count = count.saturating_sub(left.as_ps() / access);
+        if !is_write {
+            return Activity::Read;
+        }
+        let word = self.config.word.0;
+        let reached = address + (time.as_ps() / access * word).min(bytes);
+        let whole = if reached == address + bytes { reached } else { reached / word * word };
+        self.write_words(address, whole.saturating_sub(address));
+        Activity::Write
+    }
+}
