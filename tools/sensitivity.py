@@ -19,7 +19,7 @@ from nacre.papers.showing.table import matters
 PAGE = Path(__file__).parent.parent / "docs/sensitivity.md"
 HEAD = """# Sensitivity of predictions
 
-A prediction is a published number to which no value of the model was fitted ([Validation](validation.md)).
+A prediction is a published number to which no value of the model was fitted ([Accuracy](accuracy/README.md)).
 It still depends on values fitted to other numbers, and on assumed values.
 `nacre reproduce PAPER --sensitivity` runs every simulated row with five seeds, for its 95 % confidence interval, and then with each of these values changed by \u00b120 %, one at a time.
 The tables list all predictions, and those calibrations and trends whose verdict depends on a value.

@@ -29,7 +29,7 @@ BOOSTS = (
     ("how-to/garbage-collection.md", 4.0),
     (("how-to/", "start/"), 2.0),
     (("crashing.md", "serving.md", "studies.md", "traces.md", "tutorial.md"), 2.0),
-    (("CHANGELOG.md", "decisions/", "fio-examples.md", "sensitivity.md", "validation.md"), 0.5),
+    (("CHANGELOG.md", "decisions/", "fio-examples.md", "sensitivity.md", "accuracy/"), 0.5),
 )
 """How far up search lists pages with the same words, by the beginning of their paths: guides before
 references, and those before records."""

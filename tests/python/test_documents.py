@@ -23,7 +23,7 @@ import nacre
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "start/", "how-to/")
+FOLDERS = ("", "start/", "how-to/", "accuracy/")
 DOCUMENTS = [
     ROOT / "README.md",
     *(path for folder in FOLDERS for path in sorted((ROOT / "docs" / folder).glob("*.md"))),

@@ -109,7 +109,7 @@ def test_a_fifth_less_and_more(given: Any, less: str | None, more: str | None) -
 
 def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:
     """Of each class: rows that are not known to miss, of all rows."""
-    page = (Path(__file__).parents[2] / "docs" / "validation.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "accuracy" / "README.md").read_text()
     for target in work.targets(None):
         name = target.paper.name
         (line,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
@@ -121,3 +121,12 @@ def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:
         assert said == [one.replace("0 of 0", "none") for one in counted], name
         unclosed = sum(claim.grade == "unclosed" for claim in target.paper.claims)
         assert line.split("|")[6].strip() == str(unclosed), name
+
+
+def test_the_first_pages_count_the_predictions_that_hold() -> None:
+    rows = [row for each in work.targets(None) for row in each.paper.claims]
+    predictions = [row for row in rows if row.grade == "prediction"]
+    said = f"{sum(not row.misses for row in predictions)} of {len(predictions)}"
+    root = Path(__file__).parents[2]
+    assert f"{said} predictions hold" in (root / "README.md").read_text()
+    assert f"{said} hold" in (root / "docs" / "accuracy" / "README.md").read_text()
