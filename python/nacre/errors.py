@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 import errno
+import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Required, TypedDict
+from typing import Any, Required, SupportsIndex, TypedDict
 
 from nacre.base._codes import Code
 
@@ -123,6 +124,15 @@ def invalid(
             for at in paths
         ]
     )
+
+
+def in_range(path: str, value: SupportsIndex, least: int, most: int) -> int:
+    """The whole number `value`; raises `ConfigError` if it is not from `least` to `most`."""
+    number = operator.index(value)
+    if not least <= number <= most:
+        hint = f"give a whole number from {least} to {most}"
+        raise invalid("out-of-range", path, "it is out of range", given=str(number), hint=hint)
+    return number
 
 
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:

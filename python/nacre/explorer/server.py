@@ -19,7 +19,6 @@ from nacre.errors import invalid
 from nacre.explorer.app import Explorer
 
 HOST = "127.0.0.1"
-PORT_MAX = 65535
 _WAITING = 64
 """Requests that are answered at a time; a browser has six."""
 _GRACE_S = 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,7 +12,7 @@ from nacre.base.progress import Bar, answering, reporting
 from nacre.base.quantity import parse
 from nacre.base.text import amount
 from nacre.base.view import View
-from nacre.errors import Error, invalid
+from nacre.errors import Error, in_range, invalid
 from nacre.results.mixes import Mixes, Tier
 from nacre.scenario.prices import Prices, priced
 from nacre.scenario.source import Scenario, Source, assignments, read
@@ -55,15 +54,7 @@ def mixes(
         raise invalid("out-of-range", "budget", "it is no price", given=str(budget), hint=hint)
     source, settings = read(scenario), assignments(overrides)
     priced(source, settings, prices)
-    count = operator.index(steps)
-    if not 1 <= count <= STEPS_MAX:
-        raise invalid(
-            "out-of-range",
-            "steps",
-            "the whole cannot be divided into so many",
-            given=str(count),
-            hint=f"give a whole number from 1 to {STEPS_MAX}",
-        )
+    count = in_range("steps", steps, 1, STEPS_MAX)
     with reporting(progress, Bar("counting", "requests")) as tick:
         document, columns = counted(source, settings, count, tick)
     found = of(document, columns)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from nacre import _core
 from nacre.base.progress import answering
-from nacre.errors import config_error, invalid, unknown
+from nacre.errors import config_error, in_range, unknown
 from nacre.results.crash import Crash
 from nacre.scenario.source import Scenario, Source, assignments, read, without_workload
 
@@ -52,16 +52,15 @@ def crash(
         raise config_error(problems)
     settings = assignments(overrides)
     settings = [*without_workload(source, settings), *settings]
-    tried = (_within("points", points), _within("seed", seed), list(faults), answering(progress))
-    document = source.call(_core.crash, settings, *tried)
+    chosen = _points_and_seed(points, seed)
+    document = source.call(_core.crash, settings, *chosen, list(faults), answering(progress))
     return _crash(document, source, settings, name=None, scenario=None, seed=seed)
 
 
 def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
     """The same for a stack, a workload and faults that are all drawn from `seed`."""
-    text, document = _core.crash_drawn(
-        _within("seed", seed), _within("points", points), answering(progress)
-    )
+    points, seed = _points_and_seed(points, seed)
+    text, document = _core.crash_drawn(seed, points, answering(progress))
     source = read(tomllib.loads(text))
     return _crash(document, source, [], name=f"drawn from {seed}", scenario=text, seed=seed)
 
@@ -75,9 +74,6 @@ def _crash(document: str, source: Source, settings: list[tuple[str, str]], **wha
     return Crash({**what, "name": name, **json.loads(document), "origins": of_stack})
 
 
-def _within(name: str, number: int) -> int:
-    if not 0 <= number <= CRASH_SEED_MAX:
-        hint = f"give a whole number from 0 to {CRASH_SEED_MAX}"
-        problem = "it is out of range"
-        raise invalid("out-of-range", name, problem, given=str(number), hint=hint)
-    return number
+def _points_and_seed(points: int, seed: int) -> tuple[int, int]:
+    limit = CRASH_SEED_MAX
+    return in_range("points", points, 0, limit), in_range("seed", seed, 0, limit)

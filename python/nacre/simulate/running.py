@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TypeAlias
 from nacre import _core
 from nacre.base import toml
 from nacre.base.progress import Bar, answering, reporting
-from nacre.errors import SEED_MAX, invalid
+from nacre.errors import SEED_MAX, in_range, invalid
 from nacre.results.checked import CheckedScenario
 from nacre.results.record import Late, Record
 from nacre.scenario.prices import Prices, priced
@@ -118,18 +117,7 @@ def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> li
 
 
 def _seed(seed: int | None) -> int | None:
-    if seed is None:
-        return None
-    number = operator.index(seed)
-    if not 0 <= number <= SEED_MAX:
-        raise invalid(
-            "out-of-range",
-            "seed",
-            "it is out of range",
-            given=str(number),
-            hint=f"give a whole number from 0 to {SEED_MAX}",
-        )
-    return number
+    return None if seed is None else in_range("seed", seed, 0, SEED_MAX)
 
 
 def state_of(start: str | os.PathLike[str] | Record | None) -> str | None:

@@ -67,10 +67,7 @@ def mrc(
         raise TraceError(
             "both a share and a number of blocks to follow; give one", "conflicting-settings"
         )
-    if sample is not None and not 0 < sample <= 1:
-        raise TraceError(
-            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
-        )
+    _share(sample)
     if blocks is not None:
         blocks = whole("blocks", blocks, 64, 2**30)
     block = _block(block)
@@ -102,11 +99,7 @@ def caches(
     of a hundredth of the size.
     """
     chosen = chosen_options(options)
-    share = 1.0 if sample is None else sample
-    if not 0 < share <= 1:
-        raise TraceError(
-            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
-        )
+    share = _share(sample)
     block = _block(block)
     if isinstance(policies, str | type | Mapping):
         policies = [policies]
@@ -168,6 +161,16 @@ def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
         functions[name] = policy
         return [name]
     return [policy if isinstance(policy, str) else toml.value(policy)]
+
+
+def _share(sample: float | None) -> float:
+    """The share of the blocks that are followed; all of them without `sample`."""
+    share = 1.0 if sample is None else sample
+    if not 0 < share <= 1:
+        raise TraceError(
+            f"the share of blocks to follow is {sample}; it is above 0, at most 1", "out-of-range"
+        )
+    return share
 
 
 def _block(block: int) -> int:

@@ -20,8 +20,6 @@ from nacre.studies.spec.design import Objective
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
-LEVEL = "95 %"
-
 
 @dataclass(frozen=True)
 class Front:
