@@ -61,7 +61,7 @@ class MissRatioCurve(Curve):
 
     def __init__(self, name: str, about: Mapping[str, Any], columns: Mapping[str, Array]) -> None:
         super().__init__(name, about)
-        self._columns = columns
+        self._columns = {_column(name): values for name, values in columns.items()}
 
     @property
     def sizes(self) -> Array:
@@ -88,8 +88,7 @@ class MissRatioCurve(Curve):
         """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
         import numpy as np
 
-        within = self._columns[f"{_kind(kind)}_within"]
-        return float(np.interp(size, self.sizes, within))
+        return float(np.interp(size, self.sizes, self._columns[f"{_kind(kind)}_ci95"]))
 
     def accesses(self, kind: Kind = "all") -> float:
         """Accesses to blocks, hits and misses."""
@@ -113,9 +112,8 @@ class MissRatioCurve(Curve):
 
         shown = ["bytes", *self.kinds()]
         if self.sampled:
-            shown += [f"{kind}_within" for kind in self.kinds()]
-        frame = pl.DataFrame({name: self._columns[name] for name in shown})
-        return frame.rename(lambda name: name.replace("_within", "_ci95"))
+            shown += [f"{kind}_ci95" for kind in self.kinds()]
+        return pl.DataFrame({name: self._columns[name] for name in shown})
 
     def steps(self) -> pl.DataFrame:
         """Every size at which something changes: `blocks`, `read_hits`, `write_hits`."""
@@ -138,6 +136,11 @@ class MissRatioCurve(Curve):
         return f"<nacre.MissRatioCurve {self.name}: {self.accesses():,.0f} accesses{rate}>"
 
 
+def _column(name: str) -> str:
+    """The name of a column of the core, whose half-intervals end in `_within`."""
+    return name.replace("_within", "_ci95")
+
+
 def _kind(kind: Kind) -> Kind:
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it is one of: {', '.join(KINDS)}")
@@ -153,7 +156,13 @@ class CacheCurves(Curve):
 
     def __init__(self, name: str, about: Mapping[str, Any]) -> None:
         super().__init__(name, {key: value for key, value in about.items() if key != "rows"})
-        self._rows: list[dict[str, Any]] = about["rows"]
+        self._rows: list[dict[str, Any]] = [
+            {
+                name: {_column(key): of for key, of in value.items()} if name in UNITS else value
+                for name, value in row.items()
+            }
+            for row in about["rows"]
+        ]
 
     @property
     def policies(self) -> list[str]:
@@ -175,7 +184,7 @@ class CacheCurves(Curve):
 
     def ci95(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
         """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
-        return self._number(policy, size, f"{kind}_within", by)
+        return self._number(policy, size, f"{kind}_ci95", by)
 
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
         """One row per policy and size: `policy`, `bytes`, the miss ratios and their intervals.
@@ -195,15 +204,14 @@ class CacheCurves(Curve):
         import polars as pl
 
         block = int(self.about.block_bytes)
-        shown = [*self.kinds()] + [f"{kind}_within" for kind in self.kinds() if self.sampled]
+        shown = [*self.kinds()] + [f"{kind}_ci95" for kind in self.kinds() if self.sampled]
         schema = {"policy": pl.String, "bytes": pl.UInt64, **dict.fromkeys(shown, pl.Float64)}
         rows = [
             {"policy": row["policy"], "bytes": row["blocks"] * block}
             | {key: row[by][key] for key in shown}
             for row in self._rows
         ]
-        frame = pl.DataFrame(rows, schema=schema)
-        return frame.rename(lambda name: name.replace("_within", "_ci95"))
+        return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
         """What `nacre trace mrc --policy ... --json` prints."""
