@@ -52,6 +52,7 @@ STACK = {
     "lifetime_days": None,
     "area_mm2": None,
     "wear": None,
+    "health": None,
     "tables": {},
     "handles": [],
     "faults": [],

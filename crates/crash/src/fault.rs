@@ -104,7 +104,7 @@ impl Fault {
     }
 
     /// How it happens in the medium of one life; `None` for what the device does itself.
-    pub(crate) fn wrong(self, seed: u64) -> Option<Wrong> {
+    pub fn wrong(self, seed: u64) -> Option<Wrong> {
         let one_in = match self {
             Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
             Fault::BitRot => 2_000,

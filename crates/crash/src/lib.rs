@@ -20,6 +20,7 @@
 //! | [`auditor`] | what each byte may be |
 //! | [`fault`] | what can go wrong, and who promises to survive it |
 //! | [`media`] | bytes that outlive their device, go back, and go wrong on purpose |
+//! | [`medium_faults`] | how operations of a medium go wrong, here and in the image of a served device |
 //! | [`report`] | what was found |
 
 pub mod auditor;
@@ -31,6 +32,7 @@ pub mod fault;
 pub mod life;
 mod liveness;
 pub mod media;
+pub mod medium_faults;
 mod reading;
 pub mod report;
 pub mod run;
@@ -38,7 +40,7 @@ pub mod sequence;
 pub mod shrink;
 
 pub use auditor::{Auditor, Broken};
-pub use fault::{Fault, Promise};
+pub use fault::{Fault, Promise, Wrong};
 pub use life::Stack;
 pub use media::{Kept, Media};
 pub use report::{Finding, Report, Tried};

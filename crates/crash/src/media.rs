@@ -1,9 +1,8 @@
 //! The bytes of a stack's media: they outlive the device, go back to where they were, and go wrong on purpose.
 
-use crate::fault::{Fault, Wrong};
-use nacre_kernel::{Random, Streams};
+use crate::fault::Wrong;
+use crate::medium_faults::{MediumFaults, torn};
 use nacre_media::store::{Layout, Memory, Store};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The stores of a stack, in the order in which its devices ask for them. Clones are the same bytes.
@@ -29,7 +28,7 @@ impl Media {
         let mut stores = self.stores();
         if stores.given == stores.stores.len() {
             let kept = Kept::new(layout.page_bytes as usize);
-            kept.inner().faulty = stores.wrong.map(Faulty::new);
+            kept.inner().faulty = stores.wrong.map(MediumFaults::new);
             stores.stores.push(kept);
         }
         stores.given += 1;
@@ -45,7 +44,7 @@ impl Media {
     pub fn go_wrong(&self, wrong: Option<Wrong>) {
         let mut stores = self.stores();
         stores.wrong = wrong;
-        stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(Faulty::new));
+        stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(MediumFaults::new));
     }
 
     /// How many operations went wrong, those that were taken back included.
@@ -85,7 +84,7 @@ pub struct Kept(Arc<Mutex<Inner>>);
 struct Inner {
     memory: Memory,
     undo: Option<Undo>,
-    faulty: Option<Faulty>,
+    faulty: Option<MediumFaults>,
     went_wrong: u64,
 }
 
@@ -96,45 +95,8 @@ struct Undo {
     pages: Vec<(u64, bool)>,
     /// The bytes of those that were, one behind the other.
     bytes: Vec<u8>,
-    before: Option<Faulty>,
+    before: Option<MediumFaults>,
 }
-
-/// What goes wrong in a store.
-#[derive(Clone, Debug)]
-struct Faulty {
-    wrong: Wrong,
-    random: Random,
-    /// By page, how often it was programmed, where that matters.
-    programs: BTreeMap<u64, u64>,
-}
-
-impl Faulty {
-    fn new(wrong: Wrong) -> Faulty {
-        Faulty { wrong, random: Streams::new(wrong.seed).stream("medium"), programs: BTreeMap::new() }
-    }
-
-    /// Whether an operation on `page` goes wrong with `fault`.
-    fn strikes(&mut self, fault: Fault, page: u64) -> bool {
-        if self.wrong.fault != fault {
-            return false;
-        }
-        match fault {
-            // It is always the same blocks.
-            Fault::StuckBlock => {
-                let block = page / PAGES_STUCK;
-                Streams::new(self.wrong.seed ^ block).stream("stuck").below(self.wrong.one_in) == 0
-            }
-            Fault::BitRot => {
-                let programs = self.programs.get(&page).copied().unwrap_or(0);
-                self.random.below(self.wrong.one_in) < programs
-            }
-            _ => self.random.below(self.wrong.one_in) == 0,
-        }
-    }
-}
-
-/// Neighbouring pages that are stuck together.
-const PAGES_STUCK: u64 = 4;
 
 impl Inner {
     fn remember(&mut self, page: u64) {
@@ -159,35 +121,29 @@ impl Inner {
         self.faulty.clone_from(&undo.before);
     }
 
-    fn strikes(&mut self, fault: Fault, page: u64) -> bool {
-        let strikes = self.faulty.as_mut().is_some_and(|faulty| faulty.strikes(fault, page));
-        self.went_wrong += u64::from(strikes);
-        strikes
+    /// Does `work` with what goes wrong, if anything does, and counts what struck meanwhile.
+    fn struck<T>(&mut self, work: impl FnOnce(&mut MediumFaults) -> T) -> Option<T> {
+        let faulty = self.faulty.as_mut()?;
+        let before = faulty.struck();
+        let result = work(faulty);
+        self.went_wrong += faulty.struck() - before;
+        Some(result)
     }
 
     /// Which page a program of `page` really changes; `None` where none is.
     fn target(&mut self, page: u64) -> Option<u64> {
-        let Some(faulty) = &mut self.faulty else { return Some(page) };
-        if faulty.wrong.fault == Fault::BitRot {
-            *faulty.programs.entry(page).or_default() += 1;
-        }
-        if self.strikes(Fault::LostProgram, page) || self.strikes(Fault::StuckBlock, page) {
-            return None;
-        }
-        Some(if self.strikes(Fault::MisdirectedProgram, page) { page ^ 1 } else { page })
+        self.struck(|faulty| faulty.target(page)).unwrap_or(Some(page))
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {
         let Some(target) = self.target(page) else { return };
         self.remember(target);
-        if !self.strikes(Fault::TornProgram, page) {
-            return Store::program(&mut self.memory, target, bytes);
+        if self.struck(|faulty| faulty.tears(page)) == Some(true) {
+            let torn = torn(&self.memory, target, bytes);
+            Store::program(&mut self.memory, target, &torn);
+        } else {
+            Store::program(&mut self.memory, target, bytes);
         }
-        let mut torn = vec![0; bytes.len()];
-        Store::read(&self.memory, target, 0, &mut torn);
-        let half = bytes.len() / 2;
-        torn[..half].copy_from_slice(&bytes[..half]);
-        Store::program(&mut self.memory, target, &torn);
     }
 }
 
@@ -217,7 +173,7 @@ impl Store for Kept {
     fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
         let mut inner = self.inner();
         let is_programmed = Store::read(&inner.memory, page, offset, into);
-        if inner.faulty.is_some() && !into.is_empty() && inner.strikes(Fault::BitRot, page) {
+        if !into.is_empty() && inner.struck(|faulty| faulty.rots(page)) == Some(true) {
             into[0] ^= 1;
         }
         is_programmed

@@ -9,6 +9,7 @@
 use crate::error::{MemoryError, NotTaken};
 use crate::harm::Harmed;
 use crate::step::{Step, When};
+use nacre_crash::medium_faults::SharedFaults;
 use nacre_image::{Image, ImageError};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{CannotSave, State, StateError, StateReader, StateWriter, Value};
@@ -56,6 +57,8 @@ pub struct Kept {
     has_changed: bool,
     /// Whether the journal ended in a record that was not wholly written.
     pub(crate) was_torn: bool,
+    /// What goes wrong in the medium of an image, in no record of it.
+    pub(crate) medium_faults: SharedFaults,
 }
 
 /// What is saved beside the device.
@@ -120,6 +123,7 @@ impl Kept {
             is_behind: false,
             has_changed: true,
             was_torn: false,
+            medium_faults: SharedFaults::default(),
         }
     }
 
@@ -385,6 +389,16 @@ impl Kept {
     /// What fails because somebody wished it.
     pub fn harmed(&self) -> &Harmed {
         &self.books.harmed
+    }
+
+    /// What goes wrong in the medium, if it is that of an image: nothing until it is set. What it did to bytes stays.
+    pub fn medium_faults(&self) -> &SharedFaults {
+        &self.medium_faults
+    }
+
+    /// Losses of power in the device's whole life.
+    pub fn power_failures(&self) -> u64 {
+        self.books.failures
     }
 
     /// Whether a transaction is open.

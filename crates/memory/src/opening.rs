@@ -4,6 +4,7 @@ use crate::error::MemoryError;
 use crate::kept::Kept;
 use crate::replay::replay;
 use crate::stores;
+use nacre_crash::medium_faults::SharedFaults;
 use nacre_image::{Disk, Image, Opened, Plan, Records};
 use nacre_machine::identity::identity_with_files;
 use nacre_machine::stack::{build_with_bytes, store_layouts};
@@ -113,9 +114,11 @@ impl Kept {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         let Opened { image, state, records, torn } = opened;
-        let stores = stores::in_image(&layouts, &image);
+        let faults = SharedFaults::default();
+        let stores = stores::in_image(&layouts, &image, &faults);
         let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
         let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
+        kept.medium_faults = faults;
         let unfit = |part: String, detail: String| MemoryError::Unfit {
             path: path.display().to_string(),
             part,
@@ -150,9 +153,11 @@ impl Kept {
         let image =
             Image::create(path, &identity_with_files(checked, files), Plan { geometry, page_checksums })?;
         let begun = || {
-            let stores = stores::in_image(&layouts, &image);
+            let faults = SharedFaults::default();
+            let stores = stores::in_image(&layouts, &image, &faults);
             let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
             let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
+            kept.medium_faults = faults;
             kept.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
             kept.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
             Ok(kept)

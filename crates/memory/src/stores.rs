@@ -1,5 +1,6 @@
 //! The stores of a stack: each device's own, in memory or side by side in one image.
 
+use nacre_crash::medium_faults::{FaultyPages, SharedFaults};
 use nacre_image::{Geometry, Image, ImageStore};
 use nacre_media::store::{self, Layout, Pages, Store};
 
@@ -21,8 +22,12 @@ pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     Geometry { page_bytes, pages_per_extent, pages, raw_bytes: 0 }
 }
 
-/// The stores in `image`, whose form is that of [`geometry`].
-pub(crate) fn in_image(layouts: &[(String, Layout)], image: &Image) -> Vec<Box<dyn Pages>> {
+/// The stores in `image`, whose form is that of [`geometry`], with `faults`.
+pub(crate) fn in_image(
+    layouts: &[(String, Layout)],
+    image: &Image,
+    faults: &SharedFaults,
+) -> Vec<Box<dyn Pages>> {
     let Geometry { page_bytes, pages_per_extent, .. } = geometry(layouts);
     let mut first = 0;
     let mut part = |layout: &Layout| {
@@ -35,7 +40,8 @@ pub(crate) fn in_image(layouts: &[(String, Layout)], image: &Image) -> Vec<Box<d
         first += room(layout, page_bytes, pages_per_extent);
         part
     };
-    layouts.iter().map(|(_, layout)| Box::new(part(layout)) as Box<dyn Pages>).collect()
+    let mut faulty = |layout: &Layout| FaultyPages::new(part(layout), layout.pages, faults.clone());
+    layouts.iter().map(|(_, layout)| Box::new(faulty(layout)) as Box<dyn Pages>).collect()
 }
 
 /// Pages of an image that a store takes: whole extents.

@@ -5,12 +5,13 @@
 //! | `{"command": "stats"}`, `"columns": true` for the tables of components | [`Statistics`](crate::statistics::Statistics) |
 //! | `{"command": "record", "path": "/a/trace.nacre"}`, `"force": true` to replace a file | `{"path": ...}` |
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
-//! | `{"command": "power-fail"}` | [`Outage`](crate::outage::Outage), after every client is gone |
+//! | `{"command": "power-fail"}`, `"again_permille": 300` for once more in the recovery | [`Outage`](crate::outage::Outage), after every client is gone |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
 //! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`ConsoleReply`](nacre_machine::console::ConsoleReply), when it is due |
 //! | `{"command": "fault-add", "settings": "kind = \"stall\"\nduration = \"5 s\""}` | `{"number": ...}` |
 //! | `{"command": "fault-list"}` | `{"faults": [...]}`, each a [`ServedFault`](crate::served_fault::ServedFault) |
 //! | `{"command": "fault-clear", "number": 0}`; all, where none is named | `{"cleared": ...}`, how many |
+//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; none, where none is named | `{"struck": ...}`, how often the one before did |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
@@ -72,6 +73,8 @@ pub enum Command {
     PowerFail {
         /// The export; the first, where none is named.
         export: Option<String>,
+        /// It fails once more when so many thousandths of the recovery are done.
+        again_permille: Option<u32>,
     },
     /// Parts of the medium fail, or work again.
     MediaError {
@@ -102,6 +105,16 @@ pub enum Command {
         export: Option<String>,
         /// Which; all, where none is named.
         number: Option<usize>,
+    },
+    /// Operations of the medium go wrong from now on.
+    MediumFault {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+        /// The fault, by its name in the crash simulator; none, where none is named.
+        fault: Option<String>,
+        /// Of its draws.
+        #[serde(default)]
+        seed: u64,
     },
     /// The image is copied as it is between two requests.
     Snapshot {

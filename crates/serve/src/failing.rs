@@ -1,6 +1,6 @@
 //! What goes wrong in a device because somebody wants it to.
 
-use crate::outage::Outage;
+use crate::outage::{Outage, Permille};
 use crate::serving::{Body, Disk};
 use nacre_image::{ImageError, Watch};
 use nacre_memory::Step;
@@ -11,13 +11,13 @@ use std::path::Path;
 impl Disk {
     /// The power fails at this moment and comes back. What the device acknowledged and had only in volatile memory is
     /// gone; what it was about to write is there, not there, or torn. Nobody who is there now is answered any more:
-    /// whoever calls it ends their connections.
+    /// whoever calls it ends their connections. With `again` it fails once more, when so much of the recovery is done.
     ///
     /// Errors: no device is modelled; it is served read-only; the image cannot be written.
-    pub(crate) fn power_fail(&self) -> io::Result<Outage> {
+    pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         self.check_writable()?;
         match &self.body {
-            Body::Device(model) => model.power_fail(),
+            Body::Device(model) => model.power_fail(again),
             Body::Raw(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "no device is modelled (--timing none), so a loss of power takes nothing; serve it with its timing",

@@ -3,6 +3,7 @@
 use crate::control::Refusal;
 use crate::served_fault::ServedFault;
 use crate::serving::{Body, Disk};
+use nacre_crash::Fault;
 use nacre_kernel::ErrorCode;
 
 impl Disk {
@@ -15,6 +16,24 @@ impl Disk {
             }),
             Body::Raw(_) => Err(not_modelled()),
         }
+    }
+
+    /// Operations of the medium go wrong from now on with the fault of the crash simulator that is called so, or no longer.
+    /// Returns how many went wrong since the last time. Errors: there is no such fault, or no model.
+    pub(crate) fn medium_fault(&self, name: Option<&str>, seed: u64) -> Result<u64, Refusal> {
+        let Body::Device(model) = &self.body else { return Err(not_modelled()) };
+        let known = Fault::INJECTED.map(Fault::name);
+        let fault = match name {
+            None => None,
+            Some(name) if known.contains(&name) => Fault::named(name).map(|fault| (fault, seed)),
+            Some(name) => {
+                let message =
+                    format!("there is no fault of a medium {name:?}; there is {}", known.join(", "));
+                let data = vec![("known", known.as_slice().into())];
+                return Err(Refusal { data, ..Refusal::new(ErrorCode::UnknownName, message) });
+            }
+        };
+        Ok(model.medium_fault(fault))
     }
 
     /// The faults that were added, in their order.

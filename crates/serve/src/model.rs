@@ -4,13 +4,13 @@ mod faults;
 
 pub(crate) use crate::asked::{Answer, Payload, Ticket};
 pub use crate::asked::{HostRequest, Outcome, Since, TIMED, Timed, TimedReply, Timing};
-use crate::outage::{Outage, io_error};
+use crate::outage::{Outage, Permille, io_error};
 use crate::transport::Transport;
 use crate::turnaround::Beyond;
 use crate::under::Under;
 use nacre_image::Image;
 use nacre_kernel::event::{Completions, Payload as Bytes, RequestId};
-use nacre_kernel::{Completion, ComponentId, Op, Persistence, Request, Status, Time};
+use nacre_kernel::{Completion, ComponentId, Op, Persistence, Recovery, Request, Status, Time};
 use nacre_machine::Checked;
 use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
 use nacre_machine::faults::Layer;
@@ -67,6 +67,8 @@ struct State {
     completions: Completions,
     /// Whether somebody looks where the time of requests goes.
     is_detailed: bool,
+    /// Flushes that were answered and not done, if flushes lie.
+    lies: Option<u64>,
 }
 
 /// A request that is outstanding.
@@ -107,6 +109,8 @@ pub struct Reported {
     pub now: Time,
     /// Its components.
     pub stack: StackReport,
+    /// Losses of power in its whole life.
+    pub unsafe_shutdowns: u64,
 }
 
 impl Model {
@@ -138,6 +142,7 @@ impl Model {
                 tickets: 0,
                 completions: Completions::new(),
                 is_detailed: false,
+                lies: None,
             }),
             seen: Mutex::default(),
         }
@@ -327,22 +332,28 @@ impl Model {
 
     /// The power fails at this moment and comes back at once: the device loses what its design loses, and recovers.
     /// From the moment on nothing is answered to those who came before. Errors: it cannot be kept, and nothing was
-    /// lost.
+    /// lost. With `again` it fails once more, when so much of the recovery is done.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub(crate) fn power_fail(&self) -> io::Result<Outage> {
+    pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         // First nothing more is answered, then it is the moment: no answer leaves after it.
         self.outages.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
         let at = self.simulated(Instant::now());
         // Answers may leave earlier than the device is done, by the time of their way.
         let answered = Time::from_ps(self.answered_until.load(Ordering::SeqCst));
-        state.power_fail(at.max(answered))
+        state.power_fail(at.max(answered), again)
     }
 
     /// The power fails when it is `at`, and is back at once.
     #[cfg(test)]
     pub(crate) fn power_fail_at(&self, at: Time) -> Outage {
-        self.state().power_fail(at).expect("there is room")
+        self.state().power_fail(at, None).expect("there is room")
+    }
+
+    /// The power fails when it is `at`, and again when so much of the recovery is done.
+    #[cfg(test)]
+    pub(crate) fn power_fail_twice_at(&self, at: Time, again: Permille) -> Outage {
+        self.state().power_fail(at, Some(again)).expect("there is room")
     }
 
     /// From now on `range` fails, or works again.
@@ -419,8 +430,9 @@ impl Model {
         let next = state.under.kept.next_event();
         let charged = if next < Time::MAX { now.max(next) } else { now };
         let report = state.under.kept.device().report(charged);
+        let unsafe_shutdowns = state.under.kept.power_failures();
         drop(state);
-        Reported { now, stack: stack_report(report, charged) }
+        Reported { now, stack: stack_report(report, charged), unsafe_shutdowns }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -443,6 +455,12 @@ impl State {
             return Ok(ticket);
         }
         self.run_to(now);
+        if let (Op::Flush, Some(lies)) = (op, &mut self.lies) {
+            *lies += 1;
+            let said = Outcome { now, done: now, status: Status::Done };
+            self.answers.insert(ticket, Answer { said, data: Bytes::NONE, spans: Vec::new(), failure: None });
+            return Ok(ticket);
+        }
         let data = match (op, payload) {
             (Op::Write, Payload::Write(bytes)) => bytes.to_vec().into(),
             // Zeroes that no fault touches are none of the image's bytes.
@@ -521,23 +539,34 @@ impl State {
         self.under.kept.detail(is_detailed);
     }
 
-    fn power_fail(&mut self, at: Time) -> io::Result<Outage> {
+    fn power_fail(&mut self, at: Time, again: Option<Permille>) -> io::Result<Outage> {
         self.run_to(at);
         let at = self.now;
         let under_way = self.under.kept.writes_outstanding();
-        let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
-        assert!(matches!(given, Given::Done(_)), "a power loss is no request");
-        self.layer.power_fail();
-        self.under.forget();
-        self.waiting.clear();
-        self.answers.clear();
-        let recovery = self.under.kept.change(at, Step::Recover).map_err(refusal)?.recovery;
+        let mut recovery = self.lose_power(at)?;
+        if let Some(share) = again {
+            let whole = u128::from(recovery.done.saturating_sub(at).as_ps());
+            let again = at + Time::from_ps((whole * u128::from(share) / 1000) as u64);
+            self.run_to(again);
+            recovery = recovery.beside(self.lose_power(self.now)?);
+        }
         Ok(Outage {
             acknowledged_lost: recovery.programs_lost,
             bytes_lost: recovery.bytes_lost,
             under_way,
             ready_after: recovery.done.saturating_sub(at),
         })
+    }
+
+    /// The power fails at `at`, up to which everything was processed, and is back at once.
+    fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
+        let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
+        assert!(matches!(given, Given::Done(_)), "a power loss is no request");
+        self.layer.power_fail();
+        self.under.forget();
+        self.waiting.clear();
+        self.answers.clear();
+        Ok(self.under.kept.change(at, Step::Recover).map_err(refusal)?.recovery)
     }
 }
 

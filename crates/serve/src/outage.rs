@@ -4,6 +4,9 @@ use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;
 use std::io;
 
+/// A share in thousandths.
+pub type Permille = u32;
+
 /// What a loss of power did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outage {
@@ -13,7 +16,7 @@ pub struct Outage {
     pub bytes_lost: u64,
     /// Writes that were not done yet: each is there, not there, or in some of its atomic units.
     pub under_way: u64,
-    /// How long the device is not ready, in simulated time.
+    /// How long the device is not ready, in simulated time; from the first loss to the end of the last recovery.
     pub ready_after: Time,
 }
 

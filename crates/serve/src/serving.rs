@@ -299,14 +299,14 @@ impl Disk {
 
     /// Everything that is known of it.
     pub(crate) fn statistics(&self) -> ExportStatistics {
-        let (latencies, simulated, stack) = match &self.body {
+        let (latencies, simulated, stack, unsafe_shutdowns) = match &self.body {
             Body::Raw(raw) => {
                 let answered = raw.answered.load(Ordering::Relaxed);
-                (Latencies { answered, ..Latencies::default() }, Time::ZERO, raw.unused.clone())
+                (Latencies { answered, ..Latencies::default() }, Time::ZERO, raw.unused.clone(), 0)
             }
             Body::Device(model) => {
                 let reported = model.reported();
-                (model.latencies(), reported.now, reported.stack)
+                (model.latencies(), reported.now, reported.stack, reported.unsafe_shutdowns)
             }
         };
         ExportStatistics {
@@ -319,6 +319,7 @@ impl Disk {
             simulated,
             stack,
             faults: self.faults(),
+            unsafe_shutdowns,
             recording: self.recorder.told(),
         }
     }

@@ -58,6 +58,8 @@ pub struct ExportStatistics {
     pub stack: StackReport,
     /// Faults that were added while it is served.
     pub faults: Vec<ServedFault>,
+    /// Losses of power in its whole life.
+    pub unsafe_shutdowns: u64,
     /// How recording goes, or went the last time.
     pub recording: Option<Recorded>,
 }
@@ -107,6 +109,7 @@ impl ExportStatistics {
             "wall": by_kind(&self.latencies.wall),
             "simulated_s": self.simulated.as_secs_f64(),
             "faults": self.faults,
+            "unsafe_shutdowns": self.unsafe_shutdowns,
             "recording": self.recording,
         });
         let fields = told.as_object_mut().expect("it has fields");

@@ -42,7 +42,9 @@ impl Watch<'_> {
                 let ended = self.disk(export.as_deref())?.record_end();
                 Ok(json!(ended?))
             }
-            Command::PowerFail { export } => self.power_fail(self.disk(export.as_deref())?),
+            Command::PowerFail { export, again_permille } => {
+                self.power_fail(self.disk(export.as_deref())?, again_permille)
+            }
             Command::MediaError { export, offset, length, harm } => {
                 let disk = self.disk(export.as_deref())?;
                 disk.harm(offset, length, harm.into())?;
@@ -56,6 +58,10 @@ impl Watch<'_> {
             Command::FaultClear { export, number } => {
                 let cleared = self.disk(export.as_deref())?.clear_faults(number)?;
                 Ok(json!({ "cleared": cleared }))
+            }
+            Command::MediumFault { export, fault, seed } => {
+                let struck = self.disk(export.as_deref())?.medium_fault(fault.as_deref(), seed)?;
+                Ok(json!({ "struck": struck }))
             }
             Command::Snapshot { export, path } => {
                 let mut goes_on = || match self.is_over.load(Ordering::Relaxed) {
@@ -77,8 +83,12 @@ impl Watch<'_> {
     }
 
     /// The power fails when it is asked for: answers that are due later do not leave, and their clients are cut off.
-    fn power_fail(&self, disk: &Disk) -> Result<Value, Refusal> {
-        let outage = disk.power_fail()?;
+    fn power_fail(&self, disk: &Disk, again_permille: Option<u32>) -> Result<Value, Refusal> {
+        if let Some(share) = again_permille.filter(|&share| share > 1000) {
+            let message = format!("again_permille is {share}; give at most 1000, the end of the recovery");
+            return Err(Refusal::new(ErrorCode::OutOfRange, message));
+        }
+        let outage = disk.power_fail(again_permille)?;
         let were_cut = self.clients.cut();
         self.clients.welcome();
         if !were_cut {

@@ -56,12 +56,14 @@ class Control:
         """Ends the recording: the trace is whole and in its place, unless `error` says why not."""
         return Recorded(self._ask("record-end", patience=None, export=export))
 
-    def power_fail(self, *, export: str | None = None) -> Outage:
+    def power_fail(self, *, again: float | None = None, export: str | None = None) -> Outage:
         """The power fails and comes back: all clients are cut off, the device loses what it had.
 
         What that is depends on its design: volatile buffers are lost, protected ones are not.
+        With `again` it fails once more when that share of the recovery, 0 to 1, is done.
         """
-        return Outage(self._ask("power-fail", export=export))
+        permille = None if again is None else round(again * 1000)
+        return Outage(self._ask("power-fail", again_permille=permille, export=export))
 
     def media_error(
         self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
@@ -96,6 +98,17 @@ class Control:
     def clear_fault(self, number: int | None = None, *, export: str | None = None) -> int:
         """Ends a fault, or all; requests that it holds back continue. Returns how many ended."""
         return int(self._ask("fault-clear", number=number, export=export)["cleared"])
+
+    def medium_fault(
+        self, fault: str | None = None, *, seed: int = 0, export: str | None = None
+    ) -> int:
+        """Lets operations of the medium go wrong from now on; without a fault, no longer.
+
+        The faults are those that `nacre.crash` puts into a medium: `lying_flush`, `lost_program`,
+        `torn_program`, `misdirected_program`, `bit_rot` and `stuck_block`, drawn from `seed`.
+        Returns how many operations the one before touched.
+        """
+        return int(self._ask("medium-fault", fault=fault, seed=seed, export=export)["struck"])
 
     def step(
         self,

@@ -8,6 +8,7 @@ from nacre.kinds.kind import Kind, Plots
 from nacre.results.served import ExportStatistics
 from nacre.words.served import (
     export_facts,
+    fault_table,
     latency_table,
     outage_facts,
     request_table,
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 
 
 def _of_export(found: ExportStatistics) -> Summary:
-    tables = filled(request_table(found), latency_table(found), wear_table(found.components))
-    return Summary((), export_facts(found), tables)
+    tables = (
+        request_table(found),
+        latency_table(found),
+        fault_table(found.faults),
+        wear_table(found.components),
+    )
+    return Summary((), export_facts(found), filled(*tables))
 
 
 def _has(found: ExportStatistics) -> list[str]:

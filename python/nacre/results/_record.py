@@ -251,6 +251,21 @@ class Wear(View):
     """Pages programmed by the cleaner per page of host data; null before the first."""
 
 
+class Health(View):
+    """What a device whose medium wears would tell of its health."""
+
+    spare_left: float | None
+    """Spare blocks that are left, by those it had when it was new; null where it has none."""
+    used: float | None
+    """Erases or programs of a block or row in its whole life, on average, by those it is made for: above 1 if it had more. Null where either is not known."""
+    read_only: bool
+    """Whether it is worn out, or refused writes since measuring began because it is."""
+    media_errors: int
+    """Units or pages that it could not correct or has lost, since measuring began."""
+    retries: int | None
+    """Times that it repeated a read with other thresholds, since measuring began; null where that is not modelled."""
+
+
 class Handle(View):
     """What came through a placement handle of a drive."""
 
@@ -289,6 +304,7 @@ class Component(View):
     parts: ClassVar[Mapping[str, type[View]]] = {
         "resources": Resource,
         "wear": Wear,
+        "health": Health,
         "handles": Handle,
         "faults": Fault,
     }
@@ -318,6 +334,8 @@ class Component(View):
     """Days until worn out at the rate of this run; null where not modelled."""
     wear: Wear | None
     """What was programmed and erased; null where the medium is not modelled."""
+    health: Health | None
+    """What it would tell of its health; null where its medium does not wear."""
     handles: tuple[Handle, ...]
     """What came through each placement handle, in their order; empty where it does not have several."""
     faults: tuple[Fault, ...]
@@ -487,6 +505,7 @@ __all__ = [
     "Component",
     "Fault",
     "Handle",
+    "Health",
     "HostBytes",
     "Latency",
     "LatencySummary",

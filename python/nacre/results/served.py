@@ -110,6 +110,7 @@ class ExportStatistics(Result, View):
     erases: int | None
     energy_j: View
     lifetime_days: float | None
+    unsafe_shutdowns: int
     faults: tuple[ServedFault, ...]
     recording: Recorded | None
 

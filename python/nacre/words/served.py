@@ -78,6 +78,7 @@ def export_facts(export: ExportStatistics) -> list[str]:
     lines = [f"{export.name}: {kind}{size(export.bytes)}, {answers}"]
     if (amplification := export.write_amplification) is not None:
         lines.append(f"write amplification {significant(amplification)}")
+    lines += health_facts(export)
     if energy := sum(export.energy_j.values()):
         lines.append(f"energy {significant(energy)} J")
     if recorded := export.recording:
@@ -85,6 +86,31 @@ def export_facts(export: ExportStatistics) -> list[str]:
     if late := too_late(export):
         lines.append(late)
     return lines
+
+
+def health_facts(export: ExportStatistics) -> list[str]:
+    """What media that wear would tell of their health, and the power losses of the device."""
+    lines = [
+        f"health of {part.path}: {', '.join(health_of(part.health))}"
+        for part in export.components
+        if part.health
+    ]
+    if export.unsafe_shutdowns:
+        lines.append(_number(export.unsafe_shutdowns, "unsafe shutdown"))
+    return lines
+
+
+def health_of(health: View) -> list[str]:
+    """The health of a medium, in words."""
+    said = ["worn out, read-only"] if health.read_only else []
+    if health.used is not None:
+        said.append(f"{percent(health.used)} of its endurance used")
+    if health.spare_left is not None:
+        said.append(f"{percent(health.spare_left)} of its spare blocks left")
+    said.append(_number(health.media_errors, "media error"))
+    if health.retries is not None:
+        said.append(f"{count(health.retries)} read retries")
+    return said
 
 
 def recording(recorded: Recorded) -> str:

@@ -2,6 +2,7 @@
 
 use super::caution::cautions;
 use super::findings::Findings;
+use super::health::health;
 use super::resolved::{resolved_json, value_origin};
 use super::served::{latency, throughput};
 use super::tables::{columns, tables};
@@ -160,6 +161,7 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
         cost_basis: None,
         lifetime_days: report.lifetime_days,
         wear: report.wear.as_ref().map(wear),
+        health: health(report),
         handles: handles(report),
         faults: report.faults.iter().map(fault).collect(),
         tables: tables(report),

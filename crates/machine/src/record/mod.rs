@@ -5,6 +5,7 @@
 mod assemble;
 mod caution;
 mod findings;
+mod health;
 mod part;
 mod resolved;
 mod served;
@@ -21,6 +22,7 @@ mod wear;
 pub use assemble::component;
 pub(crate) use assemble::outcome;
 pub(crate) use findings::{Findings, Measured};
+pub use health::Health;
 pub use resolved::{resolved_json, value_origin};
 pub use stack::{StackReport, stack_report};
 pub use tables::{Columns, Table};
@@ -361,6 +363,8 @@ pub struct Component {
     pub lifetime_days: Option<f64>,
     /// What was programmed and erased; null where the medium is not modelled.
     pub wear: Option<Wear>,
+    /// What it would tell of its health; null where its medium does not wear.
+    pub health: Option<Health>,
     /// What came through each placement handle, in their order; empty where it does not have several.
     pub handles: Vec<Handle>,
     /// What each fault did that the scenario gives it, in their order; empty where it has none.

@@ -21,8 +21,14 @@ fn every_command_is_read_as_it_is_documented() {
     assert_eq!(read(r#" {"command" : "stop"} "#), Command::Stop {});
     assert_eq!(
         read(r#"{"command": "power-fail", "export": "a"}"#),
-        Command::PowerFail { export: named.clone() }
+        Command::PowerFail { export: named.clone(), again_permille: None }
     );
+    let again = Command::PowerFail { export: None, again_permille: Some(300) };
+    assert_eq!(read(r#"{"command": "power-fail", "again_permille": 300}"#), again);
+    let wrong = Command::MediumFault { export: None, fault: Some("bit_rot".into()), seed: 7 };
+    assert_eq!(read(r#"{"command": "medium-fault", "fault": "bit_rot", "seed": 7}"#), wrong);
+    let none = Command::MediumFault { export: None, fault: None, seed: 0 };
+    assert_eq!(read(r#"{"command": "medium-fault"}"#), none);
     let line = r#"{"command": "media-error", "offset": 512, "length": 1024, "harm": "writes"}"#;
     let error = Command::MediaError { export: None, offset: 512, length: 1024, harm: Harming::Writes };
     assert_eq!(read(line), error);

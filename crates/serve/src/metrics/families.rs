@@ -5,7 +5,7 @@ use crate::model::Timed;
 use crate::statistics::{ExportStatistics, Statistics};
 use crate::tally::KINDS;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_machine::record::Component;
+use nacre_machine::record::{Component, Health};
 use std::fmt::{Display, Write};
 
 /// Upper bounds of latencies, in nanoseconds: 1, 2.5 and 5 of every decade from 1 us to 10 s.
@@ -43,6 +43,7 @@ pub fn text(statistics: &Statistics) -> String {
     clocks(&mut page, &statistics.exports);
     devices(&mut page, &statistics.exports);
     media(&mut page, &statistics.exports);
+    health(&mut page, &statistics.exports);
     faults(&mut page, &statistics.exports);
     page.0
 }
@@ -270,6 +271,43 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
         if let Some(ratio) = export.stack.write_amplification {
             page.sample(name, &[("export", &export.name)], ratio);
         }
+    }
+}
+
+/// What a device would tell of its health.
+fn health(page: &mut Page, exports: &[ExportStatistics]) {
+    type Number = fn(&Health) -> Option<f64>;
+    let families: [(&str, &str, &str, Number); 5] = [
+        ("nacre_spare_left_ratio", GAUGE, "Spare blocks left, by those of a new device.", |of| of.spare_left),
+        (
+            "nacre_endurance_used_ratio",
+            GAUGE,
+            "Cycles of an average block or row in its whole life, by those it is made for.",
+            |of| of.used,
+        ),
+        ("nacre_worn_out", GAUGE, "Whether the medium is worn out.", |of| Some(f64::from(of.read_only))),
+        (
+            "nacre_media_errors_total",
+            COUNTER,
+            "Units or pages that could not be corrected or are lost.",
+            |of| Some(of.media_errors as f64),
+        ),
+        ("nacre_read_retries_total", COUNTER, "Reads repeated with other thresholds.", |of| {
+            of.retries.map(|retries| retries as f64)
+        }),
+    ];
+    for (name, kind, help, number) in families {
+        page.family(name, kind, help);
+        for (export, part) in parts(exports) {
+            if let Some(value) = part.health.as_ref().and_then(number) {
+                page.sample(name, &[("export", export), ("component", &part.path)], value);
+            }
+        }
+    }
+    let name = "nacre_unsafe_shutdowns_total";
+    page.family(name, COUNTER, "Power losses in the whole life of the device.");
+    for export in exports {
+        page.sample(name, &[("export", &export.name)], export.unsafe_shutdowns);
     }
 }
 

@@ -47,6 +47,7 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         simulated: Time::from_ms(1500),
         stack: stack_report(report, Time::from_ms(1500)),
         faults: vec![fault()],
+        unsafe_shutdowns: 3,
         recording: None,
     };
     let connections = Connections { now: 1, ever: 4, dropped: 2, last_drop: None };
@@ -121,6 +122,10 @@ fn a_page_keeps_the_format_and_holds_the_numbers() {
     close(r#"nacre_erases_total{export="ssd",component="stack"}"#, 3.0);
     close(r#"nacre_block_erases{export="ssd",component="stack",of="mean"}"#, 1.5);
     close(r#"nacre_write_amplification_ratio{export="ssd"}"#, 1.5);
+    close(r#"nacre_unsafe_shutdowns_total{export="ssd"}"#, 3.0);
+    close(r#"nacre_worn_out{export="ssd",component="stack"}"#, 0.0);
+    close(r#"nacre_media_errors_total{export="ssd",component="stack"}"#, 0.0);
+    assert!(!found.contains_key(r#"nacre_spare_left_ratio{export="ssd",component="stack"}"#), "not known");
     close(r#"nacre_fault_requests_total{export="ssd",fault="0",kind="stall"}"#, 3.0);
     close(r#"nacre_fault_added_seconds_total{export="ssd",fault="0",kind="stall"}"#, 1.5);
     close(r#"nacre_fault_active{export="ssd",fault="0",kind="stall"}"#, 1.0);

@@ -2,6 +2,7 @@
 
 use super::Model;
 use crate::served_fault::ServedFault;
+use nacre_crash::Fault;
 use nacre_kernel::{Bytes, Time};
 use nacre_machine::{Problems, faults};
 use std::time::Instant;
@@ -40,6 +41,17 @@ impl Model {
         let wanted: Vec<usize> = all.map(|(index, _)| index).filter(is_wanted).collect();
         wanted.iter().for_each(|&index| state.layer.end(now, index));
         wanted.len()
+    }
+
+    /// Operations of the medium go wrong like this from now on, with draws of the seed, or no longer. Returns how many went
+    /// wrong since the last time.
+    pub(crate) fn medium_fault(&self, fault: Option<(Fault, u64)>) -> u64 {
+        let mut state = self.state();
+        let medium = state.under.kept.medium_faults().clone();
+        let struck = medium.struck() + state.lies.unwrap_or(0);
+        state.lies = fault.filter(|(fault, _)| *fault == Fault::LyingFlush).map(|_| 0);
+        medium.set(fault.and_then(|(fault, seed)| fault.wrong(seed)));
+        struck
     }
 
     /// The faults that were added.

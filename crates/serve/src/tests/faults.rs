@@ -109,3 +109,62 @@ fn without_faults_it_is_the_device_alone_and_bad_ones_are_refused() {
     assert_eq!(raw.add_fault("kind = \"error\"").expect_err("no device").code, ErrorCode::NotSupported);
     assert_eq!(EMULATED, disk.timing());
 }
+
+#[test]
+fn operations_of_the_medium_go_wrong_and_what_they_did_stays() {
+    let folder = Folder::new();
+    let disk = served(PLAIN, &folder.image());
+    let write_all = |at: u64, fill: u8| {
+        let done =
+            (0..128).map(|sector| disk.write_at(us(at + 20 * sector), 512 * sector, &[fill; 512]).status);
+        assert!(done.into_iter().all(|status| status == Status::Done), "nobody is told");
+    };
+    write_all(1, 1);
+    assert_eq!(disk.medium_fault(Some("lost_program"), 5), Ok(0));
+    write_all(10_000, 2);
+    let lost = disk.medium_fault(None, 0).expect("it is modelled");
+    let before = disk.bytes();
+    let old = before.iter().filter(|&&byte| byte == 1).count() as u64;
+    assert!(lost > 0 && old > 0 && old.is_multiple_of(512) && old < 64 << 10, "{lost} programs, {old} bytes");
+    assert_eq!(disk.medium_fault(None, 0), Ok(0), "it is over");
+    // A journal that is played back writes what the medium should have written.
+    disk.close().expect("there is room");
+    drop(disk);
+    let again = served(PLAIN, &folder.image());
+    assert!(again.bytes() == before, "the image keeps what went wrong");
+    let said = again.medium_fault(Some("power_loss"), 0).expect_err("it is put into no medium");
+    assert!(
+        said.code == ErrorCode::UnknownName && said.message.contains("lying_flush, lost_program"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_flush_that_lies_saves_nothing() {
+    let folder = Folder::new();
+    let disk = served(super::CACHED_DISK, &folder.image());
+    assert_eq!(disk.medium_fault(Some("lying_flush"), 0), Ok(0));
+    let written = disk.write_at(us(1), 0, &[1; 512]).done;
+    let flushed = disk.ask_at(written, Op::Flush, 0, 0);
+    assert_eq!((flushed.status, flushed.done), (Status::Done, written), "at once");
+    assert_eq!(disk.model().power_fail_at(written).bytes_lost, 512);
+    assert_eq!(disk.medium_fault(None, 0), Ok(1));
+    let written = disk.write_at(us(100_000), 0, &[1; 512]).done;
+    let flushed = disk.ask_at(written, Op::Flush, 0, 0);
+    assert!(flushed.done > written);
+    assert_eq!(disk.model().power_fail_at(flushed.done).bytes_lost, 0);
+}
+
+#[test]
+fn the_power_fails_in_a_recovery_and_what_was_flushed_stays() {
+    let folder = Folder::new();
+    let disk = served(super::BARE_SSD, &folder.image());
+    let written = disk.write_at(us(1), 0, &[7; 4096]).done;
+    let flushed = disk.ask_at(written, Op::Flush, 0, 0).done;
+    let once = disk.model().power_fail_at(flushed).ready_after;
+    assert!(once > Time::ZERO);
+    let twice = disk.model().power_fail_twice_at(flushed + once, 500);
+    assert!(twice.ready_after > Time::ZERO && twice.bytes_lost == 0);
+    assert_eq!(disk.model().with(|kept| kept.power_failures()), 3);
+    assert!(disk.bytes()[..4096].iter().all(|&byte| byte == 7));
+}

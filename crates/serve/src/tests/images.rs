@@ -143,6 +143,6 @@ fn an_empty_file_becomes_an_image_and_a_read_only_server_makes_none() {
     let offer = Offer { read_only: true, ..offer(checked(PLAIN), &folder.image()) };
     let disk = opened(offer, EMULATED).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(&disk.bytes()[..4], b"kept");
-    assert_eq!(disk.power_fail().unwrap_err().to_string(), "the device is served read-only");
+    assert_eq!(disk.power_fail(None).unwrap_err().to_string(), "the device is served read-only");
     assert_eq!(folder.names(), ["x.image"]);
 }

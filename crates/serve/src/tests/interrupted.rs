@@ -51,7 +51,7 @@ fn who_came_before_a_loss_of_power_is_served_and_answered_no_more() {
     let before = model.outages();
     ask(before).expect("it is served");
     assert!(model.lets_leave(Time::ZERO, before));
-    model.power_fail().expect("there is room");
+    model.power_fail(None).expect("there is room");
     assert!(!model.lets_leave(Time::ZERO, before), "answers stay");
     assert_eq!(ask(before).unwrap_err().kind(), ErrorKind::ConnectionAborted);
     assert!(ask(model.outages()).is_ok(), "who comes now is served");
@@ -69,7 +69,7 @@ fn what_was_answered_is_done_when_the_power_fails_though_answers_leave_early() {
     let way = Duration::from_secs(2000);
     model.look(way, std::iter::once(ticket), |_, answer| done = Some(answer.said.done));
     assert!(model.lets_leave(done.expect("it is done within the time of the way"), 0));
-    let outage = model.power_fail().expect("there is room");
+    let outage = model.power_fail(None).expect("there is room");
     assert_eq!((outage.under_way, outage.bytes_lost), (0, 0));
     assert!(disk.bytes()[..512].iter().all(|&byte| byte == 5));
 }
@@ -79,6 +79,6 @@ fn without_a_model_nothing_is_said_to_be_lost() {
     let folder = Folder::new();
     let disk = opened(offer(checked_with(PLAIN, 1), &folder.image()), crate::model::Timing::None);
     let disk = disk.unwrap_or_else(|error| panic!("{error}"));
-    let error = disk.power_fail().unwrap_err().to_string();
+    let error = disk.power_fail(None).unwrap_err().to_string();
     assert!(error.starts_with("no device is modelled (--timing none)"), "{error}");
 }

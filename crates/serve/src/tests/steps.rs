@@ -67,7 +67,7 @@ fn a_step_that_cannot_be_taken_says_why() {
     assert!(refused(&disk, StepRequest { fill: None, ..WRITE }).contains("fill"));
     assert!(refused(&disk, StepRequest { fill: Some(1), ..READ }).contains("fill"));
     let before = disk.outages();
-    disk.power_fail().unwrap();
+    disk.power_fail(None).unwrap();
     assert!(disk.step(READ, before, &mut sleep).is_err(), "who came before is not answered");
     drop(disk);
     let mut offer = offer(checked(PLAIN), &folder.image());

@@ -1,0 +1,107 @@
+//! What a device would tell of its health.
+
+use nacre_kernel::ComponentReport;
+use nacre_kernel::ledger::LOST_PAGES;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Counters of data that a device could not read right, and of reads that it repeated.
+const MEDIA_ERRORS: [&str; 2] = ["uncorrectable_units", LOST_PAGES];
+const RETRIES: &str = "read_retries";
+/// Counters of writes refused by a medium that is worn out.
+const REFUSED: &str = "refused_writes";
+/// Spare blocks, and blocks that spare ones took the place of.
+const SPARE: &str = "blocks_by_state.spare";
+const WORN_OUT: &str = "blocks_by_state.worn_out";
+
+/// What a device whose medium wears would tell of its health.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Health {
+    /// Spare blocks that are left, by those it had when it was new; null where it has none.
+    pub spare_left: Option<f64>,
+    /// Erases or programs of a block or row in its whole life, on average, by those it is made for: above 1 if it had
+    /// more. Null where either is not known.
+    pub used: Option<f64>,
+    /// Whether it is worn out, or refused writes since measuring began because it is.
+    pub read_only: bool,
+    /// Units or pages that it could not correct or has lost, since measuring began.
+    pub media_errors: u64,
+    /// Times that it repeated a read with other thresholds, since measuring began; null where that is not modelled.
+    pub retries: Option<u64>,
+}
+
+/// The health of one component; `None` where its medium does not wear.
+pub(super) fn health(report: &ComponentReport) -> Option<Health> {
+    let wear = report.wear.as_ref()?;
+    let counter = |name: &str| report.counters.iter().find(|(of, _)| *of == name).map(|(_, count)| *count);
+    let column = |name: &str| {
+        let found = report.columns.iter().find(|column| column.name == name);
+        found.and_then(|column| column.values.first().copied())
+    };
+    let erases = wear.block_erases.iter().map(|&erases| f64::from(erases)).sum::<f64>();
+    let mean = match (wear.block_erases.len(), wear.row_programs) {
+        (0, rows) => rows.map(|rows| rows.mean),
+        (blocks, _) => Some(erases / blocks as f64),
+    };
+    let endurance = wear.endurance.filter(|&cycles| cycles > 0);
+    let spare_left = column(SPARE).zip(column(WORN_OUT)).and_then(|(spare, replaced)| {
+        let new = spare + replaced;
+        (new > 0.0).then(|| spare / new)
+    });
+    Some(Health {
+        spare_left,
+        used: mean.zip(endurance).map(|(mean, cycles)| mean / cycles as f64),
+        read_only: wear.worn_out_at.is_some() || counter(REFUSED).is_some_and(|refused| refused > 0),
+        media_errors: MEDIA_ERRORS.iter().filter_map(|name| counter(name)).sum(),
+        retries: counter(RETRIES),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nacre_kernel::{Column, ComponentId, Time, Wear};
+
+    fn plain_report() -> ComponentReport {
+        ComponentReport {
+            id: ComponentId(0),
+            kind: "ssd",
+            path: "stack".into(),
+            resources: Vec::new(),
+            is_energy_modelled: false,
+            idle_energy: None,
+            counters: Vec::new(),
+            cost: None,
+            area_mm2: None,
+            lifetime_days: None,
+            wear: None,
+            columns: Vec::new(),
+            drive_share: None,
+            faults: Vec::new(),
+            children: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn health_is_what_the_report_of_a_component_says() {
+        let mut report = plain_report();
+        assert_eq!(health(&report), None, "nothing wears");
+        report.wear = Some(Wear { block_erases: vec![10, 30], endurance: Some(100), ..Wear::default() });
+        report.counters = vec![("uncorrectable_units", 2), (LOST_PAGES, 3), ("read_retries", 7)];
+        report.columns =
+            vec![Column { name: SPARE, values: vec![6.0] }, Column { name: WORN_OUT, values: vec![2.0] }];
+        let expected = Health {
+            spare_left: Some(0.75),
+            used: Some(0.2),
+            read_only: false,
+            media_errors: 5,
+            retries: Some(7),
+        };
+        assert_eq!(health(&report), Some(expected.clone()));
+        report.counters.push((REFUSED, 1));
+        assert_eq!(health(&report), Some(Health { read_only: true, ..expected.clone() }));
+        report.counters.pop();
+        report.wear = Some(Wear { worn_out_at: Some(Time::ZERO), ..Wear::default() });
+        assert_eq!(health(&report), Some(Health { used: None, read_only: true, ..expected }));
+    }
+}
