@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from serving import NACRE, scenario, until
@@ -32,10 +35,10 @@ def begun(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def ended(process: subprocess.Popen[str], within_s: float = SOON_S) -> tuple[int, str, str]:
     """Its status, and what it printed."""
     try:
-        out, err = process.communicate(timeout=SOON_S)
+        out, err = process.communicate(timeout=within_s)
     finally:
         process.kill()
     return process.returncode, " ".join(out.split()), err
@@ -168,3 +171,104 @@ def test_what_a_check_leaves_behind_is_not_waited_for(device: str, tmp_path: Pat
     assert status == 0, err
     assert "the check found nothing wrong, 1 times" in out
     assert not is_alive(noted(note))
+
+
+WRITES = """
+import os, sys
+sys.path.insert(0, {folder!r})
+from nbd_client import Client, NbdError
+with Client(os.environ["NACRE_URI"]) as client:
+    for turn in range(1, 1 << 20):
+        block = turn % 256
+        is_written = False
+        while not is_written:
+            try:
+                client.write(4096 * block, bytes([block % 255 + 1]) * 4096)
+                if turn % 16 == 0:
+                    client.flush()
+                is_written = True
+            except NbdError:
+                pass
+        if turn == 256:
+            open(os.environ["NACRE_READY"], "w").close()
+"""
+READS = """
+import os, sys
+sys.path.insert(0, {folder!r})
+from nbd_client import Client
+with Client(os.environ["NACRE_URI"]) as client:
+    for block in range(256):
+        found = client.read(4096 * block, 4096)
+        if found != bytes([block % 255 + 1]) * 4096:
+            sys.exit(f"block {{block}} holds {{found[:1]}}")
+"""
+
+
+def under_faults(
+    device: str, tmp_path: Path, *faults: str, times: int = 2, recovery: float = 0.0
+) -> tuple[int, dict[str, Any]]:
+    """A program that writes 256 blocks over and over, and the check that each holds its number."""
+    for name, text in (("writes", WRITES), ("reads", READS)):
+        (tmp_path / name).write_text(text.format(folder=str(Path(__file__).parent)))
+    options = ["--json", "--ready", "--within", "0.3", "--times", str(times)]
+    options += ["--recovery", str(recovery), "--check", f"{sys.executable} {tmp_path / 'reads'}"]
+    named = [word for fault in faults for word in ("--fault", fault)]
+    program = [sys.executable, str(tmp_path / "writes")]
+    # Two rounds start a dozen interpreters, one after the other.
+    status, out, err = ended(begun(device, *options, *named, "--", *program), 4 * SOON_S)
+    assert out, err
+    return status, json.loads(out)
+
+
+@pytest.mark.parametrize("fault", ["lost_program", "misdirected_program"])
+def test_faults_of_the_medium_reach_a_program_and_the_check_finds_them(
+    device: str, tmp_path: Path, fault: str
+) -> None:
+    status, found = under_faults(device, tmp_path, fault)
+    last = found["rounds"][-1]
+    struck = sum(each["touched"] for of in found["rounds"] for each in of["faults"])
+    assert struck > 0
+    assert [of["kind"] for of in last["faults"]] == [fault]
+    assert (status, found["failed"]) == (1, 1)
+    assert "holds" in last["said"]
+    shutil.rmtree(found["kept"])
+
+
+def test_faults_of_the_device_are_there_under_the_program_alone(
+    device: str, tmp_path: Path
+) -> None:
+    late = 'delay, latency = "2 ms", operations = ["flush"]'
+    status, found = under_faults(
+        device, tmp_path, late, 'error, operations = ["write"], every = 50'
+    )
+    assert (status, found["failed"]) == (0, 0)
+    for of in found["rounds"]:
+        delay, error = of["faults"]
+        assert (delay["kind"], error["kind"]) == ("delay", "error")
+        assert delay["touched"] > 0
+        assert error["errors"] == error["touched"] > 0
+        assert delay["silent_bytes"] == error["silent_bytes"] == 0
+
+
+def test_the_power_fails_in_recoveries_too(device: str, tmp_path: Path) -> None:
+    status, found = under_faults(device, tmp_path, recovery=1.0)
+    assert (status, found["failed"]) == (0, 0)
+    assert all(of["recovering"] for of in found["rounds"])
+    first, second = found["rounds"]
+    assert first["check_cut_s"] is None, "how long a check takes is not known yet"
+    assert second["check_cut_s"] > 0
+
+
+def test_a_fault_that_cannot_be_is_named_before_the_program_runs(
+    device: str, tmp_path: Path
+) -> None:
+    note = tmp_path / "ran"
+    for fault, said in (
+        ("gremlin", "gremlin"),
+        ("stall, duration = 5 s", "its settings are not TOML"),
+        ('error, share = "120 %"', "share"),
+    ):
+        status, _, err = ended(begun(device, "--fault", fault, "--", "touch", str(note)))
+        assert status == 2, err
+        assert said in err
+    assert not note.exists()

@@ -15,7 +15,7 @@ from nacre.cli.ending import conclude
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
-from nacre.devices.program import READY_TIMEOUT_S, crash_program
+from nacre.devices.program import READY_TIMEOUT_S, RECOVERY_SHARE, crash_program
 from nacre.errors import invalid
 from nacre.files.staging import Staging
 from nacre.kinds import crashes
@@ -26,9 +26,9 @@ from nacre.simulate.power_loss import CRASH_SEED_MAX, crash_random
 from nacre.simulate.power_loss import crash as crash_scenario
 from nacre.words.crashes import branch_table, crash_facts, fault_table, pulled_facts, recovery_table
 
-_OF_PROGRAMS = ("check", "times", "within", "ready", "ready_timeout")
+_OF_PROGRAMS = ("check", "times", "within", "ready", "ready_timeout", "recovery")
 """Options that mean something with a program alone."""
-_OF_POINTS = ("points", "fault", "out", "force")
+_OF_POINTS = ("points", "out", "force")
 """Options that mean something without one."""
 
 
@@ -60,8 +60,9 @@ def crash(
     fault: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME",
-            help="A fault of the medium beside losses of power, as bit_rot; may be repeated.",
+            metavar="FAULT",
+            help="A fault of the medium, e.g. bit_rot; under a program also of the device, e.g."
+            """ 'stall, start = "1 s", duration = "5 s"' (repeatable).""",
         ),
     ] = None,
     check: Annotated[
@@ -89,6 +90,12 @@ def crash(
             min=0, metavar="SECONDS", help="With --ready: the time it has to make that file."
         ),
     ] = READY_TIMEOUT_S,
+    recovery: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, metavar="SHARE", help="Share of recoveries with another power loss."
+        ),
+    ] = RECOVERY_SHARE,
     out: Annotated[Path | None, directory("Write a page and the numbers there.")] = None,
     force: ReplaceResults = False,
     as_json: Json = False,
@@ -106,6 +113,8 @@ def crash(
             seed,
             ready=ready,
             ready_timeout_s=ready_timeout,
+            faults=fault or [],
+            recovery=recovery,
             as_json=as_json,
         )
         return
@@ -173,6 +182,8 @@ def _pull(
     *,
     ready: bool,
     ready_timeout_s: float,
+    faults: list[str],
+    recovery: float,
     as_json: bool,
 ) -> None:
     """Runs the user's program, and pulls the power under it."""
@@ -187,6 +198,8 @@ def _pull(
             within_s=within,
             ready=ready,
             ready_timeout_s=ready_timeout_s,
+            faults=faults,
+            recovery=recovery,
             seed=seed,
             stop=lambda: interruption.asked,
             tell=lambda done: bar(done, times),

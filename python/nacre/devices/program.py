@@ -19,6 +19,7 @@ from typing import IO, Any, cast
 from nacre.base.processes import started
 from nacre.base.view import View
 from nacre.devices.control import Control
+from nacre.devices.program_faults import Sickness, Struck, read_faults
 from nacre.errors import Error, invalid
 from nacre.results.served import Outage
 
@@ -26,6 +27,8 @@ PATIENCE_S = 10.0
 """Seconds that a program has to end by itself when its device is gone."""
 READY_TIMEOUT_S = 60.0
 """Seconds that a program has to get ready, unless the caller gives another time."""
+RECOVERY_SHARE = 0.3
+"""The share of recoveries in which the power fails again, as in the crash simulator."""
 _SAID = 4_000
 """Characters that are kept of what a program said last."""
 _MARK = "NACRE_READY"
@@ -39,12 +42,18 @@ class Round(View):
 
     `at_s` counts from its start, or from when it was ready. `ended` is the exit status of a program
     that ended before the power did; `check` that of the check, None where there is none.
+    `recovering` says whether the power failed again while the device recovered; `check_cut_s` after
+    how long it failed under the check, which was then run again, None if it did not. `faults` are
+    what each fault did under the program.
     """
 
-    parts = {"outage": Outage}  # noqa: RUF012
+    parts = {"outage": Outage, "faults": Struck}  # noqa: RUF012
     at_s: float
     ended: int | None
     outage: Outage
+    recovering: bool
+    check_cut_s: float | None
+    faults: tuple[Struck, ...]
     check: int | None
     said: str
 
@@ -70,6 +79,8 @@ def crash_program(
     within_s: float = 2.0,
     ready: bool = False,
     ready_timeout_s: float = READY_TIMEOUT_S,
+    faults: Sequence[str] = (),
+    recovery: float = RECOVERY_SHARE,
     seed: int = 1,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
@@ -83,11 +94,18 @@ def crash_program(
     and which round it is as `NACRE_ROUND`. The first check that fails ends it. If `stop` is true,
     program and check are ended, and the round that they were in does not count.
 
+    `faults` make the device sick under the program, see `program_faults`; those of the medium are
+    there under the check, too. In a share `recovery` of the rounds the power fails again while the
+    device recovers, and in as many under the check, which is the program's recovery; the device is
+    served anew then, and the check begins again.
+
     Raises `ConfigError` where there is a mistake in the scenario, `Error` where the device cannot
     be served for another reason or the program does not get ready within `ready_timeout_s`,
     `OSError` where the program cannot be run.
     """
     draws = random.Random(seed)  # noqa: S311  (moments, no secrets)
+    sick = read_faults(faults)
+    recoveries = _Recoveries(seed, recovery)
     folder = Path(tempfile.mkdtemp(prefix="nacre-crash-"))
     rounds: list[dict[str, Any]] = []
     failed = 0
@@ -100,13 +118,15 @@ def crash_program(
                     break
                 after_s = draws.uniform(0, within_s)
                 moment = _Moment(after_s, server.ready if ready else None, ready_timeout_s)
-                found = _pull(server, command, moment, number, stop)
+                again = recoveries.draw()
+                server.sicken(Sickness(sick, seed, number))
+                found = _pull(server, command, moment, number, again, stop)
                 server.stop()
                 if found is None:
                     break
                 server.start()
                 if check is not None:
-                    checked = _check(check, server.environment(number), stop)
+                    checked = _checked(check, server, number, recoveries, stop)
                     if checked is None:
                         break
                     found |= checked
@@ -128,6 +148,27 @@ def crash_program(
     return Pulled({"name": name, "seed": seed, "rounds": rounds, "failed": failed, "kept": kept})
 
 
+class _Recoveries:
+    """Which recoveries the power fails in, and when."""
+
+    def __init__(self, seed: int, share: float) -> None:
+        # Draws of their own: without them the moments of the others are the same.
+        self._draws = random.Random(f"{seed} recoveries")  # noqa: S311  (moments, no secrets)
+        self._share = share
+        self.check_s: float | None = None
+        """How long the last check took."""
+
+    def draw(self) -> float | None:
+        """After which share of a recovery the power fails again; None if it does not."""
+        is_hit, after = self._draws.random() < self._share, self._draws.random()
+        return after if is_hit else None
+
+    def draw_check_s(self) -> float | None:
+        """After which time the power fails under a check; None if it does not."""
+        after = self.draw()
+        return None if after is None or self.check_s is None else after * self.check_s
+
+
 class _Server:
     """`nacre serve` in a process of its own."""
 
@@ -147,6 +188,7 @@ class _Server:
         self._process: subprocess.Popen[str] | None = None
         self._said = tempfile.TemporaryFile(mode="w+", errors="replace")  # noqa: SIM115  (closed with it)
         self._uri = ""
+        self._sickness: Sickness | None = None
         self.start()
 
     def start(self) -> None:
@@ -165,6 +207,9 @@ class _Server:
         first = output.readline()
         if (ready := _document(first)).get("event") == "ready":
             self._uri = ready["exports"][0]["uri"]
+            if self._sickness is not None:
+                with Control(self.image) as control:
+                    self._sickness.begin_medium(control)
             return
         failed = _document(first + output.read())
         problem = f"the device cannot be served: {failed.get('error') or self._complaint()}"
@@ -178,10 +223,17 @@ class _Server:
         about = {"NACRE_URI": self._uri, "NACRE_ROUND": str(number), "NACRE_READY": str(self.ready)}
         return {**os.environ, **about}
 
-    def power_fail(self) -> Outage:
-        """The power fails and comes back."""
+    def sicken(self, sickness: Sickness) -> None:
+        """The device has these faults until it is served anew; its medium has them then, too."""
+        self._sickness = sickness
         with Control(self.image) as control:
-            return control.power_fail()
+            sickness.begin(control)
+
+    def power_fail(self, again: float | None = None) -> tuple[Outage, list[dict[str, Any]]]:
+        """The power fails and comes back; also what the faults did until then."""
+        with Control(self.image) as control:
+            outage = control.power_fail(again=again)
+            return outage, self._sickness.told(control) if self._sickness else []
 
     def stop(self) -> None:
         """Ends it, as Ctrl-C does."""
@@ -258,6 +310,7 @@ def _pull(
     command: Sequence[str],
     moment: _Moment,
     number: int,
+    again: float | None,
     stop: Callable[[], bool],
 ) -> dict[str, Any] | None:
     """Runs the program until the power fails under it; None if it was interrupted."""
@@ -272,12 +325,45 @@ def _pull(
         moment.must_be_ready(number, ended)
         program.look()
         ran_s = moment.passed_s()
-        outage = server.power_fail()
+        outage, struck = server.power_fail(again)
         program.wait(PATIENCE_S, stop)
         if stop():
             program.ask_to_end()
             return None
-    return {"at_s": ran_s, "ended": ended, "outage": outage.to_dict(), "check": None, "said": ""}
+    return {
+        "at_s": ran_s,
+        "ended": ended,
+        "outage": outage.to_dict(),
+        "recovering": again is not None,
+        "check_cut_s": None,
+        "faults": struck,
+        "check": None,
+        "said": "",
+    }
+
+
+def _checked(
+    check: str, server: _Server, number: int, recoveries: _Recoveries, stop: Callable[[], bool]
+) -> dict[str, Any] | None:
+    """Runs the check, before that perhaps once until the power fails; None if interrupted."""
+    cut_s = recoveries.draw_check_s()
+    if cut_s is not None:
+        with started(check, server.environment(number), _MARK) as program:
+            until = time.monotonic() + cut_s
+            while (left_s := until - time.monotonic()) > 0 and not stop():
+                time.sleep(min(0.01, left_s))
+            program.look()
+            server.power_fail()
+            program.wait(PATIENCE_S, stop)
+            if stop():
+                program.ask_to_end()
+                return None
+        server.stop()
+        server.start()
+    began = time.monotonic()
+    found = _check(check, server.environment(number), stop)
+    recoveries.check_s = time.monotonic() - began
+    return None if found is None else found | {"check_cut_s": cut_s}
 
 
 def _check(

@@ -79,6 +79,7 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     ended = sum(each.ended is not None for each in pulled.rounds)
     lost = sum(outage.bytes_lost for outage in outages)
     lines = [
+        *_silent_facts(pulled),
         f"the power was pulled {count(len(outages))} times, seed {pulled.seed};"
         f" {count(sum(outage.under_way for outage in outages))} writes were under way,"
         f" {count(sum(outage.acknowledged_lost for outage in outages))} acknowledged ones"
@@ -86,6 +87,14 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     ]
     if ended:
         lines.append(f"{count(ended)} times the program had ended before")
+    recovering = sum(each.recovering for each in pulled.rounds)
+    under_check = sum(each.check_cut_s is not None for each in pulled.rounds)
+    if recovering or under_check:
+        lines.append(
+            f"{count(recovering)} times it failed again while the device recovered,"
+            f" {count(under_check)} times under the check, which was run again"
+        )
+    lines += _struck_facts(pulled)
     checked = [each for each in pulled.rounds if each.check is not None]
     if pulled.failed:
         last = checked[-1]
@@ -96,6 +105,35 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     elif checked:
         lines.append(f"the check found nothing wrong, {count(len(checked))} times")
     return lines
+
+
+def _silent_facts(pulled: Pulled) -> list[str]:
+    """Which faults of the last round corrupted data without an error, if its check failed."""
+    if not pulled.failed:
+        return []
+    silent = [
+        struck.kind.replace("_", " ")
+        for struck in pulled.rounds[-1].faults
+        if struck.touched and struck.silent_bytes != 0
+    ]
+    if not silent:
+        return []
+    return [f"Data was corrupted without an error, through {', '.join(silent)}"]
+
+
+def _struck_facts(pulled: Pulled) -> list[str]:
+    """How often each fault struck, all rounds together."""
+    struck: dict[str, list[int]] = {}
+    for each in pulled.rounds:
+        for fault in each.faults:
+            sums = struck.setdefault(fault.kind, [0, 0])
+            sums[0] += fault.touched
+            sums[1] += fault.errors
+    return [
+        f"{kind.replace('_', ' ')} struck {count(touched)} times"
+        + (f", with {count(errors)} errors" if errors else "")
+        for kind, (touched, errors) in struck.items()
+    ]
 
 
 def fault_table(found: Crash) -> Table:

@@ -1,0 +1,104 @@
+"""Faults under a program: those of a device `faulty`, and those of the medium that `crash` has."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from nacre.base.view import View
+from nacre.devices.control import Control
+from nacre.errors import invalid
+
+MEDIUM_FAULTS = (
+    "lying_flush",
+    "lost_program",
+    "torn_program",
+    "misdirected_program",
+    "bit_rot",
+    "stuck_block",
+)
+"""Faults of the medium, as in the crash simulator; with settings, `bit_rot` is the device's."""
+
+
+class ProgramFault(NamedTuple):
+    """A fault that is put under a program; `settings` is None for one of the medium."""
+
+    kind: str
+    settings: dict[str, Any] | None
+
+
+class Struck(View):
+    """What a fault did in one round; of one of the medium only how often it struck is known.
+
+    `touched` are requests, or operations of the medium; `silent_bytes` were corrupted without an
+    error, None if that is not known.
+    """
+
+    kind: str
+    touched: int
+    errors: int
+    silent_bytes: int | None
+
+
+def read_faults(texts: Sequence[str]) -> tuple[ProgramFault, ...]:
+    """Faults as they are written: a kind, or `stall, start = "1 s", duration = "5 s"`.
+
+    Raises `ConfigError` for one whose settings are not TOML.
+    """
+    return tuple(_read(text) for text in texts)
+
+
+def _read(text: str) -> ProgramFault:
+    kind, comma, settings = text.partition(",")
+    kind = kind.strip()
+    if not comma and kind in MEDIUM_FAULTS:
+        return ProgramFault(kind, None)
+    try:
+        found = tomllib.loads(f"settings = {{ {settings.strip()} }}")["settings"]
+    except tomllib.TOMLDecodeError as error:
+        hint = """write KIND, NAME = VALUE, e.g. --fault 'stall, start = "1 s", duration = "5 s"'"""
+        problem = f"its settings are not TOML: {error}"
+        raise invalid("invalid-value", "--fault", problem, given=f'"{text}"', hint=hint) from None
+    return ProgramFault(kind, found)
+
+
+class Sickness:
+    """The faults of one round: those of the device under the program, the medium's in checks too.
+
+    Of several faults of the medium each round has one, in turn, with draws of its own.
+    """
+
+    def __init__(self, faults: Sequence[ProgramFault], seed: int, number: int) -> None:
+        medium = [fault.kind for fault in faults if fault.settings is None]
+        self._medium = medium[number % len(medium)] if medium else None
+        self._device = [fault for fault in faults if fault.settings is not None]
+        self._seed = seed * 1_000_003 + number
+
+    def begin(self, control: Control) -> None:
+        """Adds them; their starts count from now."""
+        self.begin_medium(control)
+        for fault in self._device:
+            control.add_fault(fault.kind, fault.settings)
+
+    def begin_medium(self, control: Control) -> None:
+        """Adds that of the medium alone."""
+        if self._medium is not None:
+            control.medium_fault(self._medium, seed=self._seed)
+
+    def told(self, control: Control) -> list[dict[str, Any]]:
+        """What each did so far. The medium works again."""
+        found = [
+            {
+                "kind": fault.kind,
+                "touched": fault.touched,
+                "errors": fault.errors,
+                "silent_bytes": fault.silent_bytes,
+            }
+            for fault in (control.faults() if self._device else ())
+        ]
+        if self._medium is not None:
+            struck = control.medium_fault()
+            alone = {"kind": self._medium, "touched": struck, "errors": 0, "silent_bytes": None}
+            found.append(alone)
+        return found
