@@ -482,8 +482,26 @@ def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path
         for key, wrong in (("harm", "curse"), ("length", 0), ("offset", "x")):
             refused = inside.post("/api/device/media-error", json=harm | {key: wrong}).json()
             assert refused["problems"][0]["path"] == key
+        fault = asked | {"kind": "stall", "settings": 'start = "1 h", duration = "5 s"'}
+        told = inside.post("/api/device/fault", json=fault).json()
+        assert told["facts"] == ["fault 0 was added: stall"]
+        inside.post("/api/device/fault", json=asked | {"kind": "slow", "settings": "factor = 2.0"})
+        (export,) = inside.get("/api/device", params={"image": image}).json()["exports"]
+        assert export["faults"] == [{"number": 0, "kind": "stall"}, {"number": 1, "kind": "slow"}]
+        listed = next(table for table in export["tables"] if table["columns"][0] == "fault")
+        assert [row[0] for row in listed["rows"]] == ["0", "1"]
+        for key, wrong, status in (("settings", "start = 1 s", 422), ("kind", "gremlin", 422)):
+            refused = inside.post("/api/device/fault", json=fault | {key: wrong})
+            assert refused.status_code == status
+        for number, said in (({"number": 0}, "1 fault cleared"), ({}, "1 fault cleared")):
+            told = inside.post("/api/device/fault-clear", json=asked | number).json()
+            assert told["facts"] == [said]
+        (export,) = inside.get("/api/device", params={"image": image}).json()["exports"]
+        assert export["faults"] == []
         told = inside.post("/api/device/power-fail", json=asked).json()
         assert told["facts"]
+        told = inside.get("/api/device", params={"image": image}).json()["exports"][0]
+        assert any("1 unsafe shutdown" in str(line) for line in told["facts"])
         assert inside.get("/api/device/wear", params={"image": image}).status_code in (400, 422)
     finally:
         served.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
@@ -34,6 +35,8 @@ def routes() -> list[Route]:
         Route("/api/device/wear", answering(wear)),
         Route("/api/device/power-fail", answering(pulled, takes_document=True), methods=["POST"]),
         Route("/api/device/media-error", answering(hurt, takes_document=True), methods=["POST"]),
+        Route("/api/device/fault", answering(added, takes_document=True), methods=["POST"]),
+        Route("/api/device/fault-clear", answering(cleared, takes_document=True), methods=["POST"]),
         Route("/api/device/step", answering(asked_of, takes_document=True), methods=["POST"]),
         Route("/api/step", answering(stepped, takes_document=True), methods=["POST"]),
     ]
@@ -86,6 +89,29 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"facts": [harmed(offset, length, known)]}
 
 
+def added(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The device gets a fault, whose times count from now."""
+    kind = answers.text(given, "kind")
+    text = answers.text(given, "settings", "")
+    try:
+        settings = tomllib.loads(f"settings = {{ {text.strip()} }}")["settings"]
+    except tomllib.TOMLDecodeError as error:
+        hint = """write NAME = VALUE, e.g. start = "1 s", duration = "5 s\""""
+        problem = f"they are not TOML: {error}"
+        raise invalid("invalid-value", "settings", problem, given=text[:80], hint=hint) from None
+    with _attached(answers.text(given, "image")) as control:
+        number = control.add_fault(kind, settings, export=_export(given))
+    return {"facts": [f"fault {number} was added: {kind}"]}
+
+
+def cleared(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A fault ends, or all of them where none is named."""
+    number = answers.whole(given, "number", 0, _BYTES_MAX, -1) if "number" in given else None
+    with _attached(answers.text(given, "image")) as control:
+        ended = control.clear_fault(number, export=_export(given))
+    return {"facts": [f"{ended} fault{'' if ended == 1 else 's'} cleared"]}
+
+
 def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Single requests to a served device, beside those of its clients."""
     asked = _requests(given)
@@ -130,6 +156,11 @@ def _told(export: ExportStatistics) -> dict[str, Any]:
         "facts": answers.lines(said.facts),
         "tables": answers.tables(*said.tables),
         "has_wear": "wear" in said.figures,
+        "faults": [
+            {"number": fault.number, "kind": fault.kind}
+            for fault in export.faults
+            if not fault.cleared
+        ],
     }
 
 

@@ -46,8 +46,9 @@ class Simulated:
         """A row per mix that was simulated: its serial scores, and what became of them.
 
         `simulated_iops` are requests done in a second, which is what arrives where nothing is
-        saturated; `busiest` is the tier whose device was busiest, `busy` which share of the time
-        all its servers were. `findings` are what the record says of its own numbers, such as
+        saturated; `simulated_flush_ns` is the mean latency of flushes, None if there were none;
+        `busiest` is the tier whose device was busiest, `busy` which share of the time all its
+        servers were. `findings` are what the record says of its own numbers, such as
         `saturated`.
         """
         import polars as pl
@@ -56,6 +57,7 @@ class Simulated:
         types = {
             "simulated_iops": pl.Float64,
             "simulated_mean_ns": pl.Float64,
+            "simulated_flush_ns": pl.Float64,
             "busiest": pl.String,
             "busy": pl.Float64,
             "findings": pl.String,
@@ -80,6 +82,7 @@ class Simulated:
         return {
             "simulated_iops": record.throughput.iops,
             "simulated_mean_ns": mean_ns(record),
+            "simulated_flush_ns": flush.mean_ns if (flush := record.latency.flush) else None,
             "busiest": busiest,
             "busy": busy[busiest],
             "findings": ", ".join(finding.kind for finding in record.findings) or None,

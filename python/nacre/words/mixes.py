@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nacre.base.table import Table
 from nacre.base.text import NOTHING, amount, count, duration, numbered, percent, significant, size
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from nacre.results.mixes import Mixes
     from nacre.simulate.simulated import Simulated
+
+_Cell = TypeVar("_Cell")
 
 
 def counted(mixes: Mixes) -> str:
@@ -71,6 +73,7 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
             significant(row["simulated_iops"]),
             duration(row["mean_ns"]),
             duration(row["simulated_mean_ns"]),
+            NOTHING if row["simulated_flush_ns"] is None else duration(row["simulated_flush_ns"]),
             f"{row['busiest']} {percent(row['busy'])}",
             (row["findings"] or "").replace("_", " "),
         ]
@@ -83,13 +86,22 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
         "done/s",
         "serial latency",
         "latency",
+        "flush",
         "busiest",
         "findings",
     ]
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    numeric = [*_numbers(len(mixes.names) + 4), False, False]
+    numeric = [*_numbers(len(mixes.names) + 5), False, False]
+    if all(row[columns.index("flush")] == NOTHING for row in rows):
+        at = columns.index("flush")
+        columns, rows = _without(columns, at), [_without(row, at) for row in rows]
+        numeric = _without(numeric, at)
     return Table("", columns, numeric[: len(columns)], rows)
+
+
+def _without(cells: list[_Cell], at: int) -> list[_Cell]:
+    return cells[:at] + cells[at + 1 :]
 
 
 def _scores(row: dict[str, Any]) -> list[str]:

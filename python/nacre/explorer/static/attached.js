@@ -9,6 +9,7 @@ import { bytesOf, changing, requestsOf } from "./requests.js";
 const PERIOD = 1000;
 const CALM = 5;
 const LONGER = 10;
+const FAULTS = ["delay", "slow", "stall", "limit", "error", "failing_flush", "disconnect", "lost_write", "torn_write", "misdirected_write", "bit_rot", "stale_read"];
 const HARMS = { reads: "reads fail, until they are written", writes: "writes fail, until they are healed", heal: "they work again" };
 
 /** Watches what is served from an image, in a place of the page, until `signal` says so. */
@@ -40,6 +41,7 @@ export class Attached {
       // What is as it was is not drawn again: a device that nobody uses costs next to nothing to watch.
       afresh(own.facts, [...found.facts, ...each.facts], (lines) => fill(own.facts, facts(lines)));
       afresh(own.tables, each.tables, (tables) => fill(own.tables, tables.map(table)));
+      afresh(own.faults, each.faults, (faults) => fill(own.faults, this.endings(own, each.name, faults)));
       const { before } = own;
       const isNews = before?.reads !== each.sample.reads || before?.writes !== each.sample.writes;
       if (isNews) this.still = 0;
@@ -51,7 +53,7 @@ export class Attached {
   }
 
   frame({ name, has_wear: hasWear }) {
-    const own = { facts: h("div"), tables: h("div"), said: h("div", { role: "status" }), wear: h("div") };
+    const own = { facts: h("div"), tables: h("div"), said: h("div", { role: "status" }), wear: h("div"), faults: h("div", { class: "row" }) };
     const asked = { image: this.image, export: name };
     const query = new URLSearchParams(asked);
     own.served = new Fed("/api/device/served", "requests per second", this.signal);
@@ -62,7 +64,7 @@ export class Attached {
     own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.served.place, own.facts, own.tables,
       h("div", { class: "row" }, h("button", { type: "button", onclick: fail }, "Let the power fail"),
         hasWear ? h("button", { type: "button", class: "quiet", onclick: () => fill(own.wear, figure(`/api/device/wear?${query}`, "wear by block", this.signal)) }, "Show the wear of each block") : null),
-      own.said, own.wear, this.requests(asked), this.harm(asked));
+      own.said, own.wear, this.requests(asked), this.fault(own, asked), this.harm(asked));
     return own;
   }
 
@@ -89,6 +91,35 @@ export class Attached {
       h("div", { class: "field" }, h("label", { for: id }, "Requests, one in a line"), area,
         h("p", { class: "doc", id: `${id}-doc` }, "As below. They take their turn beside those of its clients, on the clock; where their time went is listed.")),
       h("button", {}, "Ask the device")), answers);
+  }
+
+  /** It gets slow, stalls, fails or corrupts data, from now on or later. */
+  fault(own, asked) {
+    const said = h("div", { role: "status" });
+    own.cleared = said;
+    const id = (name) => `fault-${name}-${asked.export}`;
+    const kind = h("select", { id: id("kind") }, FAULTS.map((value) => h("option", { value, selected: value === "stall" }, value.replaceAll("_", " "))));
+    const settings = h("input", { id: id("settings"), value: 'start = "1 s", duration = "5 s"', autocomplete: "off", spellcheck: "false", "aria-describedby": id("doc") });
+    const add = async (event) => {
+      event.preventDefault();
+      this.still = 0;
+      await this.tell(said, "/api/device/fault", { ...asked, kind: kind.value, settings: settings.value });
+    };
+    return h("details", {}, h("summary", {}, "Faults"), h("form", { class: "bar", onsubmit: add },
+      h("div", { class: "field" }, h("label", { for: id("kind") }, "Fault"), kind),
+      h("div", { class: "field" }, h("label", { for: id("settings") }, "What it touches, and when"), settings),
+      h("button", {}, "Add")),
+      h("p", { class: "doc", id: id("doc") }, 'Times count from now, in simulated time. Also operations = ["write"], share = "1 %", every = 10, latency = "5 ms".'), own.faults, said);
+  }
+
+  /** A button for each fault that has not been cleared. */
+  endings(own, name, faults) {
+    const clear = async (asked) => {
+      this.still = 0;
+      await this.tell(own.cleared, "/api/device/fault-clear", { image: this.image, export: name, ...asked });
+    };
+    const buttons = faults.map(({ number, kind }) => h("button", { type: "button", class: "quiet", onclick: () => clear({ number }) }, `Clear ${number}: ${kind.replaceAll("_", " ")}`));
+    return buttons.length > 1 ? [...buttons, h("button", { type: "button", class: "quiet", onclick: () => clear({}) }, "Clear all")] : buttons;
   }
 
   /** Sectors of it fail. */
