@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from serving import Server, scenario
 from typer.testing import CliRunner
 
 if TYPE_CHECKING:
-    from nacre.devices.fixtures import Serve
+    from nacre.devices.fixtures import Mount, Serve
 
 MIB = 1 << 20
 pytest_plugins = ("nacre.devices.fixtures",)
@@ -191,3 +193,58 @@ def test_the_fixture_serves_devices_until_the_test_ends(
         client.write(4096, b"x" * 512)
         assert client.read(4096, 512) == b"x" * 512
     assert device.image.exists()
+
+
+def test_a_file_system_is_mounted_without_root_and_sees_faults(nacre_mount: Mount) -> None:
+    stack = {"stack": {"kind": "measured", "capacity": "32 MiB", "read": "20 us", "write": "20 us"}}
+    folder, device = nacre_mount(stack)
+    (folder / "note").write_bytes(b"kept" * 1000)
+    device.control.add_fault("delay", {"latency": "200 ms", "operations": ["flush"]})
+    began = time.monotonic()
+    with (folder / "note").open("r+b") as note:
+        note.write(b"lost")
+        note.flush()
+        os.fsync(note.fileno())
+    assert time.monotonic() - began > 0.2
+    assert device.control.faults()[0].touched > 0
+    assert (folder / "note").read_bytes() == b"lost" + b"kept" * 999
+
+
+def test_a_served_device_reports_its_health() -> None:
+    stack = {
+        "stack": {
+            "preset": "tlc_nvme",
+            "channels": 1,
+            "ways": 1,
+            "planes": 1,
+            "blocks": 48,
+            "pages": 24,
+            "spare_blocks": 2,
+            "factory_bad": "0 %",
+            "buffer": "256 KiB",
+            "over_provisioning": "30 %",
+        }
+    }
+    with nacre.devices.served(stack) as device:
+        (health,) = [
+            part.health for part in device.control.stats().export().components if part.health
+        ]
+        assert health.used == 0
+        assert health.spare_left == 1
+        assert not health.read_only
+        assert health.media_errors == 0
+        device.control.power_fail()
+        export = device.control.stats().export()
+        assert export.unsafe_shutdowns == 1
+        told = "\n".join(export.summary().facts)
+        assert "0 media errors" in told
+        assert "1 unsafe shutdown" in told
+
+
+def test_a_record_has_the_health_of_what_wears() -> None:
+    record = nacre.run("ssd", {"workload.requests": 20_000})
+    (health,) = [part.health for part in record.components if part.health]
+    assert health.used is not None
+    assert 0 <= health.used < 1
+    assert health.media_errors == 0
+    assert nacre.run("fail-slow").components[0].health is None

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from nacre.devices.control import Control
 from serving import NACRE, Server, missing, needs, needs_mounts, run, scenario, until
 
 WRITER = """
@@ -130,6 +131,13 @@ def test_the_recipe_mounts_again_after_a_loss_of_power(tmp_path: Path) -> None:
                 said = run([RECIPE, server.image, place], env={**os.environ, "NACRE": str(NACRE)})
                 assert "mounted again" in said
                 assert (place / "kept").read_text() == "synced"
+                with Control(server.image) as control:
+                    control.power_fail()
+                    recipe: list[str | Path] = [RECIPE, server.image, place, "--no-power-fail"]
+                    said = run(recipe, env={**os.environ, "NACRE": str(NACRE)})
+                    assert "mounted again" in said
+                    assert (place / "kept").read_text() == "synced"
+                    assert control.stats().export().unsafe_shutdowns == 2
     finally:
         again = subprocess.run(
             ["findmnt", "-n", "-o", "SOURCE", place], capture_output=True, text=True

@@ -2,13 +2,14 @@
 # Lets the power of a served device fail under a mounted file system, and mounts it again: what a machine does after a
 # loss of power. Needs root, nbdfuse (libnbd-bin), losetup and e2fsck; see docs/serving.md.
 #
-#   remount.sh IMAGE FOLDER [ctl-option...]
+#   remount.sh IMAGE FOLDER [--no-power-fail | ctl-option...]
 #
+# With --no-power-fail the power has failed already, and the file system is only mounted again.
 # IMAGE is served, and FOLDER is where its file system is mounted. Further words go to `nacre ctl power-fail`.
 set -eu
 
 if [ $# -lt 2 ]; then
-    echo "usage: $0 IMAGE FOLDER [ctl-option...]" >&2
+    echo "usage: $0 IMAGE FOLDER [--no-power-fail | ctl-option...]" >&2
     exit 2
 fi
 image=$1 folder=$2
@@ -17,7 +18,9 @@ nacre=${NACRE:-nacre}
 fuse=$folder.fuse
 
 # 1. The power fails. Every client is cut off, and the device loses what its design loses.
-"$nacre" ctl power-fail "$image" "$@"
+if [ "${1-}" != --no-power-fail ]; then
+    "$nacre" ctl power-fail "$image" "$@"
+fi
 
 # 2. What stood on the device goes: the file system, the loop device, nbdfuse. None of it can write any more.
 loop=$(findmnt --noheadings --output SOURCE --target "$folder" 2>/dev/null || true)
