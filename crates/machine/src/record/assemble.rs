@@ -29,8 +29,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     let Findings { meter, half_widths, reports, issued, units, notes, .. } = findings;
     let (issued, units) = (*issued, *units);
     assert_eq!(issued, meter.completed(), "requests issued and requests completed");
-    let elapsed = meter.end - meter.start;
-    let drained = findings.drained - meter.start;
+    let (elapsed, drained) = (meter.end - meter.start, findings.drained - meter.start);
     let priced = |report: &ComponentReport| Component {
         cost_basis: price_basis(checked, &report.path).filter(|_| report.cost.is_some()).map(String::from),
         ..component(report, drained)
