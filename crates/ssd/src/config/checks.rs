@@ -96,7 +96,7 @@ fn check_drive(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     if !config.page.0.is_multiple_of(config.unit.0) {
-        let remedy = format!("use a divisor of {}, or pages of at least {}", config.page, config.unit);
+        let remedy = format!("use a divisor of {}, or pages of a multiple of {}", config.page, config.unit);
         reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
         return;
     }
