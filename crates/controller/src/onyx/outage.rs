@@ -41,6 +41,10 @@ pub(super) fn powered_programs(config: &Config) -> Option<u64> {
 
 impl<S: Store> Drive<S> {
     pub(super) fn lose_power(&mut self, at: Time, _chance: &mut Random) {
+        // What can begin at this moment has begun. Whether a driver ran that far depends on what else it waited for.
+        while self.operations.next() <= at {
+            self.operate();
+        }
         let (mut lost, mut ready) = (Recovery::default(), at);
         if S::CARRIES_BYTES {
             let mut chunks = self.unfinished(at);

@@ -250,9 +250,7 @@ fn every_device_of_the_catalogue_loses_the_same_bytes_in_simulator_memory_and_se
     let devices: Vec<Entry> = entries().into_iter().filter(|entry| entry.family == "device").collect();
     assert!(devices.len() >= 20, "{} devices", devices.len());
     let mut losing = 0;
-    // OPEN: after a loss of power a served `onyx` says that it is ready 7.866 us, the time of the last write, later than a
-    // simulated one. Its bytes are compared by `SHORT_ONYX` below.
-    for entry in devices.into_iter().filter(|entry| entry.name != "onyx") {
+    for entry in devices {
         let stack = format!("preset = \"{}\"\n{}", entry.name, smaller(&entry));
         let lost = lost_by_all(&stack, 256 << 10);
         let persistence = Simulated::new(&checked(&stack)).device.capabilities().persistence;
