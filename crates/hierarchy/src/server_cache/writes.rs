@@ -71,13 +71,13 @@ impl ServerCache {
         }
     }
 
-    /// Writes a part of a request to the backing, behind earlier writes of its blocks.
-    pub(super) fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) {
+    /// Writes a part of a request to the backing, behind earlier writes of its blocks. Returns the operation.
+    fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
         self.counts.backing_writes += 1;
-        self.change_backing(now, visit, request, data);
+        self.change_backing(now, visit, request, data)
     }
 
-    fn change_backing(&mut self, now: Time, visit: u32, request: Request, data: Payload) {
+    fn change_backing(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
         let number = self.operations.add(Step::Through, self.backing(), now, request);
         let (first, count) = request.blocks(1 << self.shift);
         self.operations.write_backing(number, first, count);
@@ -86,6 +86,7 @@ impl ServerCache {
         (of.owner, of.data, of.stamp) = (visit, data, stamp);
         self.add_part(visit);
         self.operations.launch(number);
+        number
     }
 
     /// The copies of one block follow the write; a whole block may come in.
@@ -214,7 +215,7 @@ impl ServerCache {
                 self.drop_block(block);
             }
         } else if has_failed || is_broken {
-            self.write_after_all(now, number);
+            self.write_after_all(now, number, spans);
         } else {
             self.work().settle(block, stamp, place);
         }
@@ -222,10 +223,10 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// A write that was to end in the cache has no copy there: it goes through.
+    /// A write that was to end in the cache has no copy there: it goes through, behind the time that the copy took.
     #[cold]
-    fn write_after_all(&mut self, now: Time, number: u32) {
-        let Operation { block, request, owner: visit, .. } = self.operations[number];
+    fn write_after_all(&mut self, now: Time, number: u32, spans: &[Span]) {
+        let Operation { block, request, owner: visit, since, .. } = self.operations[number];
         let data = self.operations[number].data.clone();
         let is_whole = self.is_whole(&request);
         if !self.operations[number].is_broken {
@@ -236,13 +237,24 @@ impl ServerCache {
         }
         let offset = request.address & ((1 << self.shift) - 1);
         let through = Request { address: block << self.shift | offset, ..request };
-        self.write_through(now, visit, through, data);
+        let through = self.write_through(now, visit, through, data);
+        let of = &mut self.operations[through];
+        (of.since, of.spans) = (since, spans.to_vec());
     }
 
     /// A change of the backing has ended, or a flush.
     pub(super) fn through_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { request, block: first, blocks, stamp, .. } = self.operations[number];
         let waited = if request.op == Op::Flush { Activity::Drain } else { Activity::Queue };
+        let before = std::mem::take(&mut self.operations[number].spans);
+        let all_spans;
+        let spans = match before.is_empty() {
+            true => spans,
+            false => {
+                all_spans = [&before[..], spans].concat();
+                &all_spans
+            }
+        };
         let mut status = status;
         match request.op {
             Op::Write | Op::Trim => self.operations.written_backing(number),
