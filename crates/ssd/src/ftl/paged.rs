@@ -1,6 +1,6 @@
 //! A page mapping: every unit of the host's data lies anywhere, and a table says where.
 
-use crate::book::Book;
+use crate::book::{Book, Programs};
 use crate::config::{Config, Unwritten};
 use crate::flash::backend::Backend;
 use crate::flash::backend::Held;
@@ -362,8 +362,16 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     fn life(&self) -> Option<f64> {
-        let Array { flash, blocks, geometry, .. } = &self.array;
-        report::life(&self.config, (flash, blocks), geometry, self.array.superblocks_needed())
+        let Array { flash, blocks, geometry, programs, parity, .. } = &self.array;
+        let expected =
+            report::life(&self.config, (flash, blocks), geometry, self.array.superblocks_needed())?;
+        if !self.array.is_worn_out {
+            return Some(expected);
+        }
+        // It is over: what was programmed is all that could be.
+        let Programs { host, cleaned, levelled, mapping, padding, .. } = programs;
+        let parity = parity.0.as_ref().map_or(0, |parity| parity.programmed());
+        Some((host + cleaned + levelled + mapping + padding + parity) as f64)
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {

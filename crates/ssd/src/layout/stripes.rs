@@ -65,6 +65,11 @@ impl ParityUnits {
         self.since_first_day += u64::from(units);
     }
 
+    /// Since the first day.
+    pub(crate) fn programmed(&self) -> u64 {
+        self.since_first_day
+    }
+
     /// Since measuring began.
     pub(crate) fn measured(&self) -> u64 {
         self.since_first_day - self.before_measuring
