@@ -10,6 +10,7 @@ mod sizes;
 mod text;
 mod tree;
 mod version;
+mod wording;
 
 use std::fmt;
 use std::path::Path;
@@ -49,6 +50,13 @@ pub(crate) fn command(root: &Path) -> ExitCode {
     for problem in &problems {
         println!("{problem}");
     }
+    for (phrase, number, left) in
+        wording::counts(&tree).into_iter().filter(|(_, number, left)| number + number / 5 + 20 < *left)
+    {
+        println!(
+            "{phrase:?}: {number} left; lower its {left} in xtask/src/tidy/wording.rs (not a failure yet)"
+        );
+    }
     println!("tidy: {} files, {} problems", tree.files.len(), problems.len());
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -64,6 +72,7 @@ fn problems(tree: &Tree) -> Vec<Problem> {
         rooms::check,
         imports::check,
         version::check,
+        wording::check,
     ];
     let mut problems: Vec<Problem> = rules.iter().flat_map(|rule| rule(tree)).collect();
     problems.sort();

@@ -1,0 +1,283 @@
+//! Words and phrases that text does not use, and what to write instead.
+//!
+//! Each has a limit, which is a little above the number in the tree, so that two
+//! changes made at the same time do not break each other. It may only fall, and ends at zero.
+
+use super::Problem;
+use super::tree::{File, Tree};
+
+/// A phrase that is not to be used.
+struct Banned {
+    /// Its forms, in small letters. One that ends in `*` is the beginning of a word; one that begins with `^` is the
+    /// beginning of a sentence, with a capital.
+    forms: &'static [&'static str],
+    /// What to write.
+    instead: &'static str,
+    /// How many there may still be.
+    left: usize,
+}
+
+const BANNED: &[Banned] = &[
+    Banned { forms: &["loss of power", "losses of power"], instead: "power loss", left: 240 },
+    Banned {
+        forms: &[
+            "lose power",
+            "loses power",
+            "lost power",
+            "lose the power",
+            "loses the power",
+            "loses its power",
+            "losing the power",
+            "losing its power",
+            "pull the power",
+            "pulls the power",
+            "pulled the power",
+            "power is pulled",
+            "losing power",
+            "pulling the power",
+        ],
+        instead: "cut power, lose supply power",
+        left: 80,
+    },
+    Banned { forms: &["wrong bit", "wrong bits"], instead: "bit error", left: 160 },
+    Banned { forms: &["put right", "puts right", "putting right"], instead: "correct", left: 70 },
+    Banned {
+        forms: &["sense again", "sensed again", "senses again", "sensing again"],
+        instead: "read retry",
+        left: 40,
+    },
+    Banned { forms: &["one bit to a cell", "cells with one bit"], instead: "SLC mode", left: 40 },
+    Banned { forms: &["newest version", "newest versions"], instead: "valid page", left: 30 },
+    Banned {
+        forms: &["operation that is being filled", "being filled"],
+        instead: "open superblock, write frontier",
+        left: 60,
+    },
+    Banned { forms: &["so many", "so long", "so well"], instead: "N; up to N; until", left: 380 },
+    Banned { forms: &["goes on", "go on", "went on", "going on"], instead: "continue, resume", left: 250 },
+    Banned {
+        forms: &[
+            "is told",
+            "are told",
+            "was told",
+            "were told",
+            "be told",
+            "is said",
+            "are said",
+            "was said",
+            "be said",
+        ],
+        instead: "is notified, reports, lists",
+        left: 230,
+    },
+    Banned {
+        forms: &["of yours", "of ours", "of its own", "of their own", "of his own"],
+        instead: "your, our, its",
+        left: 260,
+    },
+    Banned { forms: &["is no"], instead: "is not a", left: 190 },
+    Banned { forms: &["beside"], instead: "next to, in addition to", left: 370 },
+    Banned { forms: &["in place of"], instead: "instead of", left: 60 },
+    Banned { forms: &["a fifth less"], instead: "+-20 %", left: 30 },
+    Banned { forms: &["mistake", "mistakes"], instead: "error", left: 570 },
+    Banned { forms: &["wish", "wishes", "wished"], instead: "request", left: 140 },
+    Banned {
+        forms: &["nobody", "somebody", "whoever"],
+        instead: "the component or the user by name",
+        left: 450,
+    },
+    Banned { forms: &["counted in"], instead: "currency, price basis", left: 110 },
+    Banned {
+        forms: &[
+            "catalogu*",
+            "modell*",
+            "behaviou*",
+            "colou*",
+            "utilis*",
+            "ageing",
+            "neighbou*",
+            "summaris*",
+            "serialis*",
+            "initialis*",
+            "optimisa*",
+            "optimised",
+            "normalis*",
+            "levelling",
+            "centre",
+            "licence",
+        ],
+        instead: "American spelling",
+        left: 750,
+    },
+    Banned { forms: &["^What"], instead: "name the thing", left: 2130 },
+    Banned { forms: &["^Where"], instead: "If, When", left: 410 },
+    Banned { forms: &["^Of"], instead: "name the thing", left: 310 },
+    Banned { forms: &["^Those"], instead: "name the thing", left: 70 },
+    Banned { forms: &["^So many"], instead: "N", left: 50 },
+    Banned { forms: &["^The same"], instead: "name the thing", left: 170 },
+    Banned { forms: &["^The one"], instead: "name the thing", left: 40 },
+];
+
+/// Phrases that contain a banned one and are good English.
+const FINE: [&str; 9] = [
+    "there is no",
+    "is no longer",
+    "is no more",
+    "is no less",
+    "is no room",
+    "is no need",
+    "is no other",
+    "is no such",
+    "so long as",
+];
+
+/// Files that have to name these phrases, or quote others.
+const EXEMPT: [&str; 3] = ["docs/glossary.md", "xtask/src/tidy/wording.rs", "LICENSE"];
+
+/// Phrases that occur more often than they did.
+pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
+    let texts: Vec<(&File, Flowing)> = written(tree).map(|file| (file, Flowing::of(&file.text))).collect();
+    let mut problems = Vec::new();
+    for banned in BANNED {
+        let mut found = Vec::new();
+        for (file, flowing) in &texts {
+            for (line, form) in flowing.find(banned.forms) {
+                found.push(Problem::new(
+                    &file.path,
+                    line,
+                    format!("\"{form}\" is not how we write: {}", banned.instead),
+                ));
+            }
+        }
+        if found.len() > banned.left {
+            let (number, left) = (found.len(), banned.left);
+            for problem in &mut found {
+                problem.text.push_str(&format!(" ({number} in the tree, at most {left})"));
+            }
+            problems.append(&mut found);
+        }
+    }
+    problems
+}
+
+/// How often each phrase occurs, for the table.
+pub(crate) fn counts(tree: &Tree) -> Vec<(&'static str, usize, usize)> {
+    let texts: Vec<Flowing> = written(tree).map(|file| Flowing::of(&file.text)).collect();
+    let count = |banned: &Banned| texts.iter().map(|text| text.find(banned.forms).len()).sum();
+    BANNED.iter().map(|banned| (banned.forms[0], count(banned), banned.left)).collect()
+}
+
+/// Files with text that somebody wrote: what a tool makes of them is not counted again.
+fn written(tree: &Tree) -> impl Iterator<Item = &File> {
+    let made = |file: &File| {
+        let head = file.text.split('\n').take(6);
+        head.clone().any(|line| line.contains("enerated by") || line.contains("Written by `make"))
+            || ["docs/models/", "docs/api"].iter().any(|folder| file.path.starts_with(folder))
+    };
+    tree.files.iter().filter(move |file| {
+        file.is(&["md", "rs", "py", "pyi", "toml", "js", "html"])
+            && !EXEMPT.contains(&file.path.as_str())
+            && !made(file)
+    })
+}
+
+/// A text without line breaks and comment marks, so that a phrase is found across lines.
+struct Flowing {
+    /// As written, lines joined by a space; an empty line is a NUL.
+    text: String,
+    /// The same in small letters.
+    small: String,
+    /// Where each line starts.
+    starts: Vec<usize>,
+}
+
+impl Flowing {
+    fn of(source: &str) -> Flowing {
+        let (mut text, mut starts) = (String::with_capacity(source.len()), Vec::new());
+        for line in source.lines() {
+            starts.push(text.len());
+            let bare = line.trim().trim_start_matches(['/', '!', '#', '*', '>', '-']).trim_start();
+            text.push_str(if bare.is_empty() { "\0" } else { bare });
+            text.push(' ');
+        }
+        let small = text.to_ascii_lowercase();
+        Flowing { text, small, starts }
+    }
+
+    /// The line of each of `forms`, from 1, and the form.
+    fn find<'a>(&self, forms: &[&'a str]) -> Vec<(usize, &'a str)> {
+        let mut found = Vec::new();
+        for form in forms {
+            let (word, opens, begins) = match (form.strip_prefix('^'), form.strip_suffix('*')) {
+                (Some(word), _) => (word, true, false),
+                (_, Some(word)) => (word, false, true),
+                _ => (*form, false, false),
+            };
+            let text = if opens { &self.text } else { &self.small };
+            for (at, _) in text.match_indices(word) {
+                let end = at + word.len();
+                let whole = !text[..at].ends_with(is_word) && (begins || !text[end..].starts_with(is_word));
+                if whole && !self.is_fine(at, end) && (!opens || self.is_statement(end)) {
+                    found.push((self.starts.partition_point(|start| *start <= at), *form));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the phrase from `at` to `end` is a part of a good one.
+    fn is_fine(&self, at: usize, end: usize) -> bool {
+        FINE.iter().any(|fine| {
+            fine.match_indices(&self.small[at..end]).any(|(before, _)| {
+                at.checked_sub(before)
+                    .is_some_and(|start| self.small.get(start..).is_some_and(|rest| rest.starts_with(fine)))
+            })
+        })
+    }
+
+    /// Whether what continues at `end` is a sentence that is no question, and not a heading of a table.
+    fn is_statement(&self, end: usize) -> bool {
+        let rest = &self.text[end..];
+        let follows =
+            rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(|c: char| is_word(c) || c == '`'));
+        let mark = rest.find(['.', '?', '!', ':', ';', '|', '\0', '"']);
+        follows && mark.is_none_or(|mark| !rest[mark..].starts_with('?'))
+    }
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flowing;
+
+    fn lines(text: &str, forms: &[&str]) -> Vec<usize> {
+        Flowing::of(text).find(forms).into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn a_phrase_is_found_across_lines_and_comment_marks() {
+        assert_eq!(lines("/// a loss of\n    /// power\n", &["loss of power"]), [1]);
+        assert_eq!(lines("x\n# Loss of power\n", &["loss of power"]), [2]);
+    }
+
+    #[test]
+    fn words_are_whole_unless_a_beginning_is_asked_for() {
+        assert!(lines("mistaken my_mistake", &["mistake"]).is_empty());
+        assert_eq!(lines("the modelled one", &["modell*"]), [1]);
+    }
+
+    #[test]
+    fn good_phrases_around_a_banned_one_are_left_alone() {
+        assert!(lines("There is no file, and it is no longer there.", &["is no"]).is_empty());
+        assert_eq!(lines("it is no file", &["is no"]), [1]);
+    }
+
+    #[test]
+    fn a_sentence_may_ask_what_and_not_say_what() {
+        assert_eq!(lines("What it is, in bytes.", &["^What"]), [1]);
+        assert!(lines("What is it? | What | is", &["^What"]).is_empty());
+    }
+}
