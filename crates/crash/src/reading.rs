@@ -25,12 +25,13 @@ pub(crate) enum Answer {
 }
 
 impl Life<'_> {
-    /// Errors: a read fails, and the device counts no page that it lost.
+    /// Errors: a read fails, and neither was an error made on purpose nor counts the device a page that it lost.
     fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
         match status {
             Status::Done => Ok(Answer::Given),
-            Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
+            // It may be that of this read, whatever pages were lost before.
             _ if self.made().errors > 0 => Ok(Answer::Failed),
+            Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
             status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
         }
     }
