@@ -270,7 +270,7 @@ impl Line<'_> {
             }
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
-                Some(Found::Request(request, _)) if !outbox.makes_room(answer_bytes(&request)) => {
+                Some(Found::Request(request, _)) if !outbox.makes_room(2 * answer_bytes(&request)) => {
                     if self.is_abandoned(false) {
                         return Ok(());
                     }

@@ -39,7 +39,7 @@ pub(crate) struct Outbox<'a> {
     due: Vec<Answer>,
     /// Requests that the device has not done.
     pending: Vec<Pending>,
-    /// Bytes that their answers will have.
+    /// Bytes that they take until they are answered.
     reserved: usize,
     /// When the device is looked at next, and when it was last.
     look_at: Option<Instant>,
@@ -102,7 +102,9 @@ impl<'a> Outbox<'a> {
             Served::Due(asked, reply) => (reply.deadline, Some((asked, reply))),
             Served::Asked(pending) => {
                 self.keep(bytes);
-                self.reserved += pending.answer_bytes();
+                self.reserved += pending.held_bytes();
+                // What a client wrote was in its inbox, which gives it back.
+                self.share.hold_anyway(self.bytes + self.reserved);
                 self.pending.push(pending);
                 self.look_at = Some(self.looked_at);
                 return;
@@ -142,7 +144,7 @@ impl<'a> Outbox<'a> {
             done.into_iter().map(|(place, answer)| (self.pending.remove(place), answer)).collect();
         done.sort_by_key(|(_, answer)| answer.said.done);
         for (pending, answer) in done {
-            self.reserved -= pending.answer_bytes();
+            self.reserved -= pending.held_bytes();
             let mut out = self.paper();
             out.try_reserve_exact(pending.answer_bytes()).map_err(|_| io::ErrorKind::OutOfMemory)?;
             let served = disk.answer(session, &pending, &answer, outages, &mut out);

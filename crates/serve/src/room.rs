@@ -67,6 +67,17 @@ impl Share<'_> {
         true
     }
 
+    /// The buffers have `bytes` from now on, whether there is room or not: they replace others that are given back next.
+    pub(crate) fn hold_anyway(&mut self, bytes: usize) {
+        let bytes = bytes.saturating_sub(ALLOWED);
+        if bytes > self.bytes {
+            self.room.taken.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+        } else {
+            self.room.taken.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+    }
+
     /// Waits until a buffer may have `bytes`. Errors: it did not come about in time.
     pub(crate) fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
         let mut began = None;
@@ -115,6 +126,8 @@ mod tests {
             assert!(other.hold(ALLOWED + 300) && !other.hold(ALLOWED + 301));
             assert!(one.hold(ALLOWED + 600) && other.hold(ALLOWED + 400));
             assert!(!one.hold(usize::MAX));
+            other.hold_anyway(ALLOWED + 900);
+            assert!(!one.hold(ALLOWED + 601) && one.hold(ALLOWED + 100) && !one.hold(ALLOWED + 101));
         }
         assert!(one.hold(ALLOWED + 1000), "the other is gone");
         drop(one);

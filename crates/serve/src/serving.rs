@@ -69,6 +69,11 @@ impl Pending {
         answer_bytes(&self.request)
     }
 
+    /// Bytes that it takes until then.
+    pub(crate) fn held_bytes(&self) -> usize {
+        held_bytes(&self.request)
+    }
+
     /// How long before it is done its answer is due.
     pub(crate) fn ahead(&self, model: &Model) -> Duration {
         let way = model.transport().of(self.request.length);
@@ -91,6 +96,15 @@ impl Pending {
 pub(crate) fn answer_bytes(request: &Request) -> usize {
     let bytes = request.length as usize;
     if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
+}
+
+/// Bytes that a request takes until it is answered: what the device writes or returns, and the answer that this is copied
+/// into.
+pub(crate) fn held_bytes(request: &Request) -> usize {
+    match request.command {
+        Command::Write | Command::WriteZeroes => (request.length as usize).min(WRITE_MAX),
+        _ => 2 * answer_bytes(request),
+    }
 }
 
 impl Disk {
