@@ -179,10 +179,11 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     found = mqsim.translate(drive, flows)
     stack = found.table["stack"]
     assert isinstance(stack, dict)
-    assert (stack["allocation"], stack["allocation_order"]) == ("static", "PDWC")
+    assert stack["allocation"]["kind"] == "static"
+    assert stack["allocation"]["order"] == "pwc"
     # A chip is a die: each of its planes has the blocks of two dies' planes.
     assert (stack["planes"], stack["blocks"], stack["reserve"]) == (2, 128, 7)
-    assert stack["copyback"] is True
+    assert stack["allocation"]["copyback"] is True
     assert not found.about("Plane_Allocation_Scheme") + found.about("Use_Copyback_for_GC")
     (tmp_path / "found.toml").write_text(found.text)
     assert nacre.run(tmp_path / "found.toml").requests.writes == 500

@@ -27,7 +27,7 @@ const PAGE: u32 = 4096;
 const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"512 MiB\"\narrival = { kind = \"closed\" }\n\
     [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
-    bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nsuspend = \"20 us\"\n";
+    bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\n";
 
 /// A drive of 32 dies with two planes and pages of 8 KiB, uniform requests of a page.
 const SMALL_PAGES: &str = "kind = \"ssd\"\nchannels = 8\nways = 4\nplanes = 2\nblocks = 256\npages = 128\npage = \"8 KiB\"\n\

@@ -26,7 +26,7 @@ pub struct FamilyDescriptor {
 
 /// Every family with its rooms. Adding a family is one line here.
 pub fn families() -> Vec<FamilyDescriptor> {
-    vec![
+    let mut families = vec![
         family::<WorkloadFamily>("who asks, and for what", &[nacre_workload::WORKLOADS]),
         family::<PatternFamily>("which addresses a synthetic workload touches", &[nacre_workload::PATTERNS]),
         family::<ArrivalFamily>("when requests arrive", &[nacre_workload::ARRIVALS]),
@@ -58,7 +58,14 @@ pub fn families() -> Vec<FamilyDescriptor> {
             &[nacre_controller::memory_scheduling::ROOMS],
         ),
         family::<LatencyFamily>("how long one operation takes", &[LATENCIES]),
-    ]
+    ];
+    let of_flash_drives = nacre_ssd::FAMILIES.iter().map(|&(name, summary, rooms)| FamilyDescriptor {
+        name,
+        summary,
+        descriptors: rooms(),
+    });
+    families.extend(of_flash_drives);
+    families
 }
 
 /// The tables of device rooms, in the order users see them.

@@ -166,10 +166,8 @@ pub fn build_with_bytes(
 /// A device with zones lies below another one.
 fn in_order(path: &str) -> Problems {
     let problem = "a device with zones is written in order, and what lies over it here writes anywhere";
-    let remedy = "leave zones out, or make this device the stack";
-    Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.zones"), None, problem)
-        .remedy(remedy)
-        .into()
+    let remedy = "use kind = \"ssd\", or make this device the stack";
+    Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.kind"), None, problem).remedy(remedy).into()
 }
 
 /// The bytes of a stack's media.

@@ -62,8 +62,8 @@ pub enum MemoryError {
     /// Its zone does not take it.
     #[error(
         "address {address}, size {size}: the zone here takes whole units in order, from byte {write_pointer} to \
-         byte {end}, while fewer zones than stack.zones.active are written in part and erased blocks are left \
-         that are not worn out; write there, or leave stack.zones out"
+         byte {end}, while fewer zones than stack.active_zones are written in part and erased blocks are left \
+         that are not worn out; write there, or use stack.kind = \"ssd\""
     )]
     ZoneRefused {
         /// The first byte asked for.

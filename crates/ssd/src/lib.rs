@@ -1,4 +1,4 @@
-//! An SSD: flash behind a page-mapped flash translation layer, or behind zones.
+//! An SSD: flash behind a page-mapped flash translation layer.
 //!
 //! # Models
 //! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data crosses
@@ -8,23 +8,16 @@
 //! in the DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
 //! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
 //! programmed, and a write that finds none waits for one. A read is a command that crosses the channel, a sense, and a
-//! page that crosses the channel; what is still in the buffer is read from there. A read goes before everything that
-//! waits for the die, and may suspend a program or an erase, so many times; otherwise it waits for the end of what the
-//! die has begun. It is suspended when the read comes, and resumed when no read waits any more. Everything else waits
-//! at its die in the order in which it was issued; what waits for something else lets others go first, but commands of
-//! one superblock keep their order. Nothing is decided before it has to be: what a die does next when its array is
+//! page that crosses the channel; what is still in the buffer is read from there. What a die
+//! does next is its `scheduling`. Nothing is decided before it has to be: what a die does next when its array is
 //! free, what crosses a channel next when the channel is free.
-//!
-//! *Planes* of a die read one after the other, or, with `independent_plane_reads`, each by itself: a plane senses while
-//! others do. Programs, erases and copies have the whole die; what suspends one suspends it for all planes, and it is
-//! resumed when none of them reads any more.
 //!
 //! *Channels* choose among commands of reads, pages that were read, and data to be programmed or copied
 //! (`arbitration`): what waited longest, or commands, pages or all of reads first. What crosses is not interrupted. Of
 //! what is ready at the same moment the older request goes first. A die holds as many pages as it has `registers`, from
 //! the beginning of their commands to the end of their transfers: with one it begins nothing before its page is across,
 //! with two it senses the next page meanwhile. It takes the data of its next program in while its array works, unless
-//! it has no cached commands (`cached`).
+//! it has one register, and so no cached commands.
 //!
 //! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others
 //! go on programming. The superblock erased last is filled last; a die whose turn has not come when it is to be filled
@@ -45,13 +38,8 @@
 //! stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer than the reserve
 //! are erased.
 //!
-//! *Allocation* by plane (`allocation`): each plane is filled and cleaned by itself, with erased blocks, victims and
-//! wear levelling of its own, and what is said of superblocks holds for its blocks. With "static" the address of a page
-//! says its plane, in the order of `allocation_order`, as in MQSim: requests that meet on one die wait there while
-//! others have nothing to do. With "dynamic" a page goes to the die that is free first, to its planes in turn. A page
-//! is programmed when its units are there; with `multi_plane` pages of the same number of other
-//! planes that wait for the die are programmed with it, if nothing has to be done before them. With `copyback` pages that move
-//! stay in their die: their commands alone cross the channel, and nothing corrects them.
+//! *Allocation* (`allocation`): superblocks over all dies, with or without parity, or planes that are filled and cleaned by
+//! themselves, by address or free first; what is said of superblocks holds for the blocks of such a plane.
 //!
 //! *Shares* of a drive (`capacity`): a share of a pool of drives is a drive with fewer blocks of each plane, so that it is
 //! filled, cleaned and worn as the whole is. It pays for its capacity and takes its part of the idle power. Dies,
@@ -70,16 +58,6 @@
 //! what of it was moved, and its write amplification, which a handle without writes does not have. Every handle keeps a
 //! superblock open, and cleaning one more, or one more for each: so much less of the spare space is free. By plane that
 //! is a block of every plane.
-//!
-//! *Zones* (`zones`; NVMe's zoned namespaces, ZNS) stand in place of the page mapping: the host writes each zone in
-//! order and resets it as a whole. A zone is so many superblocks, taken from the erased ones when it is first written,
-//! the youngest first. A write elsewhere than at the write pointer, to a full zone, beyond the end of its zone, to an
-//! empty zone while `active` others are written in part, or not of whole units is refused, and counted by its reason. A
-//! trim of a whole zone resets it: its superblocks are erased at once. A trim from the write pointer to the end
-//! finishes it: what is left of its last operation is padded. Other trims do nothing. Beyond `open` zones the one
-//! written longest ago is closed, and opened again when it is written. The drive cleans nothing and programs every unit
-//! once. Its table has a mapping for each superblock of a zone. Writes of one zone are taken in one after the other. In
-//! preconditioning, which has no trims, a write to the first unit of a zone that holds something resets it.
 //!
 //! *Shares of the queue* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time
 //! (`queue_depth`), and one that sends more waits for its own. Classes of priority among tenants are `places` of the
@@ -113,17 +91,6 @@
 //! when the host reads it. Of a unit with more wrong bits than are put right the data is lost: reads of it fail until
 //! it is written or trimmed, also after it was copied, and a flush of an unprotected drive fails once after a loss.
 //!
-//! *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): of `stripe` operations that follow each other in a superblock, on
-//! a die each, one programs parity over the others, unit by unit. It moves on by a die with every row of dies. A share of
-//! 1 / `stripe` of the flash is parity, and taken from over-provisioning. The parity of a stripe is programmed behind the
-//! last data of it, with time, energy and wear, and counts in write amplification; until then the drive keeps it in memory
-//! of its own, which capacitors protect with the buffer. A superblock that is closed early ends with a shorter stripe. A
-//! unit beyond the code is rebuilt: the units in its place of the stripe's other operations are read on their dies at
-//! once, sensed again where they need it, and decoded; what the drive still has of them need not be read. If one of these
-//! is beyond the code too, the unit is lost. Copies are rebuilt as reads of the host are. Counters tell units of parity,
-//! units that were rebuilt, reads for that, and the units that are lost all the same. Without `power_protected` the parity
-//! of stripes that are not full is found again in recovery from their pages.
-//!
 //! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there, and
 //! over the channel, since it has to be put right.
 //!
@@ -135,16 +102,10 @@
 //! counts its bytes as lost. The mapping is found again: spare areas name the unit of each page, with a sequence
 //! number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last checkpoint of the
 //! mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and the spare areas of
-//! the pages programmed since, on all dies side by side; it ends with a checkpoint. With zones it reads the table of
-//! zones instead, and finds the write pointer of each active zone by halves among its operations.
+//! the pages programmed since, on all dies side by side; it ends with a checkpoint.
 //!
 //! # Leaves out
-//! Zone append, since a request cannot be told an address; zones that are opened and closed by command, whose resources
-//! nothing else tells apart; zones of some of the dies, with a capacity below their size, or with a queue of their own.
-//! Capacitors save operations that are not full to flash that is not modelled; a drive with zones has them. Allocation
-//! of channels or ways alone by address, and of zones by plane. Planes of one die that are filled by themselves are
-//! read for copies, and erased, one after the other. What a copy inside a die holds in its register is not kept from
-//! reads that come between. Reclaim units of another size than a superblock, and reclaim groups; directives that name a
+//! Zones, which `zns_ssd` has. Reclaim units of another size than a superblock, and reclaim groups; directives that name a
 //! handle with every write. Superblocks that always have one bit to a cell, and folding while the host is idle: a cache
 //! that was filled stays so until cleaning needs its space, and comes back only where more than the reserve is erased.
 //! Programs of worn cells that take another time. Programs of all pages of a word line take their own times, in the
@@ -163,14 +124,6 @@
 //! nothing, and the record names it. What the drive was filled with before the run was copied without wrong bits. With
 //! bytes, a lost unit that is written and falls back to before that in a loss of power may be found again.
 //!
-//! Of parity: over zones, and over planes that are filled by themselves, of which one is erased while the others of a
-//! stripe still need it; stripes longer than there are dies, and more than one page of parity in one; dies and blocks
-//! that fail as a whole. What was rebuilt stays where it is, so that the next read rebuilds it again, until it is
-//! written or cleaned; units of one page are rebuilt each by itself. To compute parity takes no time, and its memory is
-//! no part of `buffer`. Where cleaning copies a unit that is rebuilt, the others are read beside it and not behind it.
-//! After a loss of power of a drive without capacitors stripes of which a program was cut count as whole, and pages
-//! that it damaged are not rebuilt.
-//!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
 //! loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for it.
@@ -183,9 +136,8 @@
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority); tseng-2011 (losses of power);
-//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads), kim-2019 (by all three); shadley-2011
-//! (parity over dies, which moves on, of 7 + 1 and 15 + 1 pages); nvme-2.1 (flexible data placement, power states);
-//! tomshardware-ssd910 (writes at two thirds of the rate within 25 W); nvme-zns-1.1 and bjorling-2021 (zones).
+//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads), kim-2019 (by all three); nvme-2.1 (flexible data placement, power states);
+//! tomshardware-ssd910 (writes at two thirds of the rate within 25 W).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed space
@@ -197,14 +149,14 @@
 //! by themselves against one that is stepped, and waits there against one server for each plane; the law of suspension;
 //! the longest write while dies erase; bursts after cleaning in quiet; end of life where endurance, blocks and write
 //! amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one where
-//! they share a handle; zones are written at the speed of their dies, every unit once, and wear all superblocks alike;
-//! reads that are sensed again, their latency, and units that are lost, against binomial tails, also of stripes with
+//! they share a handle; reads that are sensed again, their latency, and units that are lost, against binomial tails, also of stripes with
 //! parity and of copies inside a die; the time of a rebuilt read; write amplification with parity against the closed
 //! forms at the spare space it leaves; wrong bits against their law, and no lost unit is given as good; refreshes are
 //! reads over their limit; tenants with shares of the queue get requests done by their places; programs, erases and live
 //! units conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time
 //! of recovery as pages over dies.
 
+pub mod allocation;
 mod book;
 mod buffer;
 mod config;
@@ -212,22 +164,28 @@ mod drive;
 mod flash;
 mod ftl;
 mod host;
+mod kind;
 mod layout;
 mod ops;
 mod optional_part;
 mod recovery;
 mod reliability;
+pub mod scheduling;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod workbench;
-mod zones;
+pub mod zns_ssd;
+
+pub use kind::NoRooms;
 
 pub use config::{
-    Allocation, Arbitration, BufferPlaces, Cached, Config, ErrorsConfig, Isolation, MappingCacheConfig,
-    ParityConfig, SlcCacheConfig, Translator, Unwritten, ZonesConfig,
+    Arbitration, BufferPlaces, Cached, Drive, ErrorsConfig, Isolation, MappingCacheConfig, PageMapping,
+    SlcCacheConfig, SsdConfig, Translator, Unwritten, ZnsSsdConfig, ZonesConfig,
 };
 
+use allocation::AllocationFamily;
+use config::Config;
 use drive::Ssd;
 use ftl::array::{Array, Rules};
 use ftl::mapping_cache::{CachedEntries, CachedPages, MappingCache};
@@ -238,13 +196,13 @@ use ftl::parts::plane_allocation::PlaneAllocation;
 use ftl::parts::slc_cache::SlcCache;
 use host::Host;
 use layout::geometry::Geometry;
-use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Family, Problem, Problems, Room, Slot};
 use nacre_controller::cleaning;
 use nacre_device::{Builder, DeviceFamily, EventRoom};
 use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
 use reliability::errors;
-use zones::{ZoneTable, Zones};
+use scheduling::FlashSchedulingFamily;
 
 /// Settings that say how long parts of a drive take, what energy and what money. What they are has no part in where data
 /// lies: preconditioning leaves drives that differ in them alone in one state.
@@ -254,9 +212,9 @@ pub const TAKES: &[&str] = &[
     "erase",
     "bus",
     "command",
-    "suspend",
-    "resume",
-    "suspensions",
+    "scheduling.suspend",
+    "scheduling.resume",
+    "scheduling.suspensions",
     "link",
     "driver",
     "firmware",
@@ -274,9 +232,9 @@ pub const TAKES: &[&str] = &[
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    descriptor: Descriptor::of::<Config>(
+    descriptor: Descriptor::of::<SsdConfig>(
         "ssd",
-        "a flash SSD: channels and dies, page mapping or zones, write buffer, cleaning, wear to its end",
+        "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
         &[
             "gupta-2009",
             "desnoyers-2012",
@@ -288,11 +246,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "hetzler-2012",
             "cai-2015",
             "kim-2019",
-            "shadley-2011",
             "nvme-2.1",
             "tomshardware-ssd910",
-            "nvme-zns-1.1",
-            "bjorling-2021",
         ],
         13,
         include_str!("lib.rs"),
@@ -301,32 +256,56 @@ pub const ROOM: Room<DeviceFamily> = Room {
 };
 
 /// The devices of this crate.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[ROOM, zns_ssd::ROOM];
+
+/// Families of what drives are set up with, beside those of other crates: their names, what their rooms decide, and these.
+pub static FAMILIES: &[(&str, &str, fn() -> Vec<&'static Descriptor>)] = &[
+    (AllocationFamily::NAME, "which die and plane takes a page", || descriptors(allocation::ROOMS)),
+    (FlashSchedulingFamily::NAME, "what a flash die does next", || descriptors(scheduling::ROOMS)),
+];
+
+fn descriptors<F: Family>(rooms: &'static nacre_config::Table<F>) -> Vec<&'static Descriptor> {
+    rooms.iter().map(|room| &room.descriptor).collect()
+}
+
+/// The rooms of the family called `name`, if it is one of [`FAMILIES`].
+pub fn rooms_of(name: &str) -> Vec<&'static Descriptor> {
+    FAMILIES.iter().filter(|(known, ..)| *known == name).flat_map(|(.., rooms)| rooms()).collect()
+}
 
 /// The same in the event contract.
-pub static EVENTS: &[EventRoom] = &[EventRoom { kind: "ssd", build: build_in_slot }];
+pub static EVENTS: &[EventRoom] = &[
+    EventRoom { kind: "ssd", build: build_in_slot },
+    EventRoom { kind: "zns_ssd", build: zns_ssd::build_in_slot },
+];
 
 fn build_in_slot(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn event::Device>, Problems> {
-    let config = slot.config::<Config>(builder.families());
+    let config = Config::from(&slot.config::<SsdConfig>(builder.families()));
     // What lies over it may have made it a share.
-    if let (Some((problem, remedy)), Some(capacity)) = (config::share_problem(&config), config.capacity) {
+    if let (Some((problem, remedy)), Some(capacity)) =
+        (config::share_problem(&config), config.mapping().capacity)
+    {
         let path = format!("{}.capacity", slot.path());
         let problem = Problem::new(ErrorCode::ConflictingSettings, &path, None, problem);
         return Err(problem.given(capacity).remedy(remedy).into());
     }
-    let geometry = Geometry::of(&config.of_share());
-    let layout = Layout {
+    let (share, config) = (config.share(), config.of_share());
+    Ok(match builder.store(slot.path(), layout(&Geometry::of(&config))) {
+        Some(store) => build(slot, builder, store, config, share)?,
+        None => build(slot, builder, Nothing, config, share)?,
+    })
+}
+
+/// How a store holds the bytes of a drive: by physical unit.
+pub(crate) fn layout(geometry: &Geometry) -> Layout {
+    Layout {
         page_bytes: geometry.unit_bytes,
         pages_per_extent: 1 << geometry.shift,
         pages: geometry.numbers() as u64,
-    };
-    Ok(match builder.store(slot.path(), layout) {
-        Some(store) => build(slot, builder, store)?,
-        None => build(slot, builder, Nothing)?,
-    })
+    }
 }
 
 /// The drive in `slot`, over `store`.
@@ -334,45 +313,16 @@ fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
     store: S,
+    config: Config,
+    share: Option<f64>,
 ) -> Result<Box<dyn event::Device>, Problems> {
     let id = builder.component();
-    let config: Config = slot.config(builder.families());
-    let share = config.share();
-    let config = config.of_share();
-    let geometry = Geometry::of(&config);
-    let errors = errors::build(&config, &geometry, slot.path(), builder)?;
-    let path = slot.path().to_string();
+    let errors = errors::build(&config, &Geometry::of(&config), slot.path(), builder)?;
     let host = Host::new(&config, builder.families());
-    match config.zones.clone() {
-        Some(zones) => {
-            let layer = build_zones(slot, builder, store, &config, &zones)?;
-            Ok(Box::new(Ssd::new(id, path, config, layer, host)))
-        }
-        None => {
-            let layer = build_paged(slot, builder, store, &config)?;
-            let mut drive = Ssd::new(id, path, config, layer, host).with_errors(errors);
-            drive.share = share;
-            Ok(Box::new(drive))
-        }
-    }
-}
-
-/// The zones of the drive that `config` describes.
-fn build_zones<S: Store>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-    store: S,
-    config: &Config,
-    zones: &ZonesConfig,
-) -> Result<Zones<S>, Problems> {
-    let geometry = Geometry::of(config);
-    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(config));
-    builder.take_memory_as_touched(slot.path(), at_once, at_once)?;
-    let table = ZoneTable::new(config, zones, geometry, store, blocks(config, &geometry, slot, builder));
-    if !table.has_space() {
-        return Err(too_many_bad(slot));
-    }
-    Ok(Zones::new(config.clone(), table))
+    let layer = build_paged(slot, builder, store, &config)?;
+    let mut drive = Ssd::new(id, slot.path().to_string(), config, layer, host).with_errors(errors);
+    drive.share = share;
+    Ok(Box::new(drive))
 }
 
 /// The page mapping of the drive that `config` describes.
@@ -382,21 +332,21 @@ fn build_paged<S: Store>(
     store: S,
     config: &Config,
 ) -> Result<Paged<S>, Problems> {
-    let geometry = Geometry::of(config);
+    let (geometry, mapping) = (Geometry::of(config), config.mapping());
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
     let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(config));
-    let of_handles = if config.placement_handles > 1 { u64::from(geometry.logical_units) } else { 0 };
+    let of_handles = if mapping.placement_handles > 1 { u64::from(geometry.logical_units) } else { 0 };
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
-    let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
+    let cleaner = cleaning::build(&mapping.cleaning, geometry.superblocks, builder)?;
     check_cleaner(slot.path(), cleaner.partition_segments().is_some())?;
     let blocks = blocks(config, &geometry, slot, builder);
-    let kept = config.buffer.0 as f64 * config.buffer_kept.0 / config.unit.0 as f64;
+    let kept = config.buffer.0 as f64 * mapping.buffer_kept.0 / config.unit.0 as f64;
     let rules = Rules {
         youngest_first: config.youngest_first,
-        wear_spread: config.wear_spread,
-        held_units: (kept / f64::from(config.placement_handles * geometry.regions)) as u32,
-        erased_while_idle: config.idle_cleaning.unwrap_or(0),
+        wear_spread: mapping.wear_spread,
+        held_units: (kept / f64::from(mapping.placement_handles * geometry.regions)) as u32,
+        erased_while_idle: mapping.idle_cleaning.unwrap_or(0),
         erases_in_turn: config.erases_at_once.is_some(),
     };
     let handles = Handles::new(config, &geometry);
@@ -419,7 +369,7 @@ fn build_paged<S: Store>(
 
 /// The part of the mapping table that is cached, if it lies in flash.
 fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
-    let cache = config.mapping_cache.as_ref()?;
+    let cache = config.mapping().mapping_cache.as_ref()?;
     let each = geometry.mappings_per_unit;
     Some(match cache.cached {
         Cached::Pages => {

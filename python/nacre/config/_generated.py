@@ -1446,18 +1446,6 @@ class SsdDeviceMappingCache(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SsdDeviceZones(Table):
-    """Zones, as NVMe's zoned namespaces have them, in place of the page mapping. Absent means a drive that is written."""
-
-    superblocks: int | None = None
-    """Superblocks of a zone: a block of every plane of every die each. Default: 1."""
-    active: int | None = None
-    """Zones that may be written in part at one time, of those there are. A write to another one is refused. Default: 14."""
-    open: int | None = None
-    """Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent means all of them."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class SsdDeviceErrors(Table):
     """Bits that go wrong, and what puts them right; absent means none do."""
 
@@ -1492,16 +1480,8 @@ class SsdDeviceErrors(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SsdDeviceParity(Table):
-    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is."""
-
-    stripe: int | None = None
-    """Dies of a stripe, one of which holds its parity: 8 is 7 + 1, and an eighth of the flash is parity. A divisor of all dies; absent means all of them."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
-    """A flash SSD: channels and dies, page mapping or zones, write buffer, cleaning, wear to its end."""
+    """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
 
     channels: int
     """Channels, each a bus of its own."""
@@ -1549,64 +1529,26 @@ class SsdDevice(Table):
     """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
     """Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are programmed at once whose pages wait with the same number. Default: true."""
-    independent_plane_reads: bool | None = None
-    """Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads. Default: false."""
-    cached: bool | None = None
-    """Whether a die works on one page while another crosses the channel. Default: true."""
     registers: int | None = None
-    """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. Absent means as many as are asked for, with `cached`, or else one."""
+    """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. With one a die does nothing while a page crosses: it has no cached commands. Absent means as many as are asked for."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """What crosses a channel next. Default: commands_first."""
-    allocation: Literal["superblock", "static", "dynamic"] | None = None
-    """Where a page of the host's data goes. By plane, what is said of superblocks holds for the blocks of each plane. Default: superblock."""
-    allocation_order: str | None = None
-    """What changes from one page to the next where the address says its plane, the fastest first: the letters of channel, way, die and plane, as in MQSim. A way has one die here, so that the place of D changes nothing. Absent means CWDP."""
-    copyback: bool | None = None
-    """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. By plane (`allocation`), with units of a page. Default: false."""
-    capacity: str | None = None
-    """Bytes that the host sees, if that is less than the whole drive: a share of a pool of such drives, with as many blocks of each plane as it takes, and its part of `spare_blocks`, `mapping_cache`, `slc_cache` and `idle_power`. Absent means the whole drive."""
     over_provisioning: str | float | None = None
     """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
     spare_blocks: int | None = None
     """Blocks of each plane that stand in for others when they are bad. Default: 0."""
     factory_bad: str | float | None = None
     """Share of the blocks that are bad from the start. Default: 0 %."""
-    reserve: int | None = None
-    """Erased superblocks (a block of every plane) below which cleaning begins. Default: 4."""
-    idle_cleaning: int | None = None
-    """Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with writes only below `reserve`. Absent means there is no cleaning without writes."""
-    cleaning: Cleaning | None = None
-    """What is cleaned. Default: greedy."""
     youngest_first: bool | None = None
     """Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first. Default: true."""
-    wear_spread: int | None = None
-    """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
     buffer: str
     """DRAM that buffers writes."""
     buffer_places: Literal["ring", "pool"] | None = None
     """Which write leaves its place in a full buffer. Default: ring."""
-    slc_cache: SsdDeviceSlcCache | None = None
-    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
-    buffer_kept: str | float | None = None
-    """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
-    power_protected: bool | None = None
-    """Whether the buffer survives a power failure. Where not, a flush programs it. Default: true."""
-    paired_page_loss: bool | None = None
-    """Whether a program that loses its power damages the pages before it on its word line, which has as many pages as `program` has times. Where not, the drive keeps copies of them until the word line is full. Default: false."""
-    checkpoint_every: str | None = None
-    """Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed since is found by its spare areas. Default: 1 GiB."""
-    mapping_cache: SsdDeviceMappingCache | None = None
-    """A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM."""
     mapping_entry: str | None = None
     """Bytes of one mapping. Default: 4 B."""
-    read_priority: bool | None = None
-    """Whether a read goes before programs, erases and copies that wait for its die. Default: true."""
-    suspend: str | None = None
-    """What it takes to suspend a program or an erase for a read; absent means reads wait for its end."""
-    resume: str | None = None
-    """What it takes to resume it. Default: 0 s."""
-    suspensions: int | None = None
-    """How often one program or erase may be suspended. Default: 8."""
+    scheduling: FlashScheduling | None = None
+    """Which of the operations that wait for a die is next. Default: read_priority."""
     host: HostInterface | None = None
     """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
     link: str
@@ -1631,21 +1573,149 @@ class SsdDevice(Table):
     """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no tenant takes places of another. Absent means all take what is free."""
     unwritten: Literal["flash", "zeros"] | None = None
     """What a read of a unit takes that was never written. Default: flash."""
-    placement_handles: int | None = None
-    """Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills superblocks of its own. The tenants of a workload take them in their order, round and round. Default: 1."""
-    isolation: Literal["initial", "persistent"] | None = None
-    """Whose data fills a superblock together when cleaning moves it. Default: initial."""
-    zones: SsdDeviceZones | None = None
-    """Zones, as NVMe's zoned namespaces have them, in place of the page mapping. Absent means a drive that is written anywhere."""
     price: str | None = None
     """Price of what the host sees."""
     price_basis: str | None = None
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    allocation: Allocation | None = None
+    """Where a page of the host's data goes. By plane, what is said of superblocks holds for the blocks of each plane. Default: superblock."""
+    capacity: str | None = None
+    """Bytes that the host sees, if that is less than the whole drive: a share of a pool of such drives, with as many blocks of each plane as it takes, and its part of `spare_blocks`, `mapping_cache`, `slc_cache` and `idle_power`. Absent means the whole drive."""
+    reserve: int | None = None
+    """Erased superblocks (a block of every plane) below which cleaning begins. Default: 4."""
+    idle_cleaning: int | None = None
+    """Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with writes only below `reserve`. Absent means there is no cleaning without writes."""
+    cleaning: Cleaning | None = None
+    """What is cleaned. Default: greedy."""
+    wear_spread: int | None = None
+    """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
+    slc_cache: SsdDeviceSlcCache | None = None
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
+    buffer_kept: str | float | None = None
+    """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
+    power_protected: bool | None = None
+    """Whether the buffer survives a power failure. Where not, a flush programs it. Default: true."""
+    paired_page_loss: bool | None = None
+    """Whether a program that loses its power damages the pages before it on its word line, which has as many pages as `program` has times. Where not, the drive keeps copies of them until the word line is full. Default: false."""
+    checkpoint_every: str | None = None
+    """Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed since is found by its spare areas. Default: 1 GiB."""
+    mapping_cache: SsdDeviceMappingCache | None = None
+    """A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM."""
+    placement_handles: int | None = None
+    """Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills superblocks of its own. The tenants of a workload take them in their order, round and round. Default: 1."""
+    isolation: Literal["initial", "persistent"] | None = None
+    """Whose data fills a superblock together when cleaning moves it. Default: initial."""
     errors: SsdDeviceErrors | None = None
     """Bits that go wrong, and what puts them right; absent means none do."""
-    parity: SsdDeviceParity | None = None
-    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means none."""
     kind: Literal["ssd"] = "ssd"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZnsSsdDevice(Table):
+    """A flash SSD that is written in zones (ZNS): no page mapping, no cleaning."""
+
+    channels: int
+    """Channels, each a bus of its own."""
+    ways: int
+    """Dies on a channel."""
+    planes: int | None = None
+    """Planes of a die. Default: 1."""
+    blocks: int
+    """Blocks of a plane."""
+    pages: int
+    """Pages of a block."""
+    page: str
+    """Bytes of a page: what one plane reads or programs as a whole."""
+    unit: str | None = None
+    """Bytes the mapping knows as a whole; a smaller write reads the rest of it. Default: 4 KiB."""
+    read: list[str]
+    """Reading a page, by its place among the pages that share a word line."""
+    program: list[str]
+    """Programming a page, by its place among the pages that share a word line."""
+    erase: str
+    """Erasing a block."""
+    endurance: int | None = None
+    """Erases a block is made for; absent means no limit."""
+    endurance_spread: str | float | None = None
+    """Standard deviation of the erases a block takes, as a share of `endurance`. Default: 0 %."""
+    read_energy: str | None = None
+    """Energy to read a page, above idling."""
+    program_energy: str | None = None
+    """Energy to program a page, above idling."""
+    erase_energy: str | None = None
+    """Energy to erase a block, above idling."""
+    transfer_energy: str | None = None
+    """Energy to move a page over its channel, above idling."""
+    idle_power: str | None = None
+    """Power that flows whether or not it works."""
+    erases_at_once: int | None = None
+    """Dies that erase at one time at most, so that the others go on programming meanwhile; absent means as many as there are."""
+    programs_at_once: int | None = None
+    """Dies that program at one time at most, as a budget of power allows; absent means as many as there are."""
+    bus: str
+    """Bandwidth of a channel."""
+    transfer: str | None = None
+    """The smallest part of a unit that crosses a channel for a read, such as a codeword; absent means that units cross as wholes."""
+    command: str | None = None
+    """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
+    multi_plane: bool | None = None
+    """Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are programmed at once whose pages wait with the same number. Default: true."""
+    registers: int | None = None
+    """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. With one a die does nothing while a page crosses: it has no cached commands. Absent means as many as are asked for."""
+    arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
+    """What crosses a channel next. Default: commands_first."""
+    over_provisioning: str | float | None = None
+    """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
+    spare_blocks: int | None = None
+    """Blocks of each plane that stand in for others when they are bad. Default: 0."""
+    factory_bad: str | float | None = None
+    """Share of the blocks that are bad from the start. Default: 0 %."""
+    youngest_first: bool | None = None
+    """Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first. Default: true."""
+    buffer: str
+    """DRAM that buffers writes."""
+    buffer_places: Literal["ring", "pool"] | None = None
+    """Which write leaves its place in a full buffer. Default: ring."""
+    mapping_entry: str | None = None
+    """Bytes of one mapping. Default: 4 B."""
+    scheduling: FlashScheduling | None = None
+    """Which of the operations that wait for a die is next. Default: read_priority."""
+    host: HostInterface | None = None
+    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
+    link: str
+    """Bandwidth of the link to the host, each way."""
+    driver: str | None = None
+    """CPU time the host's driver takes for a request. Default: 0 s."""
+    cpus: int | None = None
+    """CPUs that run the driver. Default: 16."""
+    translator: Literal["device", "host"] | None = None
+    """Whose processors run the flash translation layer. Default: device."""
+    processors: int | None = None
+    """Processors of the drive. Default: 1."""
+    firmware: str | None = None
+    """What a processor of the drive takes for a request, whoever translates it. Default: 0 s."""
+    translation: str | None = None
+    """What translation takes for a request. Default: 0 s."""
+    translation_unit: str | None = None
+    """What translation takes for each unit of it. Default: 0 s."""
+    queue_depth: int | None = None
+    """Requests the drive works on at one time; absent means as many as come."""
+    queue_shares: list[int] | None = None
+    """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no tenant takes places of another. Absent means all take what is free."""
+    unwritten: Literal["flash", "zeros"] | None = None
+    """What a read of a unit takes that was never written. Default: flash."""
+    price: str | None = None
+    """Price of what the host sees."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    zone_superblocks: int | None = None
+    """Superblocks of a zone: a block of every plane of every die each. Default: 1."""
+    active_zones: int | None = None
+    """Zones that may be written in part at one time, of those there are. A write to another one is refused. Default: 14."""
+    open_zones: int | None = None
+    """Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent means all of them."""
+    kind: Literal["zns_ssd"] = "zns_ssd"
     """Which room this is."""
 
 
@@ -2532,6 +2602,80 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SuperblockAllocationParity(Table):
+    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is."""
+
+    stripe: int | None = None
+    """Dies of a stripe, one of which holds its parity: 8 is 7 + 1, and an eighth of the flash is parity. A divisor of all dies; absent means all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuperblockAllocation(Table):
+    """To the next die in turn: a block of every plane of every die is filled and cleaned together."""
+
+    parity: SuperblockAllocationParity | None = None
+    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means none."""
+    kind: Literal["superblock"] = "superblock"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticAllocation(Table):
+    """To the plane that the address says; each plane is filled and cleaned by itself."""
+
+    order: Literal["cwp", "cpw", "wcp", "wpc", "pcw", "pwc"] | None = None
+    """What changes from one page to the next, the fastest first: the letters of channel, way and plane. A way has one die here, so that MQSim's D has no place. Default: cwp."""
+    copyback: bool | None = None
+    """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. It takes units of a page. Default: false."""
+    kind: Literal["static"] = "static"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicAllocation(Table):
+    """To the die that is free first; each plane is filled and cleaned by itself."""
+
+    copyback: bool | None = None
+    """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. It takes units of a page. Default: false."""
+    kind: Literal["dynamic"] = "dynamic"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadPriorityFlashScheduling(Table):
+    """Reads of the host before everything that waits for their die."""
+
+    independent_planes: bool | None = None
+    """Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads. Default: false."""
+    kind: Literal["read_priority"] = "read_priority"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuspensionFlashScheduling(Table):
+    """Reads of the host also suspend programs and erases."""
+
+    suspend: str
+    """What it takes to suspend a program or an erase for a read."""
+    resume: str | None = None
+    """What it takes to resume it. Default: 0 s."""
+    suspensions: int | None = None
+    """How often one program or erase may be suspended. Default: 8."""
+    independent_planes: bool | None = None
+    """Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads. Default: false."""
+    kind: Literal["suspension"] = "suspension"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InOrderFlashScheduling(Table):
+    """What was issued first; reads wait for programs and erases."""
+
+    kind: Literal["in_order"] = "in_order"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunFill(Table):
     """Fill the stack in the order of its addresses before simulated time begins, so that later reads find data:."""
 
@@ -2656,6 +2800,7 @@ Device: TypeAlias = (
     | OnyxDevice
     | NvramCardDevice
     | SsdDevice
+    | ZnsSsdDevice
     | Preset
     | str
 )
@@ -2747,8 +2892,23 @@ Latency: TypeAlias = (
     | Preset
     | str
 )
+Allocation: TypeAlias = (
+    SuperblockAllocation
+    | StaticAllocation
+    | DynamicAllocation
+    | Preset
+    | str
+)
+FlashScheduling: TypeAlias = (
+    ReadPriorityFlashScheduling
+    | SuspensionFlashScheduling
+    | InOrderFlashScheduling
+    | Preset
+    | str
+)
 
 __all__ = [
+    "Allocation",
     "ArcReplacement",
     "Arrival",
     "BchEcc",
@@ -2770,6 +2930,7 @@ __all__ = [
     "DirectHostInterface",
     "DisconnectFault",
     "DramDiskCacheDevice",
+    "DynamicAllocation",
     "DynamicPlacement",
     "Ecc",
     "EnvyDevice",
@@ -2789,6 +2950,7 @@ __all__ = [
     "FioJsonLatency",
     "FixedPlacement",
     "FlashDiskCacheDevice",
+    "FlashScheduling",
     "FrFcfsMemoryScheduling",
     "GreedyCleaning",
     "HammerPattern",
@@ -2799,6 +2961,7 @@ __all__ = [
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",
+    "InOrderFlashScheduling",
     "KvWorkload",
     "Latency",
     "LatencyLogLatency",
@@ -2833,6 +2996,7 @@ __all__ = [
     "ProductAverageCleaning",
     "QuantilesLatency",
     "QuantilesLatencyPoints",
+    "ReadPriorityFlashScheduling",
     "RecordedArrival",
     "Replacement",
     "RhythmArrival",
@@ -2856,13 +3020,15 @@ __all__ = [
     "SsdDevice",
     "SsdDeviceErrors",
     "SsdDeviceMappingCache",
-    "SsdDeviceParity",
     "SsdDeviceSlcCache",
-    "SsdDeviceZones",
     "StaleReadFault",
     "StallFault",
     "StartGapWearLevelling",
+    "StaticAllocation",
     "StaticOptimalPlacement",
+    "SuperblockAllocation",
+    "SuperblockAllocationParity",
+    "SuspensionFlashScheduling",
     "TenantsWorkload",
     "TenantsWorkloadTenant",
     "TiersDevice",
@@ -2879,4 +3045,5 @@ __all__ = [
     "Workload",
     "ZipfPattern",
     "ZipfWorkload",
+    "ZnsSsdDevice",
 ]

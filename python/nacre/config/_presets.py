@@ -11,17 +11,17 @@ from nacre.config.base import Preset
 
 if TYPE_CHECKING:
     from nacre.config._generated import (
+        Allocation,
         Cleaning,
         Ecc,
+        FlashScheduling,
         HddDeviceStandby,
         HostInterface,
         Latency,
         MemoryScheduling,
         SsdDeviceErrors,
         SsdDeviceMappingCache,
-        SsdDeviceParity,
         SsdDeviceSlcCache,
-        SsdDeviceZones,
         WearLevelling,
     )
 
@@ -254,35 +254,16 @@ class SsdSettings(TypedDict, total=False):
     transfer: str
     command: str
     multi_plane: bool
-    independent_plane_reads: bool
-    cached: bool
     registers: int
     arbitration: Literal['first_come', 'commands_first', 'pages_first', 'reads_first']
-    allocation: Literal['superblock', 'static', 'dynamic']
-    allocation_order: str
-    copyback: bool
-    capacity: str
     over_provisioning: str | float
     spare_blocks: int
     factory_bad: str | float
-    reserve: int
-    idle_cleaning: int
-    cleaning: Cleaning
     youngest_first: bool
-    wear_spread: int
     buffer: str
     buffer_places: Literal['ring', 'pool']
-    slc_cache: SsdDeviceSlcCache
-    buffer_kept: str | float
-    power_protected: bool
-    paired_page_loss: bool
-    checkpoint_every: str
-    mapping_cache: SsdDeviceMappingCache
     mapping_entry: str
-    read_priority: bool
-    suspend: str
-    resume: str
-    suspensions: int
+    scheduling: FlashScheduling
     host: HostInterface
     link: str
     driver: str
@@ -295,13 +276,23 @@ class SsdSettings(TypedDict, total=False):
     queue_depth: int
     queue_shares: list[int]
     unwritten: Literal['flash', 'zeros']
-    placement_handles: int
-    isolation: Literal['initial', 'persistent']
-    zones: SsdDeviceZones
     price: str
     price_basis: str
+    allocation: Allocation
+    capacity: str
+    reserve: int
+    idle_cleaning: int
+    cleaning: Cleaning
+    wear_spread: int
+    slc_cache: SsdDeviceSlcCache
+    buffer_kept: str | float
+    power_protected: bool
+    paired_page_loss: bool
+    checkpoint_every: str
+    mapping_cache: SsdDeviceMappingCache
+    placement_handles: int
+    isolation: Literal['initial', 'persistent']
     errors: SsdDeviceErrors
-    parity: SsdDeviceParity
 
 
 def disk_15k(**settings: Unpack[HddSettings]) -> Preset:

@@ -239,12 +239,13 @@ class Drive:
         spare = f'"{small["over_provisioning"]}"'
         yield "over_provisioning", fitted(spare, "writes at random", note)
         yield "bus", assumed(f'"{self.bus / 1e9:g} GB/s"', _BUSES[self.bus])
+        yield "buffer", assumed('"64 MiB"', "none published")
+        yield "scheduling.kind", assumed('"suspension"', "usual in drives")
+        yield "scheduling.suspend", assumed('"30 us"', "tens of microseconds, wu-he-2012")
+        yield "scheduling.resume", assumed('"10 us"', "none published")
         if self.independent:
             note = "without it dies are too few for the sheet's random reads"
-            yield "independent_plane_reads", fitted("true", "random reads", note)
-        yield "buffer", assumed('"64 MiB"', "none published")
-        yield "suspend", assumed('"30 us"', "tens of microseconds, wu-he-2012")
-        yield "resume", assumed('"10 us"', "none published")
+            yield "scheduling.independent_planes", fitted("true", "random reads", note)
         yield "link", fitted(f'"{sheet.sequential_read / 1e6:.6g} MB/s"', "reads in sequence")
         yield "processors", assumed(str(PROCESSORS), "none published")
         yield "firmware", fitted(f'"{_time(self.firmware)}"', "random reads a second")

@@ -98,6 +98,7 @@ KINDS = {
     "server_cache": "server-cache-zipf",
     "ssd": "ssd",
     "tiers": "tiers",
+    "zns_ssd": "zns-ssd",
 }
 """By kind of device, the shipped scenario that one begins with."""
 

@@ -11,19 +11,25 @@ pub(super) const EDGE: &str = "\"100000 J\"";
 pub(super) const WEAR: &str = "#";
 
 /// Values of TOML to choose from for a setting of a room, or one of the words above. Of a table among its settings
-/// the kind is `room.table`; what that does not have is looked for as a setting of the room.
+/// the kind is `room.table`; what that does not have is looked for as a setting of the room, and then of the one that it
+/// is [`like`].
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
-    let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind)));
+    let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
     own.map(|(_, _, values)| *values).or_else(|| {
         let any = EVERYWHERE.iter().find(|(name, _)| *name == field);
         any.map(|(_, values)| *values)
     })
 }
 
+/// The room whose settings a room has, too.
+fn like(kind: &str) -> &str {
+    if kind == "zns_ssd" { "ssd" } else { kind }
+}
+
 /// Values of a setting that says how cells wear out.
 pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
-    let of = WEARS.iter().find(|(room, name, _)| *room == kind && *name == field);
+    let of = WEARS.iter().find(|(room, name, _)| *room == like(kind) && *name == field);
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
 }
 
@@ -79,11 +85,15 @@ const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bi
 const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.000001, cycles = 1, error_exponent = 0.0, \
                           refresh_reads = 2 }";
 
+/// Where pages go: with parity over all dies and over two, and by address, copied inside their dies.
+const PARITY: &str = "{ kind = \"superblock\", parity = {} }";
+const PARITY_OF_TWO: &str = "{ kind = \"superblock\", parity = { stripe = 2 } }";
+const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
+
 /// By room and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
-    ("ssd", "parity", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, "{ stripe = 2 }", "{}"]),
-    ("ssd", "independent_plane_reads", &[LEFT_OUT, "true"]),
+    ("ssd", "allocation", &["\"superblock\"", PARITY, PARITY_OF_TWO, "\"static\"", COPYBACK, "\"dynamic\""]),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("ssd", "capacity", &[LEFT_OUT]),
     ("measured", "drive", &[LEFT_OUT]),
@@ -136,20 +146,15 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "write_cache", &["\"0 B\"", "\"4 KiB\"", "\"64 KiB\""]),
     ("ssd", "channels", &["1", "2"]),
     ("ssd", "placement_handles", &["1", "1", "2", "3"]),
-    ("ssd", "allocation", &["\"superblock\"", "\"superblock\"", "\"static\"", "\"dynamic\""]),
-    ("ssd", "copyback", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, "true"]),
-    ("ssd", "allocation_order", &[LEFT_OUT, LEFT_OUT, "\"PWDC\""]),
+    ("ssd", "allocation", &[WEAR]),
     ("ssd", "queue_shares", &[LEFT_OUT, LEFT_OUT, "[1]", "[2, 1]"]),
     ("ssd", "isolation", &[LEFT_OUT, LEFT_OUT, "\"persistent\""]),
-    ("ssd", "zones", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, ANY]),
-    ("ssd.zones", "superblocks", &["1", "1", "2"]),
-    ("ssd.zones", "active", &["1", "2", "3"]),
-    ("ssd.zones", "open", &[LEFT_OUT, "1", "2"]),
+    ("zns_ssd", "zone_superblocks", &["1", "1", "2"]),
+    ("zns_ssd", "active_zones", &["1", "2", "3"]),
+    ("zns_ssd", "open_zones", &[LEFT_OUT, "1", "2"]),
     ("ssd", "errors", &[WEAR]),
     ("ssd", "capacity", &[WEAR]),
     ("measured", "drive", &[WEAR]),
-    ("ssd", "parity", &[WEAR]),
-    ("ssd", "independent_plane_reads", &[WEAR]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),
@@ -177,7 +182,9 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd.mapping_cache", "size", &["\"512 B\"", "\"1 KiB\"", "\"4 KiB\""]),
     ("ssd", "transfer", &[LEFT_OUT, LEFT_OUT, "\"512 B\""]),
     ("ssd", "mapping_entry", &["\"4 B\""]),
-    ("ssd", "suspensions", &["1", "8"]),
+    ("ssd", "scheduling", &[ANY]),
+    ("suspension", "suspensions", &["1", "8"]),
+    ("suspension", "resume", &[LEFT_OUT, ANY]),
     ("ssd", "erases_at_once", &[LEFT_OUT, "1", "2"]),
     ("ssd", "programs_at_once", &[LEFT_OUT, "1", "2"]),
     ("ssd", "registers", &[LEFT_OUT, "1", "2"]),

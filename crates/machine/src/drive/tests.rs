@@ -230,12 +230,14 @@ fn what_waits_for_a_place_counts_it_as_part_of_its_latency() {
 #[test]
 fn what_writes_anywhere_is_refused_over_zones() {
     let text = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\nkind = \"dram_disk_cache\"\n\
-        capacity = \"8 MiB\"\nbacking = { preset = \"tlc_nvme\", wear_spread = 0, zones = { active = 4 } }\n";
+        capacity = \"8 MiB\"\nbacking = { kind = \"zns_ssd\", channels = 2, ways = 2, blocks = 64, pages = 64, page = \"4 KiB\", \
+        read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", buffer = \"256 KiB\", \
+        link = \"4 GB/s\" }\n";
     let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
     let Err(problems) = crate::stack::build(&checked, &NoFiles) else { panic!("it is built") };
     assert_eq!(
         problems.to_string(),
-        "stack.backing.zones: a device with zones is written in order, and what lies over it here writes anywhere; \
-         leave zones out, or make this device the stack"
+        "stack.backing.kind: a device with zones is written in order, and what lies over it here writes anywhere; \
+         use kind = \"ssd\", or make this device the stack"
     );
 }

@@ -223,7 +223,7 @@ fn a_device_without_such_a_state_is_named() {
     assert_eq!(
         mistake(HOT, 7),
         "run.precondition (test.toml:13): the stack, measured, keeps no state that writes leave behind: \
-         envy, onyx and ssd do; leave it out, and warm up with run.warm_up"
+         envy, onyx, ssd and zns_ssd do; leave it out, and warm up with run.warm_up"
     );
 }
 

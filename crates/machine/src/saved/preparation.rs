@@ -23,7 +23,7 @@ pub fn preparation(checked: &Checked) -> Option<String> {
         return None;
     }
     let identity = identity(checked);
-    let is_drive = identity.lines().any(|line| line == "stack.kind = ssd");
+    let is_drive = identity.lines().any(|line| ["stack.kind = ssd", "stack.kind = zns_ssd"].contains(&line));
     let mut lines: Vec<String> = identity.lines().map(|line| without_times(is_drive, line)).collect();
     for setting in ["run.fill.", "run.precondition", "run.until_steady."] {
         lines.extend(settings_of(checked, setting));

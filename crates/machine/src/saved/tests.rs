@@ -35,7 +35,7 @@ const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
 /// A share of 13 % of units is beyond the code, and most of them are rebuilt.
-const WRONG_BITS: &str = "parity = {}\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
+const WRONG_BITS: &str = "allocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
     bit_error_rate = 0.00012, cycles = 1, error_exponent = 0 }\n";
 const HOT: &str =
     "[workload]\nkind = \"zipf\"\nrequests = 100_000\nfootprint = \"24 MiB\"\nread_share = \"30 %\"\n";
@@ -281,9 +281,9 @@ const TAKES: &[(&str, [&str; 2])] = &[
     ("erase", ["3 ms", "5 ms"]),
     ("bus", ["400 MB/s", "233 MB/s"]),
     ("command", ["300 ns", "2 us"]),
-    ("suspend", ["5 us", "30 us"]),
-    ("resume", ["1 us", "9 us"]),
-    ("suspensions", ["8", "1"]),
+    ("scheduling.suspend", ["5 us", "30 us"]),
+    ("scheduling.resume", ["1 us", "9 us"]),
+    ("scheduling.suspensions", ["8", "1"]),
     ("link", ["4 GB/s", "1 GB/s"]),
     ("driver", ["1 us", "7 us"]),
     ("firmware", ["1 us", "11 us"]),
@@ -319,6 +319,7 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
             let mut overrides: Vec<(&str, &str)> = takes.collect();
             overrides.extend([
                 ("stack.slc_cache.size", "4 MiB"),
+                ("stack.scheduling.kind", "suspension"),
                 ("stack.price_basis", "USD 2026"),
                 ("run.precondition", "9000"),
                 ("run.until_steady.windows_max", "3"),

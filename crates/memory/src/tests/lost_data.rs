@@ -67,9 +67,9 @@ fn lost_data_is_told_and_never_returned() {
 }
 
 /// A drive with zones of 1 MiB.
-const ZONED: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 16\npages = 16\npage = \"16 KiB\"\n\
+const ZONED: &str = "[stack]\nkind = \"zns_ssd\"\nchannels = 2\nways = 2\nblocks = 16\npages = 16\npage = \"16 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"1 GB/s\"\nlink = \"4 GB/s\"\nbuffer = \"1 MiB\"\n\
-    zones = { active = 12 }\n";
+    active_zones = 12\n";
 
 #[test]
 fn a_zone_that_refuses_a_write_says_where_it_is_written_next() {

@@ -1,12 +1,96 @@
-//! What a drive buffers and caches: neither too small for its work nor larger than what there is.
+//! What every flash drive has to keep: its units, its buffer and its caches are neither too small for its work nor larger
+//! than what there is.
 
-use crate::config::{Cached, Config};
+use crate::config::{Cached, Config, tenants_places};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
+/// Physical units are told apart by four bytes, with one value for nowhere.
+const NUMBERS_MAX: u128 = u32::MAX as u128;
+/// Units of a superblock begin at a whole word of bits.
+const SUPERBLOCK_MIN: u64 = 64;
+
+/// Reports what no drive can be, however it finds data. Gives whether pages hold whole units.
+pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
+    check_shares(config, reader);
+    if !config.unit.0.is_power_of_two() {
+        let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
+        let remedy = format!("the nearest allowed are {} and {}", Bytes(below), Bytes(above));
+        reader.conflict("unit", &config.unit.to_string(), "bytes of a unit are a power of two", &remedy);
+        return false;
+    }
+    if !config.page.0.is_multiple_of(config.unit.0) {
+        let remedy = format!("use a divisor of {}, or pages of a multiple of {}", config.page, config.unit);
+        reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
+        return false;
+    }
+    if let Some(transfer) = config.transfer.filter(|transfer| !config.unit.0.is_multiple_of(transfer.0)) {
+        let remedy = format!("use a divisor of {}, or leave it out", config.unit);
+        let problem = "a unit is no whole number of them";
+        reader.conflict("transfer", &transfer.to_string(), problem, &remedy);
+    }
+    true
+}
+
+/// Every tenant needs a place.
+fn check_shares(config: &Config, reader: &mut Reader<'_>) {
+    let Some(shares) = &config.queue_shares else { return };
+    let given = format!("{shares:?}");
+    match config.queue_depth {
+        None => {
+            let remedy = "give queue_depth, or leave it out";
+            reader.conflict("queue_shares", &given, "there is no bound that could be shared", remedy);
+        }
+        Some(depth) if (depth as usize) < shares.len() => {
+            let problem = format!("{depth} places are too few for {} tenants", shares.len());
+            reader.conflict("queue_shares", &given, &problem, "give a larger queue_depth");
+        }
+        Some(_) if shares.contains(&0) => {
+            reader.conflict(
+                "queue_shares",
+                &given,
+                "a tenant without a place waits for ever",
+                "give at least 1",
+            );
+        }
+        Some(depth) => {
+            let taken: u32 = tenants_places(depth, shares).iter().sum();
+            if taken > depth {
+                let problem = format!("with one at least each, tenants have {taken} places of {depth}");
+                let remedy = "give shares nearer to each other, or a larger queue_depth";
+                reader.conflict("queue_shares", &given, &problem, remedy);
+            }
+        }
+    }
+}
+
+/// Reports units that cannot be told apart, and superblocks with too few of them. Gives whether there are none: sizes
+/// that others compare have no overflow then.
+pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
+    let units = config.units_per_superblock();
+    let given = config.pages.to_string();
+    if units < SUPERBLOCK_MIN {
+        let (what, remedy) = match config.is_by_plane() {
+            true => ("block", "give more pages, or a smaller unit"),
+            false => ("superblock", "give more pages, planes or dies, or a smaller unit"),
+        };
+        let problem = format!("a {what} has {units} units, and {SUPERBLOCK_MIN} are the fewest");
+        reader.conflict("pages", &given, &problem, remedy);
+        return false;
+    }
+    let superblocks = u128::from(config.blocks) * u128::from(config.regions());
+    let numbers = u128::from(units.next_power_of_two()) * superblocks;
+    if numbers > NUMBERS_MAX {
+        let problem = format!("the flash has {numbers} units, and {NUMBERS_MAX} are the most");
+        reader.conflict("unit", &config.unit.to_string(), &problem, "use a larger unit, or less flash");
+        return false;
+    }
+    true
+}
+
 /// A cached page of the mapping table needs a place, and a mapping must fit into a page of them.
 pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = &config.mapping_cache else { return };
+    let Some(cache) = &config.mapping().mapping_cache else { return };
     if cache.cached == Cached::Pages && cache.size.0 < config.unit.0 {
         let remedy = format!("give at least one unit, {}, or cached = \"entries\"", config.unit);
         reader.conflict(
@@ -23,13 +107,12 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     let least = (1 + config.operations_filled()) * config.operation_bytes();
     let given = config.buffer.to_string();
     if config.buffer.0 < least {
-        let each = match (config.placement_handles, config.operations_filled()) {
-            _ if config.zones.is_some() => " for each active zone",
+        let handles = config.pages().map(|mapping| u64::from(mapping.placement_handles));
+        let each = match (handles, config.operations_filled()) {
+            (None, _) => " for each active zone",
             (_, 1) => "",
-            (1, _) => " for each plane",
-            (_, filled) if filled > u64::from(config.placement_handles) => {
-                " for each plane and placement handle"
-            }
+            (Some(1), _) => " for each plane",
+            (Some(handles), filled) if filled > handles => " for each plane and placement handle",
             _ => " for each placement handle",
         };
         let problem = format!("it does not hold one program under way and one being filled{each}");
@@ -42,7 +125,7 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
 
 /// Cells with one bit are some of the flash.
 pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = &config.slc_cache else { return };
+    let Some(cache) = &config.mapping().slc_cache else { return };
     let with_one_bit = |bytes| bytes / u64::from(config.pages) * u64::from(config.pages / cache.bits);
     let most = with_one_bit(config.raw_bytes());
     let least = with_one_bit(config.units_per_superblock() * config.unit.0);
@@ -60,7 +143,7 @@ pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
 
 /// A cache holds no more than the mapping table has, in whole units.
 pub(crate) fn check_cache_size(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = config.mapping_cache.as_ref().filter(|_| config.zones.is_none()) else { return };
+    let Some(cache) = &config.mapping().mapping_cache else { return };
     let most = config.mapping_units() * config.unit.0;
     if cache.size.0 > most {
         let problem = format!("the whole mapping table has {}", Bytes(most));

@@ -166,7 +166,7 @@ impl<T: Translation> Device for Ssd<T> {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             carries_bytes: T::CARRIES_BYTES,
-            persistence: match self.config.power_protected {
+            persistence: match self.config.is_power_protected() {
                 true => Persistence::OnAcknowledgement,
                 false if self.config.loses_paired_pages() => Persistence::OnFlushWithStoredEnergy,
                 false => Persistence::OnFlush,
@@ -217,12 +217,12 @@ impl<T: Translation> Device for Ssd<T> {
         let mut interrupted = Recovery { done: at, ..Recovery::default() };
         let held = self.ftl.power_fail(&mut self.flash, &mut interrupted);
         let longest = self.config.nand.longest_program();
-        if self.config.power_protected {
+        if self.config.is_power_protected() {
             let rounds = unfinished.most_programs + held.rounds;
             interrupted.programs_finished = unfinished.programs + held.operations + held.parities;
             interrupted.done = at + longest * rounds;
         }
-        self.flash.power_fail(at, &held, self.config.power_protected.then_some(longest));
+        self.flash.power_fail(at, &held, self.config.is_power_protected().then_some(longest));
         self.outage.interrupt(at, &unfinished, interrupted, &mut self.book);
         self.host.power_fail(at);
         self.agenda.clear();

@@ -12,7 +12,11 @@ impl<T: Translation> Ssd<T> {
     /// Looks up the mappings of all units of a request, to change them if it `changes`. Returns whether all are known.
     #[inline(always)]
     pub(super) fn look_up(&mut self, number: u32, units: (u32, u32), changes: bool) -> bool {
-        if self.config.mapping_cache.is_none() { true } else { self.look_up_in_flash(number, units, changes) }
+        if self.ftl.geometry().mapping_units == 0 {
+            true
+        } else {
+            self.look_up_in_flash(number, units, changes)
+        }
     }
 
     #[inline(never)]

@@ -31,7 +31,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
     columns.extend(end_of_life_columns(parts.end_of_life));
     ComponentReport {
         id: parts.id,
-        kind: "ssd",
+        kind: T::KIND,
         path: parts.path.to_string(),
         resources: resources(parts, &wear, ftl.parity_units()),
         is_energy_modelled: config.nand.energies().is_known(),

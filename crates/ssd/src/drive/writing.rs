@@ -166,7 +166,7 @@ impl<T: Translation> Ssd<T> {
     /// flush fail.
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
-        if !self.config.power_protected {
+        if !self.config.is_power_protected() {
             if self.ftl.flushed().is_refused {
                 status = Status::WriteRefused;
             } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {

@@ -47,13 +47,15 @@ impl Timing {
     pub(crate) fn of(config: &Config, geometry: &Geometry) -> Timing {
         let blocks = if config.multi_plane { 1 } else { u64::from(geometry.blocks_per_die()) };
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
-        let is_cached = config.cached && config.registers != Some(1);
+        let slc_cache = config.pages().and_then(|mapping| mapping.slc_cache.as_ref());
+        let suspension = config.scheduling.suspension();
+        let is_cached = config.registers != Some(1);
         Timing {
             read: by_page(config.nand.read()),
             program: by_page(config.nand.program()),
             erase: Time::from_ps(config.nand.erase().as_ps() * blocks),
-            single_read: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.read),
-            single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
+            single_read: slc_cache.map_or(Time::ZERO, |cache| cache.read),
+            single_program: slc_cache.map_or(Time::ZERO, |cache| cache.program),
             program_data: config.bus.time_for(config.operation_bytes()),
             command: config.command,
             mapping_data: config.bus.time_for(config.transfer.unwrap_or(config.unit).0),
@@ -61,13 +63,13 @@ impl Timing {
             unit_data: config.bus.time_for(config.unit.0),
             is_cached,
             joins_planes: config.multi_plane && geometry.is_by_plane() && config.planes > 1,
-            copies_inside: config.copyback,
-            read_priority: config.read_priority,
-            lanes: if config.reads_by_plane() { config.planes } else { 1 },
-            registers: if is_cached { config.registers } else { Some(1) },
-            suspend: config.suspend,
-            resume: config.resume,
-            suspensions: config.suspensions,
+            copies_inside: config.pages().is_some_and(|mapping| mapping.allocation.copies_inside()),
+            read_priority: config.scheduling.has_read_priority(),
+            lanes: if config.scheduling.reads_by_plane() { config.planes } else { 1 },
+            registers: config.registers,
+            suspend: suspension.map(|suspension| suspension.suspend),
+            resume: suspension.map_or(Time::ZERO, |suspension| suspension.resume),
+            suspensions: suspension.map_or(0, |suspension| suspension.suspensions),
         }
     }
 

@@ -83,7 +83,7 @@ impl<S: Store> Paged<S> {
         }
         let is_written = self.array.write(unit, &page, flash);
         self.page = page;
-        if is_written && !self.config.power_protected {
+        if is_written && !self.config.is_power_protected() {
             let (superblock, operation) = self.array.locate(self.array.table[unit as usize] - 1);
             self.versions.push(Version {
                 unit,
@@ -128,6 +128,7 @@ fn overlay(page: &mut [u8], begin: u64, new: &[u8], address: u64) {
 }
 
 impl<S: Store> Translation for Paged<S> {
+    const KIND: &'static str = "ssd";
     const CARRIES_BYTES: bool = S::CARRIES_BYTES;
     const TRIMS_IN_TURN: bool = false;
 
@@ -232,7 +233,7 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     fn flush(&mut self, flash: &mut Backend) -> bool {
-        if self.config.power_protected {
+        if self.config.is_power_protected() {
             return false;
         }
         if !self.array.is_worn_out {
@@ -437,7 +438,7 @@ impl<S: Store> Paged<S> {
         }
         let geometry = &self.array.geometry;
         let programs = self.array.flash.programs();
-        let every = (self.config.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
+        let every = (self.config.mapping().checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
         let since = (programs - outage.checkpoint) % every;
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         outage.next_checkpoint = programs;
@@ -451,7 +452,7 @@ impl<S: Store> Paged<S> {
 
     /// Finding the parity of stripes again that are not full, from what is on the flash of them. Capacitors keep it.
     fn finding_parity(&self) -> Time {
-        if self.config.power_protected {
+        if self.config.is_power_protected() {
             return Time::ZERO;
         }
         let geometry = &self.array.geometry;

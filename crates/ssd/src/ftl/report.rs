@@ -47,7 +47,11 @@ pub(crate) fn life<S: Store>(
     let superblocks = u64::from(config.blocks) * u64::from(geometry.regions);
     let units = (config.raw_bytes() / config.unit.0 / superblocks) as f64;
     let erases: Vec<f64> = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
-    let rates = if config.wear_spread > 0 { vec![1.0; erases.len()] } else { rates(&erases) };
+    let rates = if config.pages().is_some_and(|mapping| mapping.wear_spread > 0) {
+        vec![1.0; erases.len()]
+    } else {
+        rates(&erases)
+    };
     Some(blocks.life(&rates, needed, config.factory_bad.0)? * units)
 }
 

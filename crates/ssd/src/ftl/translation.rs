@@ -61,6 +61,8 @@ pub(crate) struct Written<'a> {
 
 /// A translation layer.
 pub(crate) trait Translation: State + Send {
+    /// The kind of drive that has it, as reports name it.
+    const KIND: &'static str;
     /// Whether bytes are carried.
     const CARRIES_BYTES: bool;
     /// Whether trims take their turn among writes.

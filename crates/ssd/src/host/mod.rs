@@ -5,7 +5,7 @@
 
 mod queues;
 
-use crate::config::{Config, Translator};
+use crate::config::{Drive, Translator};
 use nacre_config::Families;
 use nacre_controller::host_interface::{self, Cpus, HostPort, Leg, Part, Plain, Spent};
 use nacre_kernel::state::{State, Value};
@@ -106,7 +106,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(config: &Config, families: &dyn Families) -> Host {
+    pub(crate) fn new(config: &Drive, families: &dyn Families) -> Host {
         let translation = Costs { request: config.translation, unit: config.translation_unit };
         let none = Costs { request: Time::ZERO, unit: Time::ZERO };
         let (at_host, at_device) = match config.translator {

@@ -93,7 +93,7 @@ impl Geometry {
         let operation_units = units_per_page * planes_at_once;
         let mappings_per_unit = config.mappings_per_unit() as u32;
         let logical_units = config.logical_units() as u32;
-        let mapping_units = if config.mapping_cache.is_some() { config.mapping_units() as u32 } else { 0 };
+        let mapping_units = config.mapping_units() as u32;
         let units_per_superblock = config.units_per_superblock() as u32;
         let regions = config.regions() as u32;
         let superblocks_of_region = config.blocks - config.spare_blocks;
@@ -116,7 +116,7 @@ impl Geometry {
             operation_units,
             operation_step: if regions > 1 { dies } else { 1 },
             units_per_superblock,
-            reserve: config.reserve,
+            reserve: config.pages().map_or(0, |mapping| mapping.reserve),
             open_for_handles: config.superblocks_of_handles(),
             logical_units,
             mapping_units,

@@ -1,70 +1,10 @@
 //! Pages that go to the plane of their address, or to the die that is free first.
 
-use super::array::small;
 use super::*;
-use crate::layout::geometry::Cells;
-use crate::ops::{Cause, FlashOps};
 use nacre_testkit::cleaning_laws as laws;
 
 /// Two channels of two dies of two planes, where the flash is the bound.
 const PLANES: &str = "planes = 2\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"";
-
-/// Notes which planes pages are programmed on.
-#[derive(Default)]
-struct Planes {
-    superblocks: Vec<u32>,
-    dies: Vec<u32>,
-    count: u32,
-}
-
-impl FlashOps for Planes {
-    fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
-        self.superblocks.push(superblock);
-        self.dies.push(operation % self.count);
-    }
-
-    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {
-        unreachable!("there is no parity");
-    }
-
-    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
-
-    fn erase(&mut self, _superblock: u32) {}
-
-    fn die_free_from(&mut self, _die: u32) -> Time {
-        Time::ZERO
-    }
-}
-
-#[test]
-fn pages_that_follow_each_other_go_to_channels_ways_and_planes_in_the_order_of_its_letters() {
-    // Two channels, three ways and two planes; a page by its number in each order.
-    for (order, sizes) in [
-        ("CWDP", [("channel", 2), ("way", 3), ("plane", 2)]),
-        ("CPDW", [("channel", 2), ("plane", 2), ("way", 3)]),
-        ("WDCP", [("way", 3), ("channel", 2), ("plane", 2)]),
-        ("PDWC", [("plane", 2), ("way", 3), ("channel", 2)]),
-        ("DPCW", [("plane", 2), ("channel", 2), ("way", 3)]),
-    ] {
-        let settings =
-            format!("ways = 3\nplanes = 2\nallocation = \"static\"\nallocation_order = \"{order}\"");
-        let mut array = small(&settings, "greedy");
-        let mut planes = Planes { count: 6, ..Planes::default() };
-        (0..24).for_each(|unit| assert!(array.write(unit, &[], &mut planes)));
-        for page in 0..24 {
-            let mut left = page;
-            let mut of = std::collections::BTreeMap::new();
-            for (part, size) in sizes {
-                of.insert(part, left % size);
-                left /= size;
-            }
-            let die = of["way"] * 2 + of["channel"];
-            assert_eq!(planes.dies[page as usize], die, "the die of page {page} in {order}");
-            let plane = planes.superblocks[page as usize] / 512;
-            assert_eq!(plane, die * 2 + of["plane"], "the plane of page {page} in {order}");
-        }
-    }
-}
 
 /// Write amplification under uniform writes to a die of two planes once it is steady.
 fn amplification(allocation: &str, over_provisioning: f64) -> f64 {
@@ -133,19 +73,6 @@ fn a_stride_of_the_channels_gets_the_bandwidth_of_one_where_addresses_decide() {
 }
 
 #[test]
-fn a_page_goes_to_the_die_that_is_free_first() {
-    // The first four go to the four dies; the fifth to the die whose program is fast.
-    let mut device = driven(
-        "allocation = \"dynamic\"\nprogram = [\"500 us\", \"100 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nread_priority = true",
-    );
-    (0..4).for_each(|number| _ = device.submit(Time::from_us(number), &unit(Op::Write, number)));
-    // All program their slow page until 500 us; the second round ends 100 us later, in the same order.
-    device.write_all(Time::from_us(10), 4..8);
-    let busy = device.rest();
-    assert!(busy > Time::from_us(600) && busy < Time::from_us(620), "{busy}");
-}
-
-#[test]
 fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operations() {
     for allocation in ["static", "dynamic"] {
         let places = "buffer = \"4 MiB\"\nbuffer_places = \"pool\"";
@@ -156,7 +83,7 @@ fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operation
 
 /// When the last of four pages, two of each plane of a die, is programmed, written at once and each plane in turn.
 fn four_pages(settings: &str) -> Time {
-    let die = "channels = 1\nways = 1\nplanes = 2\nallocation = \"static\"\nallocation_order = \"PCWD\"";
+    let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(&format!("{die}\n{settings}"));
     device.write_all(Time::ZERO, 0..4);
     let end = device.rest();
@@ -176,14 +103,14 @@ fn pages_of_two_planes_that_wait_with_the_same_number_are_programmed_together() 
     assert_eq!(four_pages(""), link + crossing + program * 3);
     assert_eq!(four_pages("multi_plane = false"), link + crossing + program * 4);
     // Without cached commands the data of both crosses before they are programmed.
-    assert_eq!(four_pages("cached = false"), link + crossing * 4 + program * 3);
-    assert_eq!(four_pages("cached = false\nmulti_plane = false"), link + crossing * 4 + program * 4);
+    assert_eq!(four_pages("registers = 1"), link + crossing * 4 + program * 3);
+    assert_eq!(four_pages("registers = 1\nmulti_plane = false"), link + crossing * 4 + program * 4);
 }
 
 #[test]
 fn a_page_does_not_join_one_that_begins_before_its_data_is_there() {
     // Four planes: of the second four pages, which come at once, the first begins alone, and the others wait together.
-    let die = "channels = 1\nways = 1\nplanes = 4\nallocation = \"static\"\nallocation_order = \"PCWD\"";
+    let die = "channels = 1\nways = 1\nplanes = 4\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(die);
     (0..4).for_each(|number| _ = device.submit(Time::from_ms(number), &unit(Op::Write, number)));
     let start = Time::from_ms(10);
@@ -195,10 +122,10 @@ fn a_page_does_not_join_one_that_begins_before_its_data_is_there() {
 
 #[test]
 fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
-    for (settings, each) in [("", 500e-6), ("cached = false", 500e-6 + 2.0 * 1.024e-6)] {
+    for (settings, each) in [("", 500e-6), ("registers = 1", 500e-6 + 2.0 * 1.024e-6)] {
         // However many pages wait for a die.
         for buffer in ["256 KiB", "8 MiB"] {
-            let order = "allocation = \"static\"\nallocation_order = \"PCWD\"\nbuffer_places = \"pool\"";
+            let order = "allocation = { kind = \"static\", order = \"pcw\" }\nbuffer_places = \"pool\"";
             let mut device = driven(&format!("{PLANES}\n{order}\nbuffer = \"{buffer}\"\n{settings}"));
             let found = rate(&mut device, Op::Write, |number| number);
             let filled = if buffer == "8 MiB" { 20_000.0 / (20_000.0 - 2048.0) } else { 1.0 };
@@ -211,9 +138,9 @@ fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
 fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer() {
     // Two pages cross in 10.54 us each, then both are programmed.
     for buffer in ["64 KiB", "512 KiB"] {
-        let die = "channels = 1\nways = 1\nplanes = 2\nallocation = \"static\"\nallocation_order = \"PCWD\"";
+        let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
         let mut device =
-            driven(&format!("{die}\ncached = false\nbuffer_places = \"pool\"\nbuffer = \"{buffer}\""));
+            driven(&format!("{die}\nregisters = 1\nbuffer_places = \"pool\"\nbuffer = \"{buffer}\""));
         const COUNT: u64 = 4_000;
         _ = device.closed_loop(64, COUNT, |number| unit(Op::Write, number));
         let found = device.rest().as_secs_f64();
@@ -236,7 +163,7 @@ fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
         // A page crosses the channel in 409.6 us, and its command in 10 us; eight dies do all they have to in less.
         let settings = format!(
             "channels = 1\nways = 8\nbus = \"10 MB/s\"\ncommand = \"10 us\"\nlink = \"40 GB/s\"\npages = 128\nblocks = 128\n\
-             buffer = \"512 KiB\"\nbuffer_places = \"pool\"\nallocation = \"static\"\ncopyback = {copyback}"
+             buffer = \"512 KiB\"\nbuffer_places = \"pool\"\nallocation = {{ kind = \"static\", copyback = {copyback} }}"
         );
         let mut device = driven(&settings);
         let count = device.unit_count();
@@ -265,23 +192,14 @@ fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
 fn what_does_not_go_with_planes_of_their_own_is_refused() {
     for (settings, expected) in [
         (
-            "allocation = \"static\"\nallocation_order = \"CWWP\"",
-            "an order has each of the letters C, W, D and P once",
-        ),
-        ("allocation = \"static\"\nallocation_order = \"CWP\"", "give a permutation of CWDP"),
-        ("allocation_order = \"CWDP\"", "no address decides where a page goes"),
-        (
-            "allocation = \"dynamic\"\nallocation_order = \"CWDP\"",
-            "leave it out, or use allocation = \"static\"",
-        ),
-        ("allocation = \"static\"\nzones = {}", "zones are superblocks over all dies"),
-        (
             "allocation = \"static\"\npage = \"8 KiB\"\nplacement_handles = 2\nbuffer = \"64 KiB\"",
             "one being filled for each plane and placement handle",
         ),
         ("allocation = \"static\"\ncleaning = \"hybrid\"", "a policy with partitions decides itself"),
-        ("copyback = true", "superblocks are copied from one die to another"),
-        ("copyback = true\nallocation = \"static\"\npage = \"8 KiB\"", "leave it out, or use units of 8 KiB"),
+        (
+            "allocation = { kind = \"static\", copyback = true }\npage = \"8 KiB\"",
+            "leave it out, or use units of 8 KiB",
+        ),
         ("allocation = \"static\"\npages = 32", "a block has 32 units, and 64 are the fewest"),
         ("allocation = \"static\"\npage = \"8 KiB\"\nbuffer = \"32 KiB\"", "give at least 40 KiB"),
     ] {

@@ -73,7 +73,8 @@ fn parity_is_programmed_too_and_leaves_less_spare_space() {
         let u = utilisation(1.0 / (1.0 + over_provisioning / 100.0) / of_data);
         let law = (1.0 + laws::fifo(u)) / of_data;
         for cleaning in ["fifo", "greedy"] {
-            let parity = format!("parity = {{ stripe = {stripe} }}");
+            let parity =
+                format!("allocation = {{ kind = \"superblock\", parity = {{ stripe = {stripe} }} }}");
             let found = amplification_with(&parity, cleaning, over_provisioning, 0.0);
             assert_close(&format!("{cleaning}, {stripe} at {over_provisioning} %"), found, law, 0.03);
         }

@@ -18,14 +18,14 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let mut workbench = workbench(3);
     let config = config(&format!("{settings}\ncleaning = \"{cleaning}\""));
     let geometry = Geometry::of(&config);
-    let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, &mut workbench).unwrap();
+    let cleaner = cleaning::build(&config.mapping().cleaning, geometry.superblocks, &mut workbench).unwrap();
     let durability = Durability {
         endurance: config.nand.endurance,
         spread: config.nand.endurance_spread.0,
         bad: config.factory_bad.0,
     };
     let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));
-    let mapping = config.mapping_cache.as_ref().map(|cache| {
+    let mapping = config.mapping().mapping_cache.as_ref().map(|cache| {
         let (pages, each) = (geometry.mapping_units, geometry.mappings_per_unit);
         Box::new(CachedPages::new(pages, each, (cache.size.0 / 4096) as u32)) as Box<dyn MappingCache>
     });
@@ -33,8 +33,8 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         erased_while_idle: 0,
         erases_in_turn: false,
         youngest_first: config.youngest_first,
-        wear_spread: config.wear_spread,
-        held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
+        wear_spread: config.mapping().wear_spread,
+        held_units: (config.buffer.0 as f64 * config.mapping().buffer_kept.0 / 4096.0) as u32,
     };
     let mut array = Array::new(
         geometry,
@@ -49,7 +49,7 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     array
 }
 
-pub(super) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store::Nothing> {
+pub(crate) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store::Nothing> {
     over(settings, cleaning, nacre_media::store::Nothing)
 }
 
@@ -117,20 +117,26 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
             "greedy",
         ),
         (
-            "blocks = 32\npage = \"16 KiB\"\nallocation = \"static\"\nallocation_order = \"PDWC\"\nwear_spread = 3",
+            "blocks = 32\npage = \"16 KiB\"\nallocation = { kind = \"static\", order = \"pwc\" }\nwear_spread = 3",
             "fifo",
         ),
         ("blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"dynamic\"\nwear_spread = 3", "d_choices"),
-        ("blocks = 32\nways = 4\nover_provisioning = \"160 %\"\nwear_spread = 3\nparity = {}", "greedy"),
         (
-            "blocks = 32\nplanes = 3\nways = 4\nover_provisioning = \"80 %\"\nbuffer_kept = \"25 %\"\nparity = {}",
+            "blocks = 32\nways = 4\nover_provisioning = \"160 %\"\nwear_spread = 3\nallocation = { kind = \"superblock\", parity = {} }",
+            "greedy",
+        ),
+        (
+            "blocks = 32\nplanes = 3\nways = 4\nover_provisioning = \"80 %\"\nbuffer_kept = \"25 %\"\nallocation = { kind = \"superblock\", parity = {} }",
             "cost_benefit",
         ),
         (
-            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = { size = \"8 KiB\" }\nmapping_entry = \"16 B\"\nparity = { stripe = 2 }",
+            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = { size = \"8 KiB\" }\nmapping_entry = \"16 B\"\nallocation = { kind = \"superblock\", parity = { stripe = 2 } }",
             "fifo",
         ),
-        ("blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nwear_spread = 3\nparity = {}", "d_choices"),
+        (
+            "blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nwear_spread = 3\nallocation = { kind = \"superblock\", parity = {} }",
+            "d_choices",
+        ),
         (
             "blocks = 48\nspare_blocks = 8\npage = \"8 KiB\"\nallocation = \"dynamic\"\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"",
             "greedy",

@@ -22,7 +22,7 @@ fn reads_are_limited_by_dies() {
 
 #[test]
 fn reads_without_cached_commands_hold_their_die_until_the_page_is_across() {
-    let mut device = driven("bus = \"400 MB/s\"\ncommand = \"0 s\"\ncached = false");
+    let mut device = driven("bus = \"400 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
     // Two dies on a channel: 60.24 us for a page of each, of which the channel is busy for 20.48.
     assert_close("dies and channels", found, 4.0 * 4096.0 / 60.24e-6, 0.01);
@@ -99,7 +99,7 @@ fn writes_are_limited_by_channels() {
 #[test]
 fn without_cached_commands_a_program_begins_when_its_data_is_in() {
     // One die on each channel: data and program take turns.
-    let mut device = driven("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"\ncached = false");
+    let mut device = driven("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Write, 64, 4, 5_000);
     assert_close("taking turns", found, 2.0 * 4096.0 / (500e-6 + 102.4e-6), 0.02);
     let mut device = driven("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"");

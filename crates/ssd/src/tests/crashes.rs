@@ -50,7 +50,7 @@ fn a_flash_drive_keeps_its_bytes() {
         11,
         0,
         "planes = 2\nbuffer = \"8 KiB\"\nbuffer_kept = \"50 %\"\npower_protected = false\n\
-         suspend = \"20 us\"\nwear_spread = 2\ncleaning = \"fifo\"",
+         scheduling = { kind = \"suspension\", suspend = \"20 us\" }\nwear_spread = 2\ncleaning = \"fifo\"",
     );
     flash(11, 0, "buffer = \"32 KiB\"\npower_protected = false\nerases_at_once = 1\nprograms_at_once = 1");
 }
@@ -63,11 +63,11 @@ fn a_flash_drive_that_fills_each_plane_by_itself_keeps_its_bytes() {
          buffer = \"8 KiB\"\npower_protected = false";
     for settings in [
         "allocation = \"static\"",
-        "allocation = \"static\"\nallocation_order = \"PWDC\"\nwear_spread = 2\nsuspend = \"20 us\"",
-        "allocation = \"static\"\nallocation_order = \"PCWD\"\nregisters = 1\nbuffer_places = \"pool\"",
+        "allocation = { kind = \"static\", order = \"pwc\" }\nwear_spread = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }",
+        "allocation = { kind = \"static\", order = \"pcw\" }\nregisters = 1\nbuffer_places = \"pool\"",
         "allocation = \"dynamic\"\nbuffer_kept = \"50 %\"\nerases_at_once = 1",
         "allocation = \"dynamic\"\npower_protected = true\nmulti_plane = false",
-        "allocation = \"static\"\npower_protected = true\nunit = \"1 KiB\"\npages = 64\ncopyback = true",
+        "allocation = { kind = \"static\", copyback = true }\npower_protected = true\nunit = \"1 KiB\"\npages = 64",
     ] {
         keeps_its_bytes(drive, settings);
     }
@@ -175,9 +175,9 @@ fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
 #[test]
 fn a_flash_drive_with_zones_keeps_its_bytes() {
     for settings in [
-        "zones = { active = 2 }",
-        "blocks = 12\nbuffer = \"8 KiB\"\nzones = { superblocks = 2, active = 3, open = 1 }\nbuffer_places = \"pool\"",
-        "planes = 2\nsuspend = \"20 us\"\nerases_at_once = 1\nzones = { active = 1 }",
+        "kind = \"zns_ssd\"\nactive_zones = 2",
+        "blocks = 12\nbuffer = \"8 KiB\"\nkind = \"zns_ssd\"\nzone_superblocks = 2\nactive_zones = 3\nopen_zones = 1\nbuffer_places = \"pool\"",
+        "planes = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\nerases_at_once = 1\nkind = \"zns_ssd\"\nactive_zones = 1",
     ] {
         for seed in 0..3 {
             for pause in [20, 200, 2_000].map(Time::from_us) {

@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn a_million_random_writes_complete_at_every_depth_while_cleaning() {
     for depth in [1, 4, 16, 64, 256] {
-        let mut device = driven("blocks = 128\nplanes = 2\nsuspend = \"20 us\"");
+        let mut device =
+            driven("blocks = 128\nplanes = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }");
         let count = device.unit_count();
         let mut random = random("depths");
         let seen = device.closed_loop(depth, 200_000, |_| unit(Op::Write, random.below(count)));

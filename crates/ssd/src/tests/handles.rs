@@ -169,7 +169,6 @@ fn a_handle_that_nothing_is_written_through_has_no_amplification() {
 #[test]
 fn handles_that_the_drive_cannot_have_are_refused() {
     for (settings, problem) in [
-        ("isolation = \"persistent\"", "there is one placement handle"),
         ("placement_handles = 2\ncleaning = \"locality_gathering\"", "a policy with partitions decides"),
         ("placement_handles = 64\nbuffer = \"256 KiB\"", "one being filled for each placement handle"),
         ("placement_handles = 64\nblocks = 64\nbuffer = \"4 MiB\"", "no blocks are left for data"),

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn mistakes_come_all_at_once() {
     let found = problems(
-        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = { size = \"1 KiB\" }\nread_priority = false\nsuspend = \"5 us\"",
+        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = { size = \"1 KiB\" }",
     );
     for expected in [
         "give at least 8 KiB",
@@ -13,7 +13,6 @@ fn mistakes_come_all_at_once() {
         "the largest allowed is 506",
         "a page takes some time",
         "it holds no page of the mapping table",
-        "set read_priority = true",
     ] {
         assert!(found.contains(expected), "{expected} is not in\n{found}");
     }
@@ -37,11 +36,6 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
         ("reserve = 3", "4"),
         ("arbitration = \"first_fit\"", "commands_first"),
-        (
-            "planes = 2\nindependent_plane_reads = true\nread_priority = false",
-            "reads that wait in turn have the whole die",
-        ),
-        ("cached = false\nregisters = 2", "a die without cached commands has one register"),
         ("reserve = 8\nidle_cleaning = 8", "give at least 9"),
         ("idle_cleaning = 200", "give at most "),
         (
@@ -70,7 +64,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
             "with one at least each, tenants have 5 places of 4, given [100, 1, 1]; give shares nearer to each other",
         ),
         (
-            "blocks = 16\nover_provisioning = \"60 %\"\nzones = { active = 11 }",
+            "blocks = 16\nover_provisioning = \"60 %\"\nkind = \"zns_ssd\"\nactive_zones = 11",
             "the drive has 10 zones, given 11; give at most 10, smaller zones, or more blocks",
         ),
         ("blocks = 10\nreserve = 9", "give at least 11"),
@@ -90,12 +84,6 @@ fn shares_are_repeated_as_they_were_given() {
         ));
         assert!(found.contains(&format!("given {share};")), "{share} is not in\n{found}");
     }
-}
-
-#[test]
-fn zones_by_plane_are_one_mistake() {
-    let found = problems("allocation = \"static\"\nzones = {}");
-    assert!(found.contains("zones are superblocks over all dies") && found.lines().count() == 1, "{found}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod allocation;
 mod amplification;
 mod arbitration;
-mod array;
+pub(crate) mod array;
 mod bandwidth;
 mod contract;
 mod crashes;
@@ -18,17 +18,14 @@ mod mapping;
 mod mistakes;
 mod parity;
 mod plane_reads;
-mod priority;
 mod programming;
 mod recovery;
 mod scheduling;
 mod share;
 mod slc_cache;
-mod suspension;
 mod wear;
-mod zones;
 
-use crate::config::Config;
+use crate::config::{Config, SsdConfig};
 use crate::workbench::workbench;
 use driven::{Driven, driven};
 use nacre_kernel::event::Device;
@@ -40,6 +37,7 @@ use nacre_testkit::visits;
 /// A drive of 4 dies with nothing in the way but the flash; `settings` come behind, or instead.
 pub(super) fn text(settings: &str) -> String {
     const DEFAULTS: &[(&str, &str)] = &[
+        ("kind", "\"ssd\""),
         ("channels", "2"),
         ("ways", "2"),
         ("planes", "1"),
@@ -53,11 +51,12 @@ pub(super) fn text(settings: &str) -> String {
         ("buffer", "\"256 KiB\""),
         ("link", "\"4 GB/s\""),
     ];
-    let is_given =
-        |name: &str| settings.lines().any(|line| line.split('=').next().map(str::trim) == Some(name));
+    // Behind a heading are settings of a table.
+    let own = || settings.lines().take_while(|line| !line.starts_with('['));
+    let is_given = |name: &str| own().any(|line| line.split('=').next().map(str::trim) == Some(name));
     let defaults = DEFAULTS.iter().filter(|(name, _)| !is_given(name));
     let defaults = defaults.fold(String::new(), |text, (name, value)| text + name + " = " + value + "\n");
-    format!("kind = \"ssd\"\n{defaults}{settings}\n")
+    format!("{defaults}{settings}\n")
 }
 
 pub(super) fn drive(settings: &str) -> Box<dyn Device> {
@@ -82,7 +81,7 @@ pub(super) fn units(op: Op, number: u64, count: u32) -> Request {
 pub(crate) fn config(settings: &str) -> Config {
     let workbench = workbench(3);
     let slot = workbench.slot(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"));
-    slot.config(nacre_device::Builder::families(&workbench))
+    Config::from(&slot.config::<SsdConfig>(nacre_device::Builder::families(&workbench)))
 }
 
 /// Why the drive with `settings` is refused.

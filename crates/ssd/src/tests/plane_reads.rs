@@ -2,6 +2,8 @@
 
 use super::*;
 
+const INDEPENDENT: &str = "scheduling = { kind = \"read_priority\", independent_planes = true }";
+
 /// One die of two planes, programs of 500 us and reads of 50 us; nothing else takes time to speak of.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
@@ -27,12 +29,12 @@ fn assert_all<const COUNT: usize>(what: &str, found: [f64; COUNT], expected: [f6
 fn pages_of_two_planes_are_read_at_one_time() {
     // Both planes at one time, one of them again, and a page of each.
     let reads = [(0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 4, 2)];
-    let found = latencies(&mut one_die("independent_plane_reads = true"), reads);
+    let found = latencies(&mut one_die(INDEPENDENT), reads);
     assert_all("independent", found, [50.0, 50.0, 100.0, 150.0]);
     assert_all("the whole die", latencies(&mut one_die(""), reads), [50.0, 100.0, 150.0, 200.0]);
     // Wherever pages go, and where what is read was written.
-    for settings in ["allocation = \"static\"", "zones = {}"] {
-        let mut device = one_die(&format!("independent_plane_reads = true\n{settings}"));
+    for settings in ["allocation = \"static\"", "kind = \"zns_ssd\""] {
+        let mut device = one_die(&format!("{INDEPENDENT}\n{settings}"));
         device.precondition(64, |number| number);
         let found = latencies(&mut device, [(0, 0, 1), (0, 1, 1), (0, 2, 1)]);
         assert_all(settings, found, [50.0, 50.0, 100.0]);
@@ -41,10 +43,12 @@ fn pages_of_two_planes_are_read_at_one_time() {
 
 #[test]
 fn reads_of_two_planes_wait_for_one_program_and_suspend_it_once() {
-    let mut device = one_die("independent_plane_reads = true");
+    let mut device = one_die(INDEPENDENT);
     device.submit(Time::ZERO, &units(Op::Write, 8, 2));
     assert_all("both planes", latencies(&mut device, [(10, 0, 1), (20, 1, 1)]), [540.0, 530.0]);
-    let mut device = one_die("independent_plane_reads = true\nsuspend = \"10 us\"\nresume = \"5 us\"");
+    let mut device = one_die(
+        "scheduling = { kind = \"suspension\", independent_planes = true, suspend = \"10 us\", resume = \"5 us\" }",
+    );
     device.submit(Time::ZERO, &units(Op::Write, 8, 2));
     // The first suspends, the second finds the die suspended, and the third waits for the second.
     let found = latencies(&mut device, [(100, 0, 1), (120, 1, 1), (120, 3, 1)]);

@@ -16,23 +16,23 @@ fn limited(settings: &str) -> Driven {
 /// for its turn anyway.
 #[test]
 fn so_many_programs_at_a_time_are_done_in_rounds() {
-    for (most, rounds, cached, crossings) in [
-        (1, 12, true, 1),
-        (2, 6, true, 1),
-        (3, 4, true, 1),
-        (4, 3, true, 1),
-        (9, 3, true, 1),
-        (1, 12, false, 1),
-        (2, 6, false, 1),
-        (4, 3, false, 3),
-        (9, 3, false, 3),
+    for (most, rounds, registers, crossings) in [
+        (1, 12, 2, 1),
+        (2, 6, 2, 1),
+        (3, 4, 2, 1),
+        (4, 3, 2, 1),
+        (9, 3, 2, 1),
+        (1, 12, 1, 1),
+        (2, 6, 1, 1),
+        (4, 3, 1, 3),
+        (9, 3, 1, 3),
     ] {
-        let mut device = limited(&format!("programs_at_once = {most}\ncached = {cached}"));
+        let mut device = limited(&format!("programs_at_once = {most}\nregisters = {registers}"));
         device.write_all(Time::ZERO, 0..12);
         // The last page of each round waits for that of the first one.
         let link = Time::from_ps(102_400) * most.min(4);
         let expected = link + Time::from_ns(1_024) * crossings + Time::from_us(500) * rounds;
-        assert_eq!(device.rest(), expected, "{most} at once, cached {cached}");
+        assert_eq!(device.rest(), expected, "{most} at once, {registers} registers");
         device.check_invariants();
     }
 }
@@ -41,7 +41,7 @@ fn so_many_programs_at_a_time_are_done_in_rounds() {
 #[test]
 fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     for settings in
-        ["", "allocation = \"static\"", "allocation = \"dynamic\"", "cached = false", "unit = \"2 KiB\""]
+        ["", "allocation = \"static\"", "allocation = \"dynamic\"", "registers = 1", "unit = \"2 KiB\""]
     {
         for most in [1, 2, 3, 4] {
             let settings = format!("buffer = \"1 MiB\"\nprograms_at_once = {most}\n{settings}");
@@ -95,8 +95,8 @@ fn reads_do_not_wait_for_a_turn_to_program() {
 fn the_contract_of_devices_is_kept() {
     for settings in [
         "blocks = 64\nprograms_at_once = 1",
-        "blocks = 64\nprograms_at_once = 3\nplanes = 2\nsuspend = \"20 us\"\npower_protected = false",
-        "blocks = 64\nprograms_at_once = 2\nallocation = \"dynamic\"\nplanes = 2\ncached = false",
+        "blocks = 64\nprograms_at_once = 3\nplanes = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\npower_protected = false",
+        "blocks = 64\nprograms_at_once = 2\nallocation = \"dynamic\"\nplanes = 2\nregisters = 1",
         "blocks = 64\nprograms_at_once = 2\nerases_at_once = 1\nallocation = \"static\"\nplanes = 2\nmapping_cache = { size = \"8 KiB\" }",
     ] {
         conformance(Time::from_us(200), || drive(settings));

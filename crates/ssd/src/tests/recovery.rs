@@ -125,7 +125,7 @@ fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
 
 #[test]
 fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
-    for settings in ["", "read_priority = false", "registers = 1", "arbitration = \"first_come\""] {
+    for settings in ["", "scheduling = \"in_order\"", "registers = 1", "arbitration = \"first_come\""] {
         let mut device = driven_with_bytes(&format!("{ENERGIES}{settings}"));
         (0..4).for_each(|number| _ = device.write_bytes(device.now, number, 1));
         let begin = device.rest();

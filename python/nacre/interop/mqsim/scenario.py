@@ -203,12 +203,14 @@ def _allocation(
             Missing("GC_Exec_Threshold", "the reserve of a plane is one of superblocks here")
         )
         return
-    stack["allocation"] = "static"
-    stack["allocation_order"] = scheme
+    # A way has one die here, so that the place of D changes nothing.
+    order = str(scheme).replace("D", "").lower()
+    allocation: dict[str, object] = {"kind": "static", "order": order}
+    stack["allocation"] = allocation
     # Places are free as soon as pages are programmed, whichever comes first.
     stack["buffer_places"] = "pool"
     if drive["Use_Copyback_for_GC"] and stack["unit"] == stack["page"]:
-        stack["copyback"] = True
+        allocation["copyback"] = True
 
 
 def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing]) -> int:
@@ -276,7 +278,7 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
         "link": f"{_link(drive):.6g} GB/s",
     }
     _allocation(drive, flows, stack, missing)
-    if drive["Use_Copyback_for_GC"] and "copyback" not in stack:
+    if drive["Use_Copyback_for_GC"] and "copyback" not in str(stack.get("allocation")):
         missing.append(Missing("Use_Copyback_for_GC", "copies cross the channel here"))
     if unit != page:
         missing.append(
@@ -360,7 +362,10 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing
             )
         )
         return
-    stack["suspend"] = f"{drive['Suspend_Program_Time']} ns"
+    stack["scheduling"] = {
+        "kind": "suspension",
+        "suspend": f"{drive['Suspend_Program_Time']} ns",
+    }
     if support == "PROGRAM":
         missing.append(
             Missing("CMD_Suspension_Support", "erases are suspended, too, here", value="PROGRAM")

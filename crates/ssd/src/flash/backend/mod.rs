@@ -145,7 +145,7 @@ impl Backend {
             due_channels: Vec::new(),
             copies: vec![Prerequisites::default(); scopes],
             programs: Prerequisites::default(),
-            flush_waits: !config.power_protected,
+            flush_waits: !config.is_power_protected(),
             places: Places::new(config.buffer_places, places),
             erase_turns: EraseTurns::new(config, &geometry),
             program_turns: ProgramTurns::new(config, &geometry),

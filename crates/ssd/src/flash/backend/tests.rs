@@ -205,8 +205,8 @@ fn compare_with_stepped(seed: usize, [suspend, resume, most]: [u64; 3], planes: 
         stepped.step(now, [READ, suspend, resume, most], &mut starts, &mut ends);
     }
     let mut bench = Bench::new(&format!(
-        "ways = 1\nplanes = {planes}\nindependent_plane_reads = {}\nread = [\"{READ} us\"]",
-        planes > 1
+        "ways = 1\nplanes = {planes}\nread = [\"{READ} us\"]\n\
+         scheduling = {{ kind = \"read_priority\", independent_planes = true }}"
     ));
     let timing = &mut bench.flash.timing;
     timing.suspend = (suspend > 0).then(|| us(suspend));
@@ -292,7 +292,7 @@ fn reads_go_before_programs_copies_and_erases_and_interrupt_none() {
         for load in [0.2, 0.5, 0.85] {
             ends_by_priority(behind, load, "");
             // All suspensions are used up.
-            ends_by_priority(behind, load, "suspend = \"10 us\"");
+            ends_by_priority(behind, load, "scheduling = { kind = \"suspension\", suspend = \"10 us\" }");
         }
     }
 }
@@ -302,7 +302,7 @@ fn planes_that_read_independently_are_a_server_each() {
     const PLANES: u64 = 4;
     for load in [0.2, 0.5, 0.8] {
         let mut bench = Bench::new(&format!(
-            "ways = 1\nplanes = {PLANES}\nindependent_plane_reads = true\nread = [\"50 us\"]"
+            "ways = 1\nplanes = {PLANES}\nscheduling = {{ kind = \"read_priority\", independent_planes = true }}\nread = [\"50 us\"]"
         ));
         let mut planes = random("planes");
         let (mut arrivals, mut of) = (vec![Vec::new(); PLANES as usize], Vec::new());

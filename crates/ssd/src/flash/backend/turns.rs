@@ -1,6 +1,6 @@
 //! Turns: erases, and programs, that are under way on no more than so many dies.
 
-use crate::config::Config;
+use crate::config::Drive;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 use std::collections::{BTreeSet, VecDeque};
@@ -18,7 +18,7 @@ pub(super) struct EraseTurns {
 }
 
 impl EraseTurns {
-    pub(super) fn new(config: &Config, geometry: &Geometry) -> EraseTurns {
+    pub(super) fn new(config: &Drive, geometry: &Geometry) -> EraseTurns {
         let most = config.erases_at_once.filter(|&most| most < geometry.dies);
         EraseTurns { most, under_way: 0, waiting: VecDeque::new() }
     }
@@ -72,7 +72,7 @@ pub(super) struct ProgramTurns {
 }
 
 impl ProgramTurns {
-    pub(super) fn new(config: &Config, geometry: &Geometry) -> ProgramTurns {
+    pub(super) fn new(config: &Drive, geometry: &Geometry) -> ProgramTurns {
         let most = config.programs_at_once.filter(|&most| most < geometry.dies);
         ProgramTurns { most, under_way: 0, waiting: BTreeSet::new() }
     }

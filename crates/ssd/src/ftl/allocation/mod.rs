@@ -1,4 +1,4 @@
-//! Where data goes: superblocks that are being filled, and planes.
+//! Superblocks that are being filled, and planes.
 
 mod filling;
 mod planes;

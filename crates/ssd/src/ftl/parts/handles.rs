@@ -35,11 +35,12 @@ pub(crate) struct Handles {
 impl Handles {
     /// Those of `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> Handles {
-        let (count, several) = (config.placement_handles, config.placement_handles > 1);
+        let mapping = config.mapping();
+        let (count, several) = (mapping.placement_handles, mapping.placement_handles > 1);
         let of_each = |entries: u32| if several { entries as usize } else { 0 };
         Handles {
             count,
-            are_kept_apart: config.isolation == Isolation::Persistent,
+            are_kept_apart: several && mapping.isolation == Isolation::Persistent,
             current: 0,
             of_unit: vec![0; of_each(geometry.logical_units)],
             of_superblock: vec![0; of_each(geometry.superblocks)],

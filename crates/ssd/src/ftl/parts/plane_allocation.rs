@@ -1,6 +1,7 @@
 //! Where a page of the host goes when each plane is filled by itself: by its address, or to the die that is free first.
 
-use crate::config::{Allocation, Config, LETTERS};
+use crate::allocation::{Allocation, r#static::Order};
+use crate::config::Config;
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
@@ -27,15 +28,20 @@ pub(crate) struct PlaneAllocation {
 impl PlaneAllocation {
     /// That of `config`, which was checked.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> PlaneAllocation {
-        let is_dynamic = config.allocation == Allocation::Dynamic;
-        let handles = if is_dynamic { config.placement_handles as usize } else { 0 };
+        let mapping = config.mapping();
+        let is_dynamic = matches!(mapping.allocation, Allocation::Dynamic(_));
+        let handles = if is_dynamic { mapping.placement_handles as usize } else { 0 };
         PlaneAllocation {
             turns: vec![0; handles],
             last_planes: vec![config.planes - 1; handles * geometry.dies as usize],
             is_dynamic,
             by_page: Divisor::new(geometry.units_per_page),
             by_regions: Divisor::new(geometry.regions),
-            in_order: if geometry.is_by_plane() { in_order(config) } else { vec![0] },
+            in_order: match &mapping.allocation {
+                Allocation::Superblock(_) => vec![0],
+                Allocation::Static(given) => in_order(config, given.order),
+                Allocation::Dynamic(_) => in_order(config, Order::Cwp),
+            },
         }
     }
 
@@ -47,20 +53,16 @@ impl PlaneAllocation {
     }
 }
 
-/// The planes of `config` in the order of its letters: the first letter changes with every page.
-fn in_order(config: &Config) -> Vec<u32> {
-    let sizes = [config.channels, config.ways, 1, config.planes];
-    let letters = LETTERS.chars().zip(sizes).collect::<Vec<_>>();
-    let all = config.channels * config.ways * config.planes;
+/// The planes of `config` in this order: what is first in it changes with every page.
+fn in_order(config: &Config, order: Order) -> Vec<u32> {
+    let sizes = [config.channels, config.ways, config.planes];
     let number = |page: u32| {
-        let (mut left, mut of) = (page, [0; 4]);
-        for letter in config.order().chars() {
-            let place =
-                letters.iter().position(|&(known, _)| known == letter).expect("the order was checked");
+        let (mut left, mut of) = (page, [0; 3]);
+        for place in order.places() {
             (left, of[place]) = (left / sizes[place], left % sizes[place]);
         }
-        let [channel, way, _, plane] = of;
+        let [channel, way, plane] = of;
         (way * config.channels + channel) * config.planes + plane
     };
-    (0..all).map(number).collect()
+    (0..sizes.iter().product()).map(number).collect()
 }

@@ -29,7 +29,7 @@ impl SlcCache {
 
     /// The cache of `config`, with nothing in it.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> SlcCache {
-        let Some(cache) = &config.slc_cache else { return SlcCache::none() };
+        let Some(cache) = &config.mapping().slc_cache else { return SlcCache::none() };
         let units = geometry.units_per_superblock / config.pages * (config.pages / cache.bits);
         let bytes = u64::from(units) * u64::from(geometry.unit_bytes);
         SlcCache {

@@ -18,7 +18,11 @@ pub(crate) fn build(
     path: &str,
     builder: &mut dyn Builder,
 ) -> Result<Option<Box<Errors>>, Problems> {
-    let Some(errors) = &config.errors else { return Ok(None) };
+    let Some((mapping, errors)) =
+        config.pages().and_then(|mapping| Some((mapping, mapping.errors.as_ref()?)))
+    else {
+        return Ok(None);
+    };
     let code = ecc::build(&errors.ecc, Page { families: builder.families(), bytes: config.unit })?;
     let wrong = |at: &str, text: String, remedy: &str| {
         Err(Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.errors.{at}"), None, text)
@@ -34,7 +38,7 @@ pub(crate) fn build(
         let text = format!("the code needs {needed} B beside a page, and there are {spare}");
         return wrong("spare", text, "give a larger spare, or a weaker code");
     }
-    let carried = match config.copyback {
+    let carried = match mapping.allocation.copies_inside() {
         true => Carried::new(geometry.numbers(), code.layout().codewords),
         false => Carried::default(),
     };

@@ -1,6 +1,9 @@
 //! Reads against programs and erases.
 
-use super::*;
+use crate::tests::driven::{Driven, driven};
+use crate::tests::{random, resource, unit};
+use nacre_kernel::{Activity, Op, Time};
+use nacre_testkit::assert_close;
 
 /// A drive of one die that programs a page in 10 ms.
 fn one_die(settings: &str) -> Driven {
@@ -24,7 +27,7 @@ fn a_read_waits_for_the_end_of_a_program_that_cannot_be_suspended() {
 
 #[test]
 fn a_read_suspends_a_program_which_ends_so_much_later() {
-    let settings = "suspend = \"100 us\"\nresume = \"30 us\"";
+    let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"30 us\" }";
     let (time, mut device) = read_during_a_program(settings, Time::from_ms(4));
     assert_close("suspends", time, 100e-6 + 51e-6, 0.001);
     // The program takes its 10 ms, and in between the die was suspended, read and resumed.
@@ -34,7 +37,7 @@ fn a_read_suspends_a_program_which_ends_so_much_later() {
 
 #[test]
 fn a_second_read_finds_the_die_suspended() {
-    let settings = "suspend = \"100 us\"\nresume = \"30 us\"";
+    let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"30 us\" }";
     let mut device = one_die(settings);
     device.submit(Time::ZERO, &unit(Op::Write, 1));
     device.submit(Time::from_ms(4), &unit(Op::Read, 2));
@@ -45,7 +48,7 @@ fn a_second_read_finds_the_die_suspended() {
 
 #[test]
 fn a_program_is_suspended_so_many_times_and_then_ends() {
-    let settings = "suspend = \"100 us\"\nsuspensions = 3";
+    let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", suspensions = 3 }";
     let (_, mut device) = read_during_a_program(settings, Time::from_ms(1));
     let reads = [2, 3, 4, 5, 6_u64];
     let numbers = reads.map(|read| device.submit(Time::from_ms(read), &unit(Op::Read, read)));
@@ -61,21 +64,13 @@ fn a_program_is_suspended_so_many_times_and_then_ends() {
 }
 
 #[test]
-fn without_priority_reads_go_in_their_turn() {
-    for (settings, programs) in [("read_priority = false", 3.0), ("read_priority = true", 1.0)] {
-        let mut device =
-            driven(&format!("channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\n{settings}"));
-        device.write_all(Time::ZERO, 0..3);
-        let done = device.ask(Time::from_us(100), &unit(Op::Read, 9)).done;
-        assert_close(settings, done.as_secs_f64(), programs * 10e-3, 0.02);
-    }
-}
-
-#[test]
 fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
     // One die that programs all the time: a read at a random moment waits for half a program on average, or for
     // suspending it.
-    for (settings, wait) in [("", 0.5 * 2e-3), ("suspend = \"50 us\"\nsuspensions = 1000", 50e-6)] {
+    for (settings, wait) in [
+        ("", 0.5 * 2e-3),
+        ("scheduling = { kind = \"suspension\", suspend = \"50 us\", suspensions = 1000 }", 50e-6),
+    ] {
         let mut device = driven(&format!(
             "channels = 1\nways = 1\npages = 128\nprogram = [\"2 ms\"]\nbus = \"40 GB/s\"\ncommand = \"0 s\"\nlink = \"4000 GB/s\"\n{settings}"
         ));
@@ -97,7 +92,7 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
 /// what did not happen is not.
 #[test]
 fn a_power_loss_ends_a_suspension() {
-    let settings = "suspend = \"100 us\"\nresume = \"300 us\"\npower_protected = false";
+    let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"300 us\" }\npower_protected = false";
     // Suspended from 4 ms on, read until 4.15 ms, resumed until 4.45 ms.
     for (lost_us, suspending_us) in [(4_040, 40), (4_120, 100), (4_250, 200), (5_000, 400)] {
         let mut device = one_die(settings);

@@ -4,7 +4,10 @@
 //! What is in progress when something comes takes R = (l1 s1^2 + l2 s2^2) / 2 more on average. Reads wait R / (1 - r1)
 //! (Cobham 1954; Kleinrock, *Queueing Systems*, vol. 2, equation 3.31).
 
-use super::*;
+use crate::tests::driven::{Driven, driven};
+use crate::tests::{random, unit};
+use nacre_kernel::{Op, Time};
+use nacre_testkit::assert_close;
 use nacre_testkit::drive::poisson;
 use nacre_testkit::queueing::priority_waits;
 
@@ -36,7 +39,7 @@ fn every_read_waits_for_a_program_that_has_begun() {
 
 #[test]
 fn every_read_waits_for_a_program_whose_suspensions_are_used_up() {
-    let mut device = one_die("suspend = \"10 us\"\nsuspensions = 1");
+    let mut device = one_die("scheduling = { kind = \"suspension\", suspend = \"10 us\", suspensions = 1 }");
     device.submit(Time::ZERO, &unit(Op::Write, 1));
     let [suspends, first, second] = latencies(&mut device, [10, 100, 200]);
     assert_close("suspends", suspends, 60e-6, 0.005);

@@ -11,9 +11,9 @@ use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
 use crate::recovery::scan::{reading, reading_spare};
-use crate::zones::refusal::Refusal;
-use crate::zones::report::Tally;
-use crate::zones::table::{Phase, ZoneTable};
+use crate::zns_ssd::refusal::Refusal;
+use crate::zns_ssd::report::Tally;
+use crate::zns_ssd::table::{Phase, ZoneTable};
 use nacre_kernel::state::State;
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone};
 use nacre_media::store::Store;
@@ -90,6 +90,7 @@ impl<S: Store> Zones<S> {
 }
 
 impl<S: Store> Translation for Zones<S> {
+    const KIND: &'static str = "zns_ssd";
     const CARRIES_BYTES: bool = S::CARRIES_BYTES;
     const TRIMS_IN_TURN: bool = true;
 

@@ -1,19 +1,17 @@
 //! Zones.
 
-use super::driven::Answer;
-use super::*;
-use nacre_kernel::{Status, Zone};
+use crate::tests::driven::{Answer, Driven, driven};
+use crate::tests::{column, counter, drive, problems, random, unit, units};
+use nacre_kernel::{Op, Request, Status, Time, Zone};
+use nacre_testkit::assert_close;
 use nacre_testkit::events::conformance;
 
 /// A zone is a superblock of 4 dies of 64 pages: 256 units.
 const UNITS: u64 = 256;
 
 fn zoned(settings: &str) -> Driven {
-    let (zones, others): (Vec<&str>, Vec<&str>) =
-        settings.lines().partition(|line| line.starts_with("zones."));
-    let others = others.join("\n");
-    let spare = if others.contains("over_provisioning") { "" } else { "over_provisioning = \"7 %\"\n" };
-    driven(&format!("{spare}{others}\nzones.superblocks = 1\n{}", zones.join("\n")))
+    let spare = if settings.contains("over_provisioning") { "" } else { "over_provisioning = \"7 %\"\n" };
+    driven(&format!("kind = \"zns_ssd\"\n{spare}{settings}"))
 }
 
 fn ask(device: &mut Driven, request: &Request) -> Answer {
@@ -39,9 +37,9 @@ fn fill(device: &mut Driven, number: u64, count: u32) {
 #[test]
 fn the_contract_of_devices_is_kept() {
     for settings in [
-        "over_provisioning = \"7 %\"\nblocks = 64\nzones = { active = 3, open = 2 }",
-        "blocks = 64\nover_provisioning = \"20 %\"\nzones = { superblocks = 3, active = 2 }",
-        "over_provisioning = \"7 %\"\nblocks = 64\nerases_at_once = 2\narbitration = \"first_come\"\nzones = {}",
+        "over_provisioning = \"7 %\"\nblocks = 64\nkind = \"zns_ssd\"\nactive_zones = 3\nopen_zones = 2",
+        "blocks = 64\nover_provisioning = \"20 %\"\nkind = \"zns_ssd\"\nzone_superblocks = 3\nactive_zones = 2",
+        "over_provisioning = \"7 %\"\nblocks = 64\nerases_at_once = 2\narbitration = \"first_come\"\nkind = \"zns_ssd\"",
     ] {
         conformance(Time::from_us(200), || drive(settings));
     }
@@ -80,7 +78,7 @@ fn writes_go_to_the_write_pointer_and_nowhere_else() {
 
 #[test]
 fn so_many_zones_are_active_and_open() {
-    let mut device = zoned("zones.active = 3\nzones.open = 2");
+    let mut device = zoned("active_zones = 3\nopen_zones = 2");
     for number in 0..3 {
         assert_eq!(ask(&mut device, &unit(Op::Write, number * UNITS)).status, Status::Done);
     }
@@ -176,7 +174,7 @@ fn a_zone_is_written_as_fast_as_its_dies_program() {
 #[test]
 fn a_write_waits_for_the_erase_of_its_zone_alone() {
     // All superblocks are in zones: one that is reset is written again at once.
-    let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"64 KiB\"\nzones.active = 1";
+    let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"64 KiB\"\nactive_zones = 1";
     let mut device = zoned(settings);
     let count = device.unit_count() / UNITS;
     (0..count).for_each(|number| fill(&mut device, number, 16));
@@ -191,7 +189,7 @@ fn a_write_waits_for_the_erase_of_its_zone_alone() {
 /// still being programmed by then.
 #[test]
 fn what_is_written_behind_a_reset_is_in_the_buffer_until_it_is_programmed() {
-    let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"1 MiB\"\nzones.active = 1";
+    let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"1 MiB\"\nactive_zones = 1";
     let mut device = zoned(settings);
     (0..device.unit_count() / UNITS).for_each(|number| fill(&mut device, number, 16));
     device.rest();
@@ -240,9 +238,13 @@ fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
 /// A read that was asked for is before the erase of what it reads, whoever goes first otherwise.
 #[test]
 fn a_read_does_not_wait_for_the_reset_of_its_zone() {
-    for settings in
-        ["", "read_priority = false", "suspend = \"10 us\"", "erases_at_once = 1", "registers = 1"]
-    {
+    for settings in [
+        "",
+        "scheduling = \"in_order\"",
+        "scheduling = { kind = \"suspension\", suspend = \"10 us\" }",
+        "erases_at_once = 1",
+        "registers = 1",
+    ] {
         let mut device = zoned(settings);
         fill(&mut device, 0, 16);
         device.rest();
@@ -292,28 +294,20 @@ fn a_drive_is_filled_over_the_ends_of_zones_in_no_time() {
 }
 
 #[test]
-fn settings_that_zones_do_not_go_with_are_refused() {
+fn zones_that_do_not_fit_are_refused() {
     for (settings, problem) in [
-        ("power_protected = false", "a flush would have to program operations that are not full"),
-        ("placement_handles = 2", "zones keep data apart already"),
-        ("mapping_cache = { size = \"8 KiB\" }", "a drive with zones maps no pages"),
-        ("idle_cleaning = 6", "a drive with zones cleans nothing"),
-        ("reserve = 8", "a drive with zones cleans nothing"),
-        ("cleaning = \"fifo\"", "a drive with zones cleans nothing"),
-        ("wear_spread = 4", "a drive with zones cleans nothing"),
-        ("buffer_kept = \"10 %\"", "what is written in order is not changed in the buffer"),
-        ("zones.active = 2\nzones.open = 3", "an open zone is an active one"),
-        ("zones.active = 100", "one being filled for each active zone"),
+        ("active_zones = 2\nopen_zones = 3", "an open zone is an active one"),
+        ("active_zones = 100", "one being filled for each active zone"),
         ("blocks = 64\nspare_blocks = 32", "zones need"),
     ] {
         let refused = std::panic::catch_unwind(|| zoned(settings)).err().expect(settings);
         let text = refused.downcast_ref::<String>().expect("a message");
         assert!(text.contains(problem), "{settings}: {text}");
     }
-    let settings = "channels = 32\nways = 16\npages = 4096\nblocks = 64\nbuffer = \"64 MiB\"\nover_provisioning = \"7 %\"\nzones = {}";
+    let settings = "channels = 32\nways = 16\npages = 4096\nblocks = 64\nbuffer = \"64 MiB\"\nover_provisioning = \"7 %\"\nkind = \"zns_ssd\"";
     let refused = problems(settings);
     assert!(refused.contains("a zone has 8 GiB, and a request that resets one less than 4 GiB"), "{refused}");
-    let settings = "blocks = 64\nover_provisioning = \"7 %\"\nzones = { superblocks = 100, active = 1 }";
+    let settings = "blocks = 64\nover_provisioning = \"7 %\"\nkind = \"zns_ssd\"\nzone_superblocks = 100\nactive_zones = 1";
     let refused = problems(settings);
     assert!(refused.contains("is larger than what the host sees"), "{refused}");
     // 64 superblocks of 1.07 times what the host sees.
@@ -325,7 +319,7 @@ fn settings_that_zones_do_not_go_with_are_refused() {
 fn the_smallest_spare_share_that_is_named_works_with_zones() {
     let settings = |share: &str| {
         format!(
-            "blocks = 70\nspare_blocks = 9\nover_provisioning = \"{share} %\"\nzones = {{ superblocks = 2 }}"
+            "blocks = 70\nspare_blocks = 9\nover_provisioning = \"{share} %\"\nkind = \"zns_ssd\"\nzone_superblocks = 2"
         )
     };
     let refused = problems(&settings("7"));

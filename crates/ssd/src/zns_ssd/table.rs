@@ -11,7 +11,7 @@ use crate::ftl::parts::frontier::NOBODY;
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
-use crate::zones::refusal::Refusal;
+use crate::zns_ssd::refusal::Refusal;
 use nacre_kernel::Zone;
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
@@ -100,14 +100,14 @@ impl<S: Store> ZoneTable<S> {
         store: S,
         blocks: Blocks,
     ) -> ZoneTable<S> {
-        let zone_units = zones.superblocks * geometry.units_per_superblock;
+        let zone_units = zones.zone_superblocks * geometry.units_per_superblock;
         let count = geometry.logical_units / zone_units;
         let usable = blocks.usable();
         let mut table = ZoneTable {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             blocks,
             zones: vec![EMPTY; count as usize],
-            members: vec![NOBODY; (count * zones.superblocks) as usize],
+            members: vec![NOBODY; (count * zones.zone_superblocks) as usize],
             erased: BTreeSet::new(),
             erasures: 0,
             last_erased: NOBODY,
@@ -116,10 +116,10 @@ impl<S: Store> ZoneTable<S> {
             open: 0,
             programs: Programs::default(),
             limits: Limits {
-                superblocks: zones.superblocks,
+                superblocks: zones.zone_superblocks,
                 zone_units,
-                active: zones.active,
-                open: zones.open.unwrap_or(zones.active),
+                active: zones.active_zones,
+                open: zones.open_zones.unwrap_or(zones.active_zones),
                 youngest_first: config.youngest_first,
                 erases_in_turn: config.erases_at_once.is_some(),
             },

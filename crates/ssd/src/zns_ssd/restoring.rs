@@ -1,7 +1,7 @@
 //! What becomes of the table when the power fails, and what a restored one checks.
 
 use crate::ftl::parts::frontier::NOBODY;
-use crate::zones::table::{Phase, ZoneTable};
+use crate::zns_ssd::table::{Phase, ZoneTable};
 use nacre_media::store::Store;
 
 impl<S: Store> ZoneTable<S> {

@@ -2,8 +2,8 @@
 
 use crate::book::Book;
 use crate::flash::backend::Backend;
-use crate::zones::refusal::Refusal;
-use crate::zones::table::ZoneTable;
+use crate::zns_ssd::refusal::Refusal;
+use crate::zns_ssd::table::ZoneTable;
 use nacre_kernel::Column;
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;

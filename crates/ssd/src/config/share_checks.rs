@@ -1,0 +1,36 @@
+//! What a share of a pool of drives has to keep.
+
+use crate::config::Config;
+use crate::config::space::has_room;
+use nacre_kernel::Bytes;
+
+/// Why a capacity is no share of the drive, which is sound, and what to do: a share is some of it, and large enough for
+/// what is kept erased and filled beside its data. `None` for a share that can be simulated, and without a capacity.
+pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
+    let capacity = config.pages()?.capacity?;
+    let whole = config.whole();
+    let drive = Bytes(whole.logical_units() * whole.unit.0);
+    let told = |problem: &str, remedy: &str| Some((problem.to_string(), remedy.to_string()));
+    if !capacity.0.is_multiple_of(config.unit.0) {
+        let below = Bytes(capacity.0 / config.unit.0 * config.unit.0);
+        return told("it is no whole number of units", &format!("the nearest below is {below}"));
+    }
+    if capacity > drive {
+        return told(&format!("the whole drive holds {drive}"), "give at most that, or leave it out");
+    }
+    if has_room(&config.clone().of_share()) {
+        return None;
+    }
+    let row = whole.raw_bytes() / u64::from(whole.blocks);
+    let of_blocks = |blocks: u32| {
+        let bytes = (u64::from(blocks) * row) as f64 / (1.0 + whole.over_provisioning.0);
+        Bytes(bytes as u64 / whole.unit.0 * whole.unit.0)
+    };
+    let fits = |bytes: &Bytes| has_room(&config.clone().with_capacity(Some(*bytes)).of_share());
+    let least = (1..whole.blocks).map(of_blocks).find(fits).unwrap_or(drive);
+    let problem = format!(
+        "superblocks of {} that are kept erased or being filled leave no room for the data of so small a share",
+        Bytes(row)
+    );
+    told(&problem, &format!("give at least {least}, or a drive with fewer dies or pages"))
+}
