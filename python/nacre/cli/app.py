@@ -104,7 +104,9 @@ def _version(wanted: bool) -> None:
 def nacre(
     version: Annotated[
         bool,
-        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Say the version."),
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """A laboratory for non-volatile storage."""

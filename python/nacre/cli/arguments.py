@@ -18,14 +18,16 @@ Scenario = Annotated[
     str,
     typer.Argument(
         metavar="SCENARIO",
-        help="A TOML file, the name of a shipped scenario, or - for standard input.",
+        help="TOML file, name of a built-in scenario, or - for standard input.",
         autocompletion=completing.scenarios,
     ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PATH=VALUE", help="Give a value another setting; may be repeated."
+        "--set",
+        metavar="PATH=VALUE",
+        help="Override a setting, e.g. workload.requests=1000 (repeatable).",
     ),
 ]
 ConvertedPrices = Annotated[
@@ -33,12 +35,12 @@ ConvertedPrices = Annotated[
     typer.Option(
         "--prices",
         metavar="BASIS=FACTOR BASIS",
-        help='Convert prices, as "USD 2009=1.42 USD 2023"; may be repeated.',
+        help='Convert prices, e.g. "USD 2009=1.42 USD 2023" (repeatable).',
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 ReplaceResults = Annotated[
-    bool, typer.Option("--force", help="Replace the results that the directory of --out holds.")
+    bool, typer.Option("--force", help="Overwrite the results in the --out directory.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -55,10 +57,10 @@ def output_option(what: str) -> Any:
 
 Served = Annotated[
     Path,
-    typer.Argument(metavar="IMAGE", help="The image that is served, or the control socket."),
+    typer.Argument(metavar="IMAGE", help="Image file of the served device, or its control socket."),
 ]
 Export = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Which device, of several; default: the first.")
+    str | None, typer.Option(metavar="NAME", help="Name of the export; default: the first one.")
 ]
 
 
@@ -71,23 +73,24 @@ class EngineName(StrEnum):
 
 EngineChoice = Annotated[
     EngineName,
-    typer.Option(help="What runs points and parts: all cores here, or a Dask cluster."),
+    typer.Option(help="Where to run points and parts: local cores or a Dask cluster."),
 ]
 Address = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDR", help="Address of the Dask scheduler; default: a cluster of its own, here."
+        metavar="ADDR", help="Address of the Dask scheduler; default: start one on this machine."
     ),
 ]
 TlsCa = Annotated[
     Path | None,
-    typer.Option("--tls-ca", metavar="PEM", help="Authority of a Dask cluster with TLS."),
+    typer.Option("--tls-ca", metavar="PEM", help="CA certificate of the Dask cluster (PEM)."),
 ]
 TlsCert = Annotated[
     Path | None, typer.Option("--tls-cert", metavar="PEM", help="Client certificate (PEM).")
 ]
 TlsKey = Annotated[
-    Path | None, typer.Option("--tls-key", metavar="PEM", help="Key of the client certificate.")
+    Path | None,
+    typer.Option("--tls-key", metavar="PEM", help="Private key of the client certificate (PEM)."),
 ]
 
 _ROOTS = ("schema", "name", "summary", "workload", "stack", "run")

@@ -17,7 +17,7 @@ from nacre.scenario.catalog import entries
 from nacre.scenario.source import scenarios
 
 app = typer.Typer(
-    help="Show shipped devices, media and scenarios.",
+    help="List and show the built-in devices, media, and scenarios.",
     no_args_is_help=False,
     cls=Group,
 )
@@ -26,7 +26,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 @guarded
 def default(context: typer.Context) -> None:
-    """Show shipped devices, media and scenarios."""
+    """List and show the built-in devices, media, and scenarios."""
     if context.invoked_subcommand is None:
         show_all(as_json=False)
 
@@ -34,7 +34,7 @@ def default(context: typer.Context) -> None:
 @app.command("list")
 @guarded
 def list_(as_json: Json = False) -> None:
-    """List what is shipped."""
+    """List the entries of the catalog."""
     show_all(as_json=as_json)
 
 
@@ -45,13 +45,13 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="As `nacre catalog list` gives it.",
+            help="Name of an entry, from `nacre catalog list`.",
             autocompletion=completing.shipped,
         ),
     ],
     as_json: Json = False,
 ) -> None:
-    """Show the numbers of a medium or device with their sources, or the text of a scenario."""
+    """Show the numbers and sources of a device or medium, or the text of a scenario."""
     known, shipped = entries(), {row.name: row for row in scenarios()}
     if name in known:
         entry = known[name]

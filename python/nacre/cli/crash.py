@@ -39,7 +39,7 @@ def crash(
         str | None,
         typer.Argument(
             metavar="[SCENARIO]",
-            help="A TOML file or the name of a shipped scenario; without one everything is drawn.",
+            help="TOML file or name of a built-in scenario; default: random stacks.",
             autocompletion=completing.scenarios,
         ),
     ] = None,
@@ -47,16 +47,14 @@ def crash(
         list[str] | None,
         typer.Argument(
             metavar="[-- COMMAND...]",
-            help="A program of yours that is run on the device, which it finds as $NACRE_URI.",
+            help="Program to run on the device; $NACRE_URI is the device's address.",
         ),
     ] = None,
     settings: Settings = None,
     points: Annotated[
-        int, typer.Option(min=1, help="At least so many losses of power are tried.")
+        int, typer.Option(min=1, help="Minimum number of power-loss points to test.")
     ] = 10_000,
-    seed: Annotated[
-        int, typer.Option(min=0, max=CRASH_SEED_MAX, help="Of everything that is drawn.")
-    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=CRASH_SEED_MAX, help="Random seed.")] = 1,
     fault: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,27 +66,30 @@ def crash(
     check: Annotated[
         str | None,
         typer.Option(
-            metavar="COMMAND", help="Run after every loss of power under your program: 0 is good."
+            metavar="COMMAND",
+            help="Check to run after each power loss; exit status 0 means it passed.",
         ),
     ] = None,
     times: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Losses of power under your program.")
+        int, typer.Option(min=1, metavar="N", help="Number of power losses while the program runs.")
     ] = 10,
     within: Annotated[
         float,
-        typer.Option(min=0, metavar="SECONDS", help="The power fails so long after its start."),
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="Cut power at a random time within SECONDS of program start.",
+        ),
     ] = 2.0,
     ready: Annotated[
         bool,
         typer.Option(
-            "--ready", help="Count these seconds from when it makes the file $NACRE_READY."
+            "--ready", help="Start counting when the program creates the file $NACRE_READY."
         ),
     ] = False,
     ready_timeout: Annotated[
         float,
-        typer.Option(
-            min=0, metavar="SECONDS", help="With --ready: the time it has to make that file."
-        ),
+        typer.Option(min=0, metavar="SECONDS", help="With --ready: maximum wait for that file."),
     ] = READY_TIMEOUT_S,
     recovery: Annotated[
         float,
@@ -96,11 +97,11 @@ def crash(
             min=0, max=1, metavar="SHARE", help="Share of recoveries with another power loss."
         ),
     ] = RECOVERY_SHARE,
-    out: Annotated[Path | None, directory("Write a page and the numbers there.")] = None,
+    out: Annotated[Path | None, directory("Write the report page and the results to DIR.")] = None,
     force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
-    """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
+    """Cut power at thousands of points and check every durability guarantee."""
     _check_given(context, is_program=bool(command))
     if scenario is not None and command:
         _pull(

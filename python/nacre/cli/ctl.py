@@ -36,7 +36,7 @@ from nacre.words.served import (
     wear_table,
 )
 
-app = typer.Typer(help="Watch and steer a device that is being served.", cls=Group)
+app = typer.Typer(help="Monitor and control a served device.", cls=Group)
 
 _EVERY_S = 1.0
 """Seconds between two looks of `--watch`."""
@@ -58,10 +58,10 @@ def _bytes(text: str) -> int:
 @guarded
 def stats(
     image: Served,
-    watch: Annotated[bool, typer.Option("--watch", help="Again every second.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Update every second.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Clients, requests, latencies, wear and energy."""
+    """Show clients, requests, latencies, wear, and energy."""
     with Control(image) as control:
         while True:
             found = control.stats()
@@ -82,13 +82,13 @@ def wear(
     image: Served,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=place, help="Draw it: .svg, .png or .html."),
+        typer.Option(metavar="FILE", parser=place, help="Write a figure: .svg, .png, or .html."),
     ] = None,
     force: Force = False,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """How often the blocks of the medium were programmed and erased."""
+    """Show program and erase counts of the medium's blocks."""
     suffix = out.suffix.lstrip(".").lower() if out else ""
     if out and suffix not in _DRAWN:
         raise invalid(
@@ -130,14 +130,14 @@ def record(
     image: Served,
     trace: Annotated[
         Path | None,
-        typer.Argument(metavar="[TRACE]", parser=place, help="The trace to write, as io.nacre."),
+        typer.Argument(metavar="[TRACE]", parser=place, help="Trace file to write, e.g. io.nacre."),
     ] = None,
-    stop: Annotated[bool, typer.Option("--stop", help="End the recording.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the recording.")] = False,
     force: Force = False,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Record requests from now on into a trace that `nacre run` replays."""
+    """Record requests to a trace that `nacre run` can replay."""
     if (trace is None) != stop:
         problem = "a recording begins with the name of a trace and ends with --stop"
         raise invalid("conflicting-settings", "", problem, hint="give one of the two")
@@ -168,7 +168,7 @@ def record(
 @app.command()
 @guarded
 def power_fail(image: Served, export: Export = None, as_json: Json = False) -> None:
-    """Let the power fail and come back: clients are cut off, volatile data is lost."""
+    """Cut power and restore it: disconnects clients, loses volatile data."""
     with Control(image) as control:
         outage = control.power_fail(export=export)
     if as_json:
@@ -184,17 +184,26 @@ def media_error(
     image: Served,
     offset: Annotated[
         int,
-        typer.Argument(metavar="OFFSET", parser=_bytes, help='The first byte, as "1 MiB".'),
+        typer.Argument(
+            metavar="OFFSET", parser=_bytes, help='Offset of the first byte, e.g. "1 MiB".'
+        ),
     ],
     length: Annotated[
-        int, typer.Argument(metavar="LENGTH", parser=_bytes, help="Bytes; whole sectors fail.")
+        int,
+        typer.Argument(
+            metavar="LENGTH", parser=_bytes, help="Size of the range, rounded out to whole sectors."
+        ),
     ],
-    writes: Annotated[bool, typer.Option("--writes", help="Writes fail, until healed.")] = False,
-    heal: Annotated[bool, typer.Option("--heal", help="Everything works again.")] = False,
+    writes: Annotated[
+        bool, typer.Option("--writes", help="Make writes fail, too, until --heal.")
+    ] = False,
+    heal: Annotated[
+        bool, typer.Option("--heal", help="Clear injected errors in the range.")
+    ] = False,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Make reads of sectors fail, until they are written."""
+    """Make reads of a range of sectors fail until it is rewritten."""
     if writes and heal:
         raise invalid(
             "conflicting-settings", "", "--writes breaks and --heal mends", hint="give one of them"
@@ -219,17 +228,18 @@ def step(
         list[str],
         typer.Argument(
             metavar="REQUEST...",
-            help="As read:ADDRESS:BYTES, read:8KiB:4KiB; write, trim, flush; else 0 and 4096.",
+            help="OP[:ADDRESS[:SIZE]], e.g. read:8KiB:4KiB; OP is read, write, trim, or flush"
+            " (default 0:4096).",
         ),
     ],
     fill: Annotated[
         str | None,
-        typer.Option(metavar="BYTE", help="What written bytes become: 0 to 255, 0x5a."),
+        typer.Option(metavar="BYTE", help="Byte value that writes store, 0 to 255, e.g. 0x5a."),
     ] = None,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Issue single requests to the served device and show where every nanosecond went."""
+    """Issue single requests to the served device and show a latency breakdown."""
     wishes = [asked(word) for word in requests]
     byte = _byte(fill)
     if byte is None and any(op == "write" for op, *_ in wishes):
@@ -271,11 +281,13 @@ def _byte(text: str | None) -> int | None:
 @guarded
 def snapshot(
     image: Served,
-    copy: Annotated[Path, typer.Argument(metavar="COPY", parser=place, help="The new image.")],
+    copy: Annotated[
+        Path, typer.Argument(metavar="COPY", parser=place, help="Image file to write.")
+    ],
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Copy the image, bytes and state, as it is between two requests."""
+    """Copy the image (data and state) while the device is served."""
     with Control(image) as control:
         taken = control.snapshot(copy, export=export)
     if as_json:
@@ -287,7 +299,7 @@ def snapshot(
 @app.command()
 @guarded
 def stop(image: Served, as_json: Json = False) -> None:
-    """End the server, as Ctrl-C does."""
+    """Stop the server, like Ctrl-C."""
     with Control(image) as control:
         control.stop()
     if as_json:

@@ -32,14 +32,14 @@ def describe(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A model, as ssd, lru or workload/zipf; a preset of the catalogue; or a family of "
-            "models, as replacement. Default: a list of all models.",
+            help="Model (e.g. ssd, lru, workload/zipf), preset, or family of models (e.g."
+            " replacement); default: list all models.",
             autocompletion=completing.models,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a model simulates and leaves out, its settings and its sources."""
+    """Show what a model simulates and omits, its settings, and its sources."""
     family = made_of.family(name)
     if name is None or family:
         list_models(family, as_json=as_json)
@@ -60,10 +60,10 @@ def describe(
 @guarded
 def schema(
     of: Annotated[
-        Document, typer.Argument(metavar="[WHAT]", help="scenario or record.")
+        Document, typer.Argument(metavar="[WHAT]", help="Schema to print: scenario or record.")
     ] = Document.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of scenarios or of records, which editors complete and check by."""
+    """Print the JSON Schema of scenarios or records, for editors."""
     write_json(json.loads(_core.schema_of(of is Document.RECORD)))
 
 

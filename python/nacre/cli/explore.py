@@ -20,14 +20,14 @@ from nacre.cli.terminal import flush, write_line
 @guarded
 def explore(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; default: one that is free.")
+        int, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; default: a free port.")
     ] = 0,
-    out: Annotated[Path, directory("Where runs and other results are kept.")] = Path("explored"),
+    out: Annotated[Path, directory("Directory for runs and other results.")] = Path("explored"),
     browser: Annotated[
-        bool, typer.Option("--browser", help="Open the address in a browser, too.")
+        bool, typer.Option("--browser", help="Open the page in the default browser.")
     ] = False,
 ) -> None:
-    """Do all of this in a browser, on this machine alone."""
+    """Use Nacre in a web browser on this machine."""
     from nacre.explorer import explore as answer
 
     trust()

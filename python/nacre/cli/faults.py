@@ -14,14 +14,14 @@ from nacre.devices.control import Control
 from nacre.errors import invalid
 from nacre.words.served import fault_table
 
-app = typer.Typer(help="Make the served device slow, stall, fail or corrupt data.", cls=Group)
+app = typer.Typer(help="Make the served device slow down, stall, fail, or corrupt data.", cls=Group)
 
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help='Set what it touches and when, e.g. start="10 s" (repeatable).',
+        help='Set a parameter of the fault, e.g. start="10 s" (repeatable).',
     ),
 ]
 
@@ -38,7 +38,7 @@ def add(
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Add a fault; its start counts from now, in simulated time."""
+    """Add a fault; start is relative to now, in simulated time."""
     with Control(image) as control:
         number = control.add_fault(kind, _settings(settings), export=export)
     if as_json:
@@ -50,7 +50,7 @@ def add(
 @app.command("list")
 @guarded
 def list_(image: Served, export: Export = None, as_json: Json = False) -> None:
-    """List the faults that were added, and what each did."""
+    """List the added faults and their effects."""
     with Control(image) as control:
         found = control.faults(export=export)
     if as_json:
@@ -67,12 +67,12 @@ def clear(
     image: Served,
     number: Annotated[
         int | None,
-        typer.Argument(metavar="[NUMBER]", help="Which fault; default: all.", min=0),
+        typer.Argument(metavar="[NUMBER]", help="Number of the fault; default: all faults.", min=0),
     ] = None,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """End a fault, or all: requests that it holds back continue."""
+    """End one fault or all; delayed requests resume."""
     with Control(image) as control:
         cleared = control.clear_fault(number, export=export)
     if as_json:

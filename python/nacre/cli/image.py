@@ -15,18 +15,18 @@ from nacre.cli.terminal import write_json, write_line, write_prose
 from nacre.devices import images as images
 from nacre.devices.images import ImageCheck, ImageJournal
 
-app = typer.Typer(help="Look at image files, and save what is left of damaged ones.", cls=Group)
+app = typer.Typer(help="Check image files and recover damaged ones.", cls=Group)
 
 _NAMED = 8
 """Damaged pages that are named in a line."""
 
-ImageFile = Annotated[Path, typer.Argument(metavar="FILE", help="The image.")]
+ImageFile = Annotated[Path, typer.Argument(metavar="FILE", help="Image file.")]
 
 
 @app.command()
 @guarded
 def check(image: ImageFile, as_json: Json = False) -> None:
-    """Say what is good and what is lost; ends with status 1 if something is."""
+    """Check an image; exit status 1 if data is lost."""
     found = images.check(image)
     if as_json:
         write_json(found.to_dict())
@@ -42,10 +42,10 @@ def check(image: ImageFile, as_json: Json = False) -> None:
 @guarded
 def repair(
     image: ImageFile,
-    out: Annotated[Path, typer.Option(metavar="COPY", parser=place, help="The new image.")],
+    out: Annotated[Path, typer.Option(metavar="COPY", parser=place, help="Image file to write.")],
     as_json: Json = False,
 ) -> None:
-    """Make a copy that opens, with what is left; the image stays as it is."""
+    """Recover the intact data into a copy; the image is not changed."""
     found = images.repair(image, out)
     if as_json:
         write_json(found.to_dict() | {"out": str(out.absolute())})

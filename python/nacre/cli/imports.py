@@ -15,18 +15,20 @@ from nacre.cli.terminal import write_json, write_line, write_prose, write_text
 from nacre.files.atomic import look, look_apart, write_file
 from nacre.interop import fio as fio_files
 
-app = typer.Typer(help="Make scenarios of other tools' files.", cls=Group)
+app = typer.Typer(help="Convert files of other tools into scenarios.", cls=Group)
 
 
 @app.callback()
 def imports() -> None:
-    """Make scenarios of other tools' files."""
+    """Convert files of other tools into scenarios."""
 
 
 @app.command()
 @guarded
 def fio(
-    file: Annotated[Path, typer.Argument(metavar="JOB", help="A job file of fio, or -.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="JOB", help="fio job file, or - for standard input.")
+    ],
     job: Annotated[
         str | None,
         typer.Option(
@@ -34,13 +36,13 @@ def fio(
         ),
     ] = None,
     stack: Annotated[
-        str, typer.Option(metavar="PRESET", help="The device of the catalogue it runs on.")
+        str, typer.Option(metavar="PRESET", help="Catalog device to run the job on.")
     ] = fio_files.STACK,
-    output: Annotated[Path | None, output_option("The scenario to write, as TOML.")] = None,
+    output: Annotated[Path | None, output_option("Scenario file to write (TOML).")] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Write a job of fio as a scenario, and say what has no equivalent."""
+    """Convert a fio job file; lists options without an equivalent."""
     if output is not None:
         look_apart(output, [file])
         look(output, replace=force)

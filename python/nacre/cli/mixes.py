@@ -41,7 +41,9 @@ def mixes(
     settings: Settings = None,
     steps: Annotated[
         int,
-        typer.Option(min=1, max=STEPS_MAX, help="Equal parts the capacity is divided into."),
+        typer.Option(
+            min=1, max=STEPS_MAX, help="Number of equal parts to divide the capacity into."
+        ),
     ] = 20,
     simulate_best: Annotated[
         int,
@@ -49,21 +51,21 @@ def mixes(
             "--simulate",
             metavar="N",
             min=0,
-            help="Simulate the N best, with queues, under the arrivals of the workload.",
+            help="Also simulate the N best mixes, with queueing.",
         ),
     ] = 0,
     prices: ConvertedPrices = None,
     budget: Annotated[
         float | None,
-        typer.Option(metavar="PRICE", help="Only mixes of which a GiB costs no more."),
+        typer.Option(metavar="PRICE", help="Maximum price per GiB of a mix."),
     ] = None,
-    out: Annotated[Path | None, directory("Write the mixes and their figure there.")] = None,
+    out: Annotated[Path | None, directory("Write the mixes and a figure to DIR.")] = None,
     force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
-    """Score every mix of the tiers of a scenario.
+    """Evaluate every capacity split of the tiers of a scenario.
 
-    Extents are placed best for the whole workload, and accesses come one after the other.
+    Assumes optimal static placement of extents and serial accesses.
     """
     overrides = settings_of(scenario, settings)
     failure: Failure | None = None

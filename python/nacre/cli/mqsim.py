@@ -37,16 +37,22 @@ class _Simulators(Group):
         return super().resolve_command(ctx, args)
 
 
-comparisons = typer.Typer(help="Run the inputs of other simulators in both.", cls=_Simulators)
-Drive = Annotated[Path, typer.Argument(metavar="SSDCONFIG", help="Its SSD configuration.")]
-Definition = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Its workload definition.")]
-Number = Annotated[int, typer.Option(min=1, help="Which of the I/O scenarios of the workload.")]
-Which = Annotated[int, typer.Option(min=1, help="Which flow of that scenario.")]
+comparisons = typer.Typer(
+    help="Compare Nacre with another simulator on the same input.", cls=_Simulators
+)
+Drive = Annotated[Path, typer.Argument(metavar="SSDCONFIG", help="MQSim SSD configuration (XML).")]
+Definition = Annotated[
+    Path, typer.Argument(metavar="WORKLOAD", help="MQSim workload definition (XML).")
+]
+Number = Annotated[
+    int, typer.Option(min=1, help="Number of the I/O scenario in the workload file.")
+]
+Which = Annotated[int, typer.Option(min=1, help="Number of the flow in that I/O scenario.")]
 
 
 @comparisons.callback()
 def compares() -> None:
-    """Run the inputs of other simulators in both."""
+    """Compare Nacre with another simulator on the same input."""
 
 
 @guarded
@@ -55,11 +61,12 @@ def import_mqsim(
     workload: Definition,
     scenario: Number = 1,
     flow: Annotated[
-        int | None, typer.Option(min=1, help="One flow of that scenario; all of them if left out.")
+        int | None,
+        typer.Option(min=1, help="Number of a flow in that I/O scenario; default: all flows."),
     ] = None,
-    output: Annotated[Path | None, output_option("The scenario to write.")] = None,
+    output: Annotated[Path | None, output_option("Scenario file to write (TOML).")] = None,
 ) -> None:
-    """Write the scenario that MQSim's two files describe, and say what has no equivalent."""
+    """Convert MQSim files; lists settings without an equivalent."""
     if output is not None and output.exists():
         raise invalid("file-exists", str(output), "it is there already", hint="give another name")
     settings, flows = _flows(drive, workload, scenario)
@@ -82,7 +89,7 @@ def import_mqsim(
 def compare_mqsim(
     drive: Drive, workload: Definition, scenario: Number = 1, flow: Which = 1, as_json: Json = False
 ) -> None:
-    """Run one flow in MQSim, which is to be on the path, and here, and print both."""
+    """Run one flow in MQSim (must be on PATH) and in Nacre, and compare."""
     folder = workload.parent.resolve()
     settings, flows = _flows(drive, workload, scenario)
     chosen = _one(flows, flow, f"{workload}: --flow")

@@ -39,46 +39,51 @@ def new(
         str | None,
         typer.Argument(
             metavar="[KIND]",
-            help="Of the stack, as ssd or tiers; a device of the catalogue, as tlc_nvme; or an "
-            "example, as first_look.ipynb. Default: a list of kinds and examples.",
+            help="Kind of stack (e.g. ssd, tiers), catalog device (e.g. tlc_nvme), or example"
+            " (e.g. first_look.ipynb); default: list them.",
             autocompletion=completing.stacks,
         ),
     ] = None,
-    output: Annotated[Path | None, output_option("The file to write.")] = None,
+    output: Annotated[Path | None, output_option("File to write.")] = None,
     capacity: Annotated[
-        str | None, _figure("capacity", "SIZE", 'Bytes that the host sees, as "3.84 TB".')
+        str | None, _figure("capacity", "SIZE", 'Usable capacity, e.g. "3.84 TB".')
     ] = None,
     read_iops: Annotated[
-        str | None, _figure("read-iops", "RATE", 'Random reads of 4 KiB, as "1e6 /s" or 1000000.')
+        str | None, _figure("read-iops", "RATE", '4 KiB random reads per second, e.g. "1e6 /s".')
     ] = None,
     write_iops: Annotated[
-        str | None, _figure("write-iops", "RATE", "Random writes of --unit, in the steady state.")
+        str | None,
+        _figure("write-iops", "RATE", "Steady-state random writes of --unit per second."),
     ] = None,
     sequential_read: Annotated[
-        str | None, _figure("sequential-read", "BANDWIDTH", 'Reads in order, as "6.9 GB/s".')
+        str | None,
+        _figure("sequential-read", "BANDWIDTH", 'Sequential read bandwidth, e.g. "6.9 GB/s".'),
     ] = None,
     sequential_write: Annotated[
-        str | None, _figure("sequential-write", "BANDWIDTH", "Writes in order, for long.")
+        str | None,
+        _figure("sequential-write", "BANDWIDTH", "Sustained sequential write bandwidth."),
     ] = None,
     read_latency: Annotated[
-        str | None, _figure("read-latency", "TIME", 'A random read alone, as "80 us".')
+        str | None,
+        _figure("read-latency", "TIME", 'Random read latency at queue depth 1, e.g. "80 us".'),
     ] = None,
     write_latency: Annotated[
-        str | None, _figure("write-latency", "TIME", "A random write alone.")
+        str | None, _figure("write-latency", "TIME", "Random write latency at queue depth 1.")
     ] = None,
     endurance: Annotated[
-        str | None, _figure("endurance", "SIZE", 'Bytes that may be written, as "7008 TB".')
+        str | None,
+        _figure("endurance", "SIZE", 'Rated endurance in bytes written, e.g. "7008 TB".'),
     ] = None,
     unit: Annotated[
-        str | None, _figure("unit", "SIZE", "The indirection unit. Default: 4 KiB.")
+        str | None, _figure("unit", "SIZE", "Mapping (indirection) unit; default: 4 KiB.")
     ] = None,
     cells: Annotated[
-        CellKind | None, typer.Option("--cells", help="The flash cells. Default: tlc.")
+        CellKind | None, typer.Option("--cells", help="Flash cell type; default: tlc.")
     ] = None,
 ) -> None:
-    """Write a commented scenario, or an example, to begin with.
+    """Write a commented scenario or an example as a starting point.
 
-    `nacre new ssd` with the figures of a data sheet writes a drive that is as fast as they say.
+    With numbers from a data sheet, `nacre new ssd` writes a drive that matches them.
     """
     figures = {
         "capacity": capacity,

@@ -18,28 +18,27 @@ NONE: Options = {}
 _OPTIONS: Mapping[str, Any] = {
     "format": Annotated[
         str | None,
-        typer.Option(
-            "--format", help="Format of the files, where it is not recognised: nacre trace formats."
-        ),
+        typer.Option("--format", help="Trace format if not detected; see nacre trace formats."),
     ],
     "time_unit": Annotated[
-        str | None, typer.Option("--time-unit", help="Unit of its times: ns, 100ns, us, ms, s.")
+        str | None,
+        typer.Option("--time-unit", help="Unit of the times in the trace: ns, 100ns, us, ms, s."),
     ],
     "strict": Annotated[bool, typer.Option("--strict", help="Stop at the first damaged record.")],
     "action": Annotated[
         str | None,
-        typer.Option("--action", help="blktrace, blkparse: the action that counts, as Q."),
+        typer.Option("--action", help="blktrace, blkparse: action to read as a request, e.g. Q."),
     ],
     "page": Annotated[
         str | None,
         typer.Option(
             "--page",
             metavar="SIZE",
-            help="oracleGeneral, lcs, arc: bytes from an object or page to the next, e.g. 512.",
+            help="oracleGeneral, lcs, arc: spacing of objects or pages in bytes, e.g. 512.",
         ),
     ],
     "limit": Annotated[
-        int | None, typer.Option("--limit", min=1, max=LIMIT_MAX, help="Read so many requests.")
+        int | None, typer.Option("--limit", min=1, max=LIMIT_MAX, help="Read at most N requests.")
     ],
 }
 

@@ -19,18 +19,18 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RESULT...",
-            help="What `nacre run`, `study`, `mixes` or `crash` wrote with --out; or traces.",
+            help="Result directories (written with --out) or trace files.",
         ),
     ],
     html: Annotated[
         Path,
         typer.Option(
-            "--html", "-o", "--output", metavar="FILE", parser=place, help="The page to write."
+            "--html", "-o", "--output", metavar="FILE", parser=place, help="HTML file to write."
         ),
     ],
     force: Force = False,
 ) -> None:
-    """Make an HTML page of saved results, and of traces."""
+    """Create an HTML report from saved results or traces."""
     from nacre.base.doing import Doing
     from nacre.base.progress import Bar
     from nacre.kinds.reports import files_of, load, name_of

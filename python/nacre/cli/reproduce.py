@@ -43,34 +43,34 @@ def reproduce(
         str | None,
         typer.Argument(
             metavar="[PAPER[/FIGURE]]",
-            help=f"Of {', '.join(papers())}, as envy or envy/fig8; default: all, which takes long.",
+            help=f"Of {', '.join(papers())}, e.g. envy or envy/fig8; default: all (slow).",
             autocompletion=completing.papers,
         ),
     ] = None,
     out: Annotated[
-        Path | None, directory("Keep runs there as they end, then rows, records and figures.")
+        Path | None, directory("Save each run as it ends, then rows, records, and figures, to DIR.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the runs the directory holds.")
+        bool, typer.Option("--resume", help="Reuse the finished runs in the --out directory.")
     ] = False,
     as_json: Json = False,
     vary: Annotated[
         bool,
         typer.Option(
             "--sensitivity",
-            help="Rows that are not arithmetic: over five seeds, and with every fitted or assumed "
-            "value a fifth less and more. Takes long.",
+            help="Rerun simulated rows with five seeds and with each fitted or assumed value"
+            " changed by +-20 % (slow).",
         ),
     ] = False,
     hold_out: Annotated[
         bool,
         typer.Option(
             "--hold-out",
-            help="How the rows move without one fitted value at a time. Takes long.",
+            help="Remove one fitted value at a time and show how the results change (slow).",
         ),
     ] = False,
 ) -> None:
-    """Recompute published results, and say how far off each one is."""
+    """Reproduce published results and report the error of each."""
     _apart({"--sensitivity": vary, "--hold-out": hold_out})
     chosen = targets(name)
     if name is None:

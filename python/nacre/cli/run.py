@@ -55,24 +55,26 @@ def run(
     settings: Settings = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=SEED_MAX, help="Seed of all randomness; default: the scenario's."),
+        typer.Option(min=0, max=SEED_MAX, help="Random seed; default: the scenario's seed."),
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            metavar="SHARE", help='Run on until the mean latencies are known so well, as "1 %".'
+            metavar="SHARE",
+            help="Run until the 95 % confidence interval of each mean latency"
+            ' is within SHARE, e.g. "1 %".',
         ),
     ] = None,
     prices: ConvertedPrices = None,
     out: Annotated[
-        Path | None, directory("Write the record, its columns and figures there.")
+        Path | None, directory("Write the record, its columns, and figures to DIR.")
     ] = None,
     force: ReplaceResults = False,
     split: Annotated[
         str | None,
         typer.Option(
             metavar="WAY",
-            help="Run parts of the trace side by side: volume, volume:N or hash:N.",
+            help="Split the trace and run the parts in parallel: volume, volume:N, or hash:N.",
         ),
     ] = None,
     engine: EngineChoice = EngineName.LOCAL,
@@ -81,21 +83,20 @@ def run(
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that run parts here; default: the cores.")
+        int | None,
+        typer.Option(min=1, help="Number of local worker processes; default: one per core."),
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option(
-            "--from", metavar="FILE", help="Go on from a state that a run saved, or from an image."
-        ),
+        typer.Option("--from", metavar="FILE", help="Start from a saved state or an image."),
     ] = None,
     save_state: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=place, help="Save the state at the end of the run."),
+        typer.Option(metavar="FILE", parser=place, help="Save the final state to FILE."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scenario in virtual time."""
+    """Simulate a scenario and report its performance, wear, and cost."""
     overrides = settings_of(scenario, settings)
     # A pipe that nobody writes into is waited for until the first Ctrl-C.
     source = read(scenario)
@@ -146,9 +147,9 @@ def run(
 
 @guarded
 def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) -> None:
-    """Find all mistakes of a scenario.
+    """Check a scenario and report every error.
 
-    Without mistakes, shows every value it resolves to, with its origin.
+    If there are none, lists every resolved value with its origin.
     """
     resolved = check_scenario(scenario, settings_of(scenario, settings))
     if as_json:

@@ -32,74 +32,75 @@ def serve(
         typer.Argument(
             metavar="IMAGE",
             parser=place,
-            help="The file that keeps bytes and state; made if missing.",
+            help="Image file for data and state; created if missing.",
         ),
     ],
     listen: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="unix:PATH or tcp:HOST:PORT; default: a unix socket beside the image.",
+            help="Listen on unix:PATH or tcp:HOST:PORT; default: unix:IMAGE.sock.",
         ),
     ] = None,
     timing: Annotated[
         str,
         typer.Option(
             metavar="emulated|compensated|none",
-            help="Answer when the model says; earlier by what the way takes; or at once.",
+            help="emulated: reply at the modeled time; compensated: minus the transport delay;"
+            " none: immediately.",
         ),
     ] = "emulated",
-    dilate: Annotated[
-        float, typer.Option(metavar="N", help="Everything takes N times as long.")
-    ] = 1.0,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Take no writes.")] = False,
+    dilate: Annotated[float, typer.Option(metavar="N", help="Slow the device down N times.")] = 1.0,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Reject writes.")] = False,
     start: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="STATE",
             parser=place,
-            help="Begin a new image with the state that a run saved.",
+            help="Initialize a new image from a saved state.",
         ),
     ] = None,
     export: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=SCENARIO:IMAGE",
-            help="One more device behind the same address; may be repeated.",
+            help="Serve another device at the same address (repeatable).",
         ),
     ] = None,
     tls: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Encrypt, with the certificates of a folder."),
+        typer.Option(metavar="FOLDER", help="Encrypt connections with the certificates in FOLDER."),
     ] = None,
     control: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
             parser=place,
-            help="The socket for nacre ctl; default: IMAGE.ctl, beside the image.",
+            help="Control socket for nacre ctl; default: IMAGE.ctl.",
         ),
     ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="Metrics for Prometheus: tcp:127.0.0.1:PORT or unix:PATH."
+            metavar="ADDRESS", help="Prometheus metrics: tcp:127.0.0.1:PORT or unix:PATH."
         ),
     ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
-            metavar="TRACE", parser=place, help="Record the requests, as a trace to be replayed."
+            metavar="TRACE",
+            parser=place,
+            help="Record requests to a trace that `nacre run` can replay.",
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Let --record replace a file that is there.")
+        bool, typer.Option("--force", help="Overwrite an existing --record file.")
     ] = False,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Be the device: a block device for real programs, over NBD."""
+    """Serve a simulated device as an NBD block device."""
     address = listen or f"unix:{image}.sock"
 
     # Pipes that nobody writes into are waited for until the first Ctrl-C.

@@ -26,13 +26,14 @@ def step(
         list[str],
         typer.Argument(
             metavar="REQUEST...",
-            help="As read:ADDRESS:BYTES, read:8KiB:4KiB; write, trim, flush; else 0 and 4096.",
+            help="OP[:ADDRESS[:SIZE]], e.g. read:8KiB:4KiB; OP is read, write, trim, or flush"
+            " (default 0:4096).",
         ),
     ],
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Issue single requests to a simulated device and show where every nanosecond went."""
+    """Issue single requests to a device and show a latency breakdown."""
     answers = ask(scenario, [asked(word) for word in requests], settings_of(scenario, settings))
     if as_json:
         write_json([answer.to_dict() for answer in answers])

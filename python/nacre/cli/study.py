@@ -42,7 +42,7 @@ def study(
         str,
         typer.Argument(
             metavar="STUDY",
-            help="A TOML file, or - for standard input.",
+            help="TOML file, or - for standard input.",
             autocompletion=completing.files,
         ),
     ],
@@ -53,14 +53,14 @@ def study(
     tls_key: TlsKey = None,
     out: Annotated[
         Path | None,
-        directory("Keep points, table and figures there; default: STUDY's name and .study."),
+        directory("Write points, table, and figures to DIR; default: STUDY.study."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the study the directory holds.")
+        bool, typer.Option("--resume", help="Resume the study in the --out directory.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Run many designs: a sweep over axes, or a search."""
+    """Run a parameter sweep or a search over designs."""
     with Doing("checking the study"):
         design, planner = sound(study)
     folder = out or Path(f"{'study' if study == '-' else Path(study).stem}.study")

@@ -28,7 +28,7 @@ from nacre.results.traces import FittedWorkload
 from nacre.traces import Options
 from nacre.words.traces import request_sizes, trace_facts, trace_shape
 
-app = typer.Typer(help="Look into, convert, sample and imitate block traces.", cls=Group)
+app = typer.Typer(help="Analyze, convert, sample, and fit block traces.", cls=Group)
 
 
 class Sampling(StrEnum):
@@ -48,12 +48,10 @@ class MissesOf(StrEnum):
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Several are merged by time; - is standard input."),
+    typer.Argument(metavar="FILE...", help="Trace files, merged by time; - for standard input."),
 ]
-Output = Annotated[Path, output_option("The file to write.")]
-To = Annotated[
-    str | None, typer.Option("--to", help="Format to write; default: what its name says.")
-]
+Output = Annotated[Path, output_option("File to write.")]
+To = Annotated[str | None, typer.Option("--to", help="Output format; default: from the file name.")]
 
 
 @app.command()
@@ -65,11 +63,11 @@ def info(
     as_json: Json = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=place, help="Write a page with figures."),
+        typer.Option(metavar="FILE", parser=place, help="Write an HTML report with figures."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Requests, sizes, popularity, reuse, rhythm and damage of a trace."""
+    """Show requests, sizes, popularity, reuse, rate, and damage of a trace."""
     if html is not None:
         look_apart(html, traces.located(files))
         look(html, replace=force)
@@ -95,39 +93,37 @@ def info(
 def mrc(
     files: Files,
     output: Annotated[
-        Path | None, output_option("Write the curve: .csv, .parquet, .json, .svg, .png or .html.")
+        Path | None, output_option("Write the curve: .csv, .parquet, .json, .svg, .png, or .html.")
     ] = None,
     sample: Annotated[
-        float | None, typer.Option(help="Follow this share of the blocks, as 0.01.")
+        float | None, typer.Option(help="Sample this share of the blocks, e.g. 0.01.")
     ] = None,
     blocks: Annotated[
-        int | None, typer.Option(min=64, max=2**30, help="Follow at most so many blocks.")
+        int | None, typer.Option(min=64, max=2**30, help="Sample at most N blocks.")
     ] = None,
     block: Annotated[
-        int, typer.Option(min=512, max=2**20, help="Bytes of a block of the cache.")
+        int, typer.Option(min=512, max=2**20, help="Cache block size in bytes.")
     ] = 4096,
     policy: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Simulate these policies, as lru,arc,s3_fifo,sieve, or all; in one pass.",
+            help="Policies to simulate in one pass, e.g. lru,arc,sieve, or all.",
         ),
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIZES", help="Of the simulated caches, as 64MiB,1GiB; default: ten of them."
-        ),
+        typer.Option(metavar="SIZES", help="Cache sizes, e.g. 64MiB,1GiB; default: ten sizes."),
     ] = None,
     by: Annotated[
-        MissesOf, typer.Option(help="Of simulated caches: misses as a share of blocks or of bytes.")
+        MissesOf, typer.Option(help="Report the miss ratio by block or by byte.")
     ] = MissesOf.BLOCK,
-    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Random seed of the sample.")] = 1,
     options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Misses of an LRU cache of every size, or of caches of other policies."""
+    """Compute miss-ratio curves for LRU or other policies."""
     if output is not None:
         suffix_of(output)
         look_apart(output, traces.located(files))
@@ -188,7 +184,7 @@ def convert(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Write a trace in another format (nacre, parquet, ...)."""
+    """Convert a trace to another format (nacre, parquet, ...)."""
     with _watched("converting") as tick:
         written = traces.convert(
             files,
@@ -208,22 +204,22 @@ def sample(
     files: Files,
     output: Output,
     fraction: Annotated[
-        float | None, typer.Option(help="The share to keep, above 0, at most 1.")
+        float | None, typer.Option(help="Share to keep, above 0, at most 1.")
     ] = None,
     by: Annotated[
         Sampling,
         typer.Option(
-            help="block: all requests of a share of the blocks, which keeps reuse; request: a"
-            " share of the requests; first: the first --limit requests."
+            help="block: all requests of some blocks (keeps reuse); request: random requests;"
+            " first: the first --limit requests."
         ),
     ] = Sampling.BLOCK,
-    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Random seed of the sample.")] = 1,
     to: To = None,
     options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Write a share of a trace."""
+    """Write a sample of a trace."""
     with _watched("sampling") as tick:
         written = traces.sample(
             files,
@@ -244,13 +240,15 @@ def sample(
 @reading
 def fit(
     files: Files,
-    output: Annotated[Path | None, output_option("The workload to write, as TOML.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Of the run it is judged by.")] = 1,
+    output: Annotated[Path | None, output_option("Workload file to write (TOML).")] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=SEED_MAX, help="Random seed of the run that checks the fit.")
+    ] = 1,
     options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make a workload with the shape of a trace and none of its addresses."""
+    """Fit a synthetic workload to a trace, without its addresses."""
     if output is not None:
         look_apart(output, traces.located(files))
         look(output, replace=force)
@@ -279,7 +277,7 @@ def fit(
 @app.command()
 @guarded
 def formats(as_json: Json = False) -> None:
-    """Formats of traces that are read, and what their lines hold."""
+    """List the supported trace formats."""
     known = traces.formats()
     if as_json:
         write_json([each.to_dict() for each in known])
