@@ -258,8 +258,11 @@ pub const ROOM: Room<DeviceFamily> = Room {
 /// The devices of this crate.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[ROOM, zns_ssd::ROOM];
 
+/// The rooms of a family, as they describe themselves.
+pub type Rooms = fn() -> Vec<&'static Descriptor>;
+
 /// Families of what drives are set up with, beside those of other crates: their names, what their rooms decide, and these.
-pub static FAMILIES: &[(&str, &str, fn() -> Vec<&'static Descriptor>)] = &[
+pub static FAMILIES: &[(&str, &str, Rooms)] = &[
     (AllocationFamily::NAME, "which die and plane takes a page", || descriptors(allocation::ROOMS)),
     (FlashSchedulingFamily::NAME, "what a flash die does next", || descriptors(scheduling::ROOMS)),
 ];

@@ -113,6 +113,8 @@ impl Family {
             // Of cards only those of durable rows are flushed. What shares a word line may be lost behind a flush, too, and
             // the drive says so.
             Mistake::FlushThatLies => keeps_more || is_card || self.name == PAIRED.name,
+            // Zeroes over what was written last are a write elsewhere than at the write pointer, which a zone refuses.
+            Mistake::RecoversOnce => self.kind == "zns_ssd",
             mistake if OF_PROMISES.contains(&mistake) => keeps_more || self.name == DURABLE_ROWS,
             mistake => keeps_more && OF_BACKINGS.contains(&mistake),
         }
