@@ -19,12 +19,8 @@ pub mod wear_levelling;
 #[cfg(test)]
 mod workbench;
 
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 
 /// The devices of this crate, in the order users see them.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> =
     &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, nvram_card::ROOM];
-
-/// Of these, the devices that have been converted to discrete events.
-pub static EVENTS: &[EventRoom] =
-    &[measured::EVENTS, hdd::EVENTS, envy::EVENTS, onyx::EVENTS, nvram_card::EVENTS];

@@ -22,7 +22,7 @@ struct Coded {
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES];
 
-static ROOMS: Rooms = Rooms { devices: &TABLES, events: &[crate::EVENTS], others };
+static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
 /// The rooms of this crate.
 pub(crate) fn rooms() -> &'static dyn nacre_config::Families {

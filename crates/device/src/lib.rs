@@ -10,7 +10,7 @@ pub use idle::Idle;
 
 use nacre_config::{Families, Family, Problems, Slot};
 use nacre_kernel::state::Value;
-use nacre_kernel::{Bytes, ComponentId, Device, Random, event};
+use nacre_kernel::{Bytes, ComponentId, Random, event};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
@@ -20,22 +20,9 @@ pub struct DeviceFamily;
 
 impl Family for DeviceFamily {
     const NAME: &'static str = "device";
-    type Built = Box<dyn Device>;
+    type Built = Box<dyn event::Device>;
     type Context<'a> = dyn Builder + 'a;
 }
-
-/// Builds the event-driven model of a room: its kind, and how. Until every room has only that, the table of a crate
-/// lists those that do (see [`nacre_kernel::event`]).
-#[derive(Clone, Copy)]
-pub struct EventRoom {
-    /// The kind, as scenarios name it.
-    pub kind: &'static str,
-    /// Builds the device in a slot.
-    pub build: BuildEvents,
-}
-
-/// Builds the event-driven device in a slot. Errors are the user's.
-pub type BuildEvents = fn(&Slot<DeviceFamily>, &mut dyn Builder) -> Result<Box<dyn event::Device>, Problems>;
 
 /// What a device may ask for while it is built.
 pub trait Builder {
@@ -46,12 +33,7 @@ pub trait Builder {
     fn component(&mut self) -> ComponentId;
 
     /// Builds the device in `slot`: a child.
-    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems>;
-
-    /// Builds the device in `slot` in the event contract: a child.
-    fn event_device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
-        self.device(slot).map(event::Adapted::boxed)
-    }
+    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems>;
 
     /// The bytes of the medium of the device at `path`; `None` where the stack is simulated without bytes. A
     /// device asks at most once.

@@ -1,9 +1,9 @@
 //! Energies and powers of a device are given together: what is not given would count as nothing.
 
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Streams, Time};
+use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 
 const BACKING: &str =
@@ -31,7 +31,7 @@ fn a_part_of_the_energies_is_a_mistake() {
     ] {
         let backing = if device == measured || !device.contains("cache") { "" } else { BACKING };
         let settings = format!("{device}{given}\n{below}{backing}");
-        let problems = Workbench::new(ROOMS, 1).build_events(&settings).err().expect(given).to_string();
+        let problems = Workbench::new(ROOMS, 1).build(&settings).err().expect(given).to_string();
         let expected = format!("energy is not known without {missing}, given");
         assert!(problems.contains(&expected), "{given} of {device}: {problems}");
         assert!(problems.contains(&format!("give {missing} too")), "{problems}");
@@ -44,7 +44,7 @@ fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
     let built = Workbench::new(ROOMS, 1)
         .with_bytes()
-        .build_events(&format!("{cache}[device.ecc]\n{code}{BACKING}"))
+        .build(&format!("{cache}[device.ecc]\n{code}{BACKING}"))
         .unwrap_or_else(|problems| panic!("{cache}{problems}"));
     let mut host = Host::new(built);
     let energy = |host: &Host| {

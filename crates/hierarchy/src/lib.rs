@@ -6,13 +6,9 @@ mod crashes;
 pub mod dram_disk_cache;
 #[cfg(test)]
 mod energies;
-#[cfg(test)]
-mod event_conformance;
 pub mod faulty;
 pub mod flash_disk_cache;
 mod frames;
-#[cfg(test)]
-mod host;
 mod map;
 pub mod network;
 #[cfg(test)]
@@ -37,15 +33,4 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
     pcm_disk_cache::ROOM,
     tiers::ROOM,
     faulty::ROOM,
-];
-
-/// Of these, the devices that have been converted to discrete events.
-pub static EVENTS: &[nacre_device::EventRoom] = &[
-    network::EVENTS,
-    server_cache::EVENTS,
-    dram_disk_cache::EVENTS,
-    flash_disk_cache::EVENTS,
-    pcm_disk_cache::EVENTS,
-    tiers::EVENTS,
-    faulty::EVENTS,
 ];

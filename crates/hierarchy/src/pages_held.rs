@@ -1,9 +1,9 @@
 //! What holds of the pages of every disk cache: none comes in or leaves that its report does not count.
 
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{ComponentReport, Op, Random, Request, Streams, Time};
+use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ fn request(random: &mut Random, now: Time) -> Request {
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
-    let built = bench.build_events(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"));
+    let built = bench.build(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"));
     let mut host = Host::new(built);
     let (mut now, mut asked) = (Time::ZERO, 0);
     for number in 1..=2_400 {

@@ -10,12 +10,11 @@ use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::wear_levelling::{self, WearLevellingFamily};
 use nacre_device::Builder;
 use nacre_kernel::event::Device;
-use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
+use nacre_testkit::{Host, Workbench};
 
 /// The rooms of this crate and of those below it.
-pub(crate) static ROOMS: Rooms =
-    Rooms { devices: &TABLES, events: &[crate::EVENTS, nacre_controller::EVENTS, nacre_ssd::EVENTS], others };
+pub(crate) static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 3] =
     [nacre_controller::DEVICES, nacre_ssd::DEVICES, crate::DEVICES];
@@ -41,9 +40,15 @@ struct Document {
 }
 
 /// The device that `toml` describes under `stack`.
-pub(crate) fn build_events(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Device>, Problems> {
+pub(crate) fn build(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Device>, Problems> {
     let document: Document = workbench.read(toml)?;
-    workbench.event_device(&document.stack)
+    workbench.device(&document.stack)
+}
+
+/// A host of the device that `toml` describes.
+pub(crate) fn host(toml: &str) -> Host {
+    let built = build(toml, Workbench::new(ROOMS, 1));
+    Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
 }
 
 /// The policy `kind` for `capacity` blocks, as it is without settings.

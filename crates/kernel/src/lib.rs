@@ -17,7 +17,7 @@
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`completion`] | what it is answered |
-//! | [`device`] | the contract every storage component keeps |
+//! | [`event`] | the contract every storage component keeps, and what devices are made of |
 //! | [`error_code`] | what kind an error is, for programs |
 //! | [`breakdown`] | where the time of one request went |
 //! | [`stage`] | what a request is at within a device |
@@ -40,7 +40,6 @@ pub mod breakdown;
 pub mod capabilities;
 pub mod completion;
 pub mod data;
-pub mod device;
 pub mod error_code;
 pub mod event;
 pub mod histogram;
@@ -68,8 +67,8 @@ pub use breakdown::{Breakdown, ComponentId, Span};
 pub use capabilities::{Capabilities, Persistence};
 pub use completion::{Completion, Status};
 pub use data::Data;
-pub use device::{Burst, Device, Endured};
 pub use error_code::{Datum, ErrorCode, ErrorData};
+pub use event::{Burst, Endured};
 pub use host_counts::HostCounts;
 pub use ledger::{Column, ComponentReport, FaultCounts, FaultReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;

@@ -3,7 +3,7 @@
 use crate::completion::Completion;
 use crate::time::Time;
 
-/// What a device with transactions does beside [`Device`](crate::Device). At most one is open at a time; a loss of
+/// What a device with transactions does beside [`Device`](crate::event::Device). At most one is open at a time; a loss of
 /// power takes an open one back.
 pub trait Transactions {
     /// From here on writes belong to a transaction, until [`Transactions::commit`] makes them last or

@@ -7,7 +7,7 @@ use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::memory_scheduling::MemorySchedulingFamily;
 use nacre_controller::wear_levelling::WearLevellingFamily;
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 use nacre_hierarchy::faulty::kinds::FaultFamily;
 use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
@@ -82,12 +82,6 @@ fn family<F: Family>(summary: &'static str, tables: &[&'static [Room<F>]]) -> Fa
 pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     let mut rooms = devices().into_iter().flatten();
     rooms.find(|room| room.descriptor.kind == kind).expect("the slot was checked against the same tables")
-}
-
-/// How the device called `kind` is built in the event contract, if it has been converted.
-pub(crate) fn event_device(kind: &str) -> Option<&'static EventRoom> {
-    let rooms = nacre_hierarchy::EVENTS.iter().chain(nacre_controller::EVENTS).chain(nacre_ssd::EVENTS);
-    rooms.into_iter().find(|room| room.kind == kind)
 }
 
 /// All rooms, for reading and checking documents.

@@ -11,7 +11,7 @@ use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
 use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
-use nacre_kernel::{Bytes, Capabilities, ComponentId, Device, Random, Ranges, Streams, error_code, event};
+use nacre_kernel::{Bytes, Capabilities, ComponentId, Random, Ranges, Streams, error_code, event};
 use nacre_media::store::{Layout, Pages};
 use nacre_workload::replay::{By, First, Shares};
 use nacre_workload::trace::{self, TraceReader};
@@ -93,7 +93,7 @@ pub(crate) fn build_watched(
 ) -> Result<Built, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.watch = Some(watch);
-    let device = builder.event_device(&checked.scenario.stack);
+    let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
     let (device, workload) = both(device, workload)?;
@@ -121,7 +121,7 @@ pub(crate) fn build_watched(
 
 /// Builds the stack of `checked` without its workload and without bytes. Errors: it cannot be built.
 pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event::Device>, Problems> {
-    StackBuilder::new(checked, files).event_device(&checked.scenario.stack)
+    StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
 
 /// A workload that knows how far it reaches ends within the stack.
@@ -144,7 +144,7 @@ fn check_reach(
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
-    builder.event_device(&checked.scenario.stack)?;
+    builder.device(&checked.scenario.stack)?;
     let Stores::Wanted(layouts) = builder.stores else { unreachable!("it stays what it was") };
     Ok(layouts)
 }
@@ -159,7 +159,7 @@ pub fn build_with_bytes(
 ) -> Result<Box<dyn event::Device>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Given(stores.into_iter());
-    let device = builder.event_device(&checked.scenario.stack)?;
+    let device = builder.device(&checked.scenario.stack)?;
     builder.check_bytes(device.capacity()).map(|()| device)
 }
 
@@ -320,20 +320,8 @@ impl Builder for StackBuilder<'_, '_> {
         ComponentId((self.components - 1) as u8)
     }
 
-    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
+    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
         let room = rooms::device(slot.kind());
-        let device = (room.build)(slot, self)?;
-        if device.zone(0).is_some() && slot.path() != self.checked.scenario.stack.path() {
-            return Err(in_order(slot.path()));
-        }
-        self.note_limits(slot, device.capabilities(), device.capacity());
-        Ok(device)
-    }
-
-    fn event_device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
-        let Some(room) = rooms::event_device(slot.kind()) else {
-            return self.device(slot).map(event::Adapted::boxed);
-        };
         let device = (room.build)(slot, self)?;
         if device.zones().is_some() && slot.path() != self.checked.scenario.stack.path() {
             return Err(in_order(slot.path()));
@@ -363,7 +351,7 @@ impl Builder for StackBuilder<'_, '_> {
 
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
-        let mut device = aside.event_device(slot)?;
+        let mut device = aside.device(slot)?;
         let mut random = self.streams.stream(&format!("idle.{}", slot.path()));
         Ok(Idle::of(&mut *device, bytes, &mut random))
     }

@@ -198,7 +198,7 @@ use host::Host;
 use layout::geometry::Geometry;
 use nacre_config::{Descriptor, ErrorCode, Family, Problem, Problems, Room, Slot};
 use nacre_controller::cleaning;
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
 use reliability::errors;
@@ -252,7 +252,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         13,
         include_str!("lib.rs"),
     ),
-    build: |_, _| unreachable!("flash drives are built in the event contract"),
+    build: build_in_slot,
 };
 
 /// The devices of this crate.
@@ -276,15 +276,9 @@ pub fn rooms_of(name: &str) -> Vec<&'static Descriptor> {
     FAMILIES.iter().filter(|(known, ..)| *known == name).flat_map(|(.., rooms)| rooms()).collect()
 }
 
-/// The same in the event contract.
-pub static EVENTS: &[EventRoom] = &[
-    EventRoom { kind: "ssd", build: build_in_slot },
-    EventRoom { kind: "zns_ssd", build: zns_ssd::build_in_slot },
-];
-
 fn build_in_slot(
     slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
+    builder: &mut (dyn Builder + '_),
 ) -> Result<Box<dyn event::Device>, Problems> {
     let config = Config::from(&slot.config::<SsdConfig>(builder.families()));
     // What lies over it may have made it a share.

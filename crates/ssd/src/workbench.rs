@@ -1,6 +1,6 @@
 //! The workbench of this crate's tests.
 
-use crate::{DEVICES, EVENTS};
+use crate::DEVICES;
 use nacre_config::{Configuration, Descriptor, Family, Slot};
 use nacre_controller::cleaning::{self, CleaningFamily};
 use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
@@ -16,7 +16,7 @@ struct Coded {
     ecc: Slot<EccFamily>,
 }
 
-static ROOMS: Rooms = Rooms { devices: &[DEVICES], events: &[EVENTS], others };
+static ROOMS: Rooms = Rooms { devices: &[DEVICES], others };
 
 /// The rooms of this crate, and one seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {

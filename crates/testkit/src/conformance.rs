@@ -1,170 +1,225 @@
-//! The suite every device passes, whatever it models.
+//! The suite that every device passes, whatever it models.
 
-use crate::requests::{BLOCK, UNLIMITED_BYTES, any_request, in_zone};
-use crate::restoring::a_restored_device_goes_on;
-use nacre_kernel::{
-    Activity, Breakdown, ComponentId, ComponentReport, Data, Device, Op, Request, Resource, Streams, Time,
-};
+mod bytes;
+mod durability;
+mod script;
 
-/// Requests of one run of the suite.
-const REQUESTS: u64 = 2_000;
-/// How far apart they are at most.
-const PAUSE: Time = Time::from_us(100);
+pub use durability::durability;
 
-/// Panics unless the device that `build` makes keeps the contract of [`Device`]:
-/// the breakdown adds up and names known components, nothing is done before it was asked, the same calls
-/// give the same results, advancing changes no completion, the ledger fits into the time and starts over
-/// when told to, the last block is served, what is restored goes on as what was saved, and the future does not delay
-/// the past.
-pub fn conformance(mut build: impl FnMut() -> Box<dyn Device>) {
-    conformance_in_order(&mut build);
-    the_future_does_not_delay_the_past(&mut *build());
-}
+use crate::reports::{assert_forgotten, components, the_ledger_fits};
+use crate::requests::BLOCK;
+use crate::restoring::what_is_damaged_is_refused;
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::state;
+use nacre_kernel::{Op, Request, Streams, Time};
+use script::{Script, Seen};
 
-/// As [`conformance`], of a device that serves requests in the order of their submission, and says so among
-/// what its model leaves out: to it the future may delay the past.
-pub fn conformance_in_order(build: impl FnMut() -> Box<dyn Device>) {
-    conformance_at(PAUSE, build);
-}
+/// Requests of one run.
+const REQUESTS: u64 = 1_500;
+/// Runs of each kind.
+const SEEDS: u64 = 3;
 
-/// The same with requests up to `pause` apart. Of a device that more is asked than it can do, timelines close gaps
-/// that have not come yet, and fewer where what is over is forgotten: advancing changes completions then.
-pub fn conformance_at(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
-    let run = |device: &mut dyn Device, seed, advances| run(device, seed, Time::ZERO, (pause, advances));
-    for seed in 0..3 {
-        let first = run(&mut *build(), seed, Advances::Often);
-        let second = run(&mut *build(), seed, Advances::Often);
-        assert_eq!(first, second, "the same calls on two equal devices differ (seed {seed})");
-        let never = run(&mut *build(), seed, Advances::Never);
-        assert_eq!(first.completions, never.completions, "advancing changed a completion (seed {seed})");
+/// Panics unless the devices that `build` makes keep the contract of [`Device`]:
+///
+/// - every request completes once, in time order, not before it was submitted; a canceled request never does;
+/// - `next_event` is never in the past, nothing is due before the time a device was run to, and the device comes to rest;
+/// - the spans of a request sum to its latency and name components of the report;
+/// - it does not matter in which steps the device is run;
+/// - a device without bytes restored from a state saved between any two events continues as the saved one does;
+/// - a read returns bytes that the writes before it and around it allow, if the device carries bytes;
+/// - after a power loss and recovery it serves requests, and what was outstanding never completes;
+/// - resources are busy for at most the time there was, and a restarted ledger is empty;
+/// - the last block is served, and a damaged state is refused or taken, without a panic.
+///
+/// `pause` is the longest time between two requests. Shorter pauses make longer queues.
+pub fn conformance(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
+    for seed in 0..SEEDS {
+        let whole = run(&mut *build(), seed, pause, 1);
+        let again = run(&mut *build(), seed, pause, 1);
+        assert_eq!(whole, again, "the same requests on two equal devices differ (seed {seed})");
+        let stepped = run(&mut *build(), seed, pause, 5);
+        assert_eq!(whole, stepped, "the steps in which a device is run matter (seed {seed})");
+        a_closed_loop_completes(&mut *build(), seed);
+        a_restored_device_continues(&mut build, seed, pause);
+        it_serves_after_power_losses(&mut *build(), seed, pause);
     }
+    the_ledger_restarts(&mut *build(), pause);
     the_last_block_is_served(&mut *build());
-    the_ledger_starts_over(&mut *build());
-    a_restored_device_goes_on(&mut build);
 }
 
-/// How often a script calls [`Device::advance`].
-#[derive(Clone, Copy, PartialEq)]
-enum Advances {
-    /// Before every other request.
-    Often,
-    Never,
-}
-
-/// What a script saw.
-#[derive(Debug, PartialEq)]
-struct Run {
-    completions: Vec<Time>,
-    report: ComponentReport,
-    /// When all work was over.
-    drained: Time,
-}
-
-/// Runs a random script from `from` on.
-fn run(device: &mut dyn Device, seed: u64, from: Time, (pause, advances): (Time, Advances)) -> Run {
-    let mut random = Streams::new(seed).stream("conformance");
-    let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
-    let known = components(&device.report(Time::ZERO));
-    let (mut now, mut end, mut breakdown) = (from, from, Breakdown::new());
-    let mut completions = Vec::new();
+/// An open loop on a new device, run in up to `steps` steps between two requests.
+fn run(device: &mut dyn Device, seed: u64, pause: Time, steps: u64) -> Seen {
+    let mut script = Script::new(device, seed);
+    let mut cuts = Streams::new(seed).stream("steps");
     for number in 0..REQUESTS {
-        now += Time::from_ns(random.below(pause.as_ps() / 1000));
-        if random.chance(0.5) && advances == Advances::Often {
-            device.advance(now);
+        let at = script.next_arrival(pause);
+        for _ in 1..cuts.below(steps) + 1 {
+            let between = Time::from_ps(cuts.below((at - script.now).as_ps() + 1));
+            script.run(device, script.now + between);
         }
-        let mark = if random.chance(0.5) { 0 } else { breakdown.mark() };
-        if mark == 0 {
-            breakdown.clear();
-        }
-        let request = any_request(&mut random, size, now);
-        let request = in_zone(&mut random, request, device.zone(request.address));
-        let done = device.submit(now, &request, Data::None, &mut breakdown).done;
-        assert!(done >= now, "{request:?} is done at {done}, before {now}");
-        assert_eq!(breakdown.total_from(mark), done - now, "the breakdown of {request:?} does not add up");
-        for span in &breakdown.spans()[mark..] {
-            assert!(known.contains(&span.component), "{span:?} is of no component in the report");
-        }
-        completions.push(done);
-        end = end.max(done);
+        script.run(device, at);
+        script.submit(device);
         if number % 100 == 0 {
             device.check_invariants();
         }
+        script.cancel_one(device);
     }
-    let drained = end.max(device.busy_until());
-    device.advance(drained);
+    finish(script, device)
+}
+
+fn finish(mut script: Script, device: &mut dyn Device) -> Seen {
+    script.drain(device);
     device.check_invariants();
-    let report = device.report(drained - from);
-    the_ledger_fits(&report, drained - from);
-    Run { completions, report, drained }
-}
-
-pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
-    std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
-}
-
-/// No resource is busy for longer than its servers were there, and only a model of energy gives any.
-pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
-    let path = &report.path;
-    for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {
-        let others = &report.resources[..index];
-        assert!(others.iter().all(|other| other.name != *name), "{path}: two resources are called {name}");
-        let available_ps = u128::from(elapsed.as_ps()) * u128::from(*servers);
-        let (busy, most) = (ledger.total_busy_s(), available_ps as f64 / 1e12);
-        assert!(busy <= most, "{path}: {name} was busy for {busy} s of {most} s");
+    let report = device.report(script.now);
+    let known = components(&report);
+    for span in script.spans() {
+        assert!(known.contains(&span.component), "{span:?} is of no component in the report");
     }
-    if !report.is_energy_modelled {
-        assert_eq!(report.idle_energy, None, "{path}: idle energy, though energy is not modelled");
-        for activity in Activity::ALL {
-            let energy = report.energy(activity).0;
-            assert!(energy == 0.0, "{path}: energy of {}, though it is not modelled", activity.name());
+    the_ledger_fits(&report, script.now);
+    script.seen(report)
+}
+
+/// Sixteen requests are outstanding: each completion is followed by the next request at the same instant.
+fn a_closed_loop_completes(device: &mut dyn Device, seed: u64) {
+    let mut script = Script::new(device, seed);
+    (0..16).for_each(|_| script.submit(device));
+    let mut submitted = 16;
+    while submitted < REQUESTS {
+        let completed = script.run_once(device, Time::MAX);
+        assert!(completed > 0, "{} requests are outstanding, and nothing is due", script.outstanding());
+        for _ in 0..completed {
+            script.submit(device);
+            submitted += 1;
         }
     }
-    report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));
+    finish(script, device);
 }
 
-fn the_future_does_not_delay_the_past(device: &mut dyn Device) {
-    let future = Time::from_s(100);
-    let read = Request { arrival: Time::ZERO, address: 0, bytes: BLOCK as u32, volume: 0, op: Op::Read };
-    for step in 0..1000 {
-        device.submit(future + Time::from_ms(step), &read, Data::None, &mut Breakdown::new());
+fn a_restored_device_continues(build: &mut dyn FnMut() -> Box<dyn Device>, seed: u64, pause: Time) {
+    let mut device = build();
+    if device.capabilities().carries_bytes {
+        // The bytes of a medium are not part of the state: another device has another medium.
+        return;
     }
-    let mut breakdown = Breakdown::new();
-    let done = device.submit(Time::ZERO, &read, Data::None, &mut breakdown).done;
-    assert!(done < future, "a read at the start is done at {done}: it queued behind reads from {future} on");
-    assert_eq!(breakdown.total_from(0), done, "the breakdown of a read before the future does not add up");
+    let mut script = Script::new(&*device, seed);
+    let mut random = Streams::new(seed).stream("saved");
+    for round in 0..12 {
+        for _ in 0..random.below(80) {
+            let at = script.next_arrival(pause);
+            script.run(&mut *device, at);
+            script.submit(&mut *device);
+        }
+        // Between two events, with requests outstanding.
+        for _ in 0..random.below(4) {
+            let next = device.next_event();
+            if next < Time::MAX {
+                script.run_once(&mut *device, next + Time::from_ps(1));
+            }
+        }
+        let bytes = state::saved(&*device).expect("it can be saved");
+        let mut restored = build();
+        let taken = state::restored(&mut *restored, &bytes);
+        taken.unwrap_or_else(|error| panic!("its own state is refused: {error}"));
+        assert!(state::saved(&*restored).as_ref() == Ok(&bytes), "what was restored is not what was saved");
+        restored.check_invariants();
+        if seed == 0 && round == 0 {
+            what_is_damaged_is_refused(&bytes, &mut random, &mut *build);
+        }
+        assert_eq!(device.next_event(), restored.next_event(), "the next event (seed {seed})");
+        let mut fork = script.clone();
+        let (mut saved, mut other) = (device, restored);
+        for _ in 0..100 {
+            let at = script.next_arrival(pause);
+            fork.next_arrival(pause);
+            script.run(&mut *saved, at);
+            fork.run(&mut *other, at);
+            script.submit(&mut *saved);
+            fork.submit(&mut *other);
+        }
+        assert_eq!(script.completed(), fork.completed(), "a restored device differs (seed {seed})");
+        let states = [state::saved(&*saved), state::saved(&*other)].map(|state| state.expect("as before"));
+        let differs = states[0].iter().zip(&states[1]).position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let before = String::from_utf8_lossy(&states[0][at.saturating_sub(60)..at + 20]);
+            panic!("the states differ at byte {at} at last (seed {seed}), behind {before:?}");
+        }
+        assert_eq!(states[0].len(), states[1].len(), "the lengths of the states at last (seed {seed})");
+        let reports = [saved.report(script.now), other.report(script.now)];
+        assert_eq!(format!("{:?}", reports[0]), format!("{:?}", reports[1]), "the reports (seed {seed})");
+        device = other;
+    }
+}
+
+fn it_serves_after_power_losses(device: &mut dyn Device, seed: u64, pause: Time) {
+    let mut script = Script::new(device, seed);
+    let mut random = Streams::new(seed).stream("power");
+    for _ in 0..20 {
+        for _ in 0..random.below(60) {
+            let at = script.next_arrival(pause);
+            script.run(device, at);
+            script.submit(device);
+        }
+        // At an event, or between two.
+        let next = device.next_event();
+        let at = if next < Time::MAX && random.chance(0.5) { next } else { script.next_arrival(pause) };
+        script.run(device, at);
+        device.power_fail(at, &mut random);
+        script.power_failed();
+        let mut recovery = device.recover(at);
+        if random.chance(0.3) {
+            // During the recovery.
+            let until = at + Time::from_ps(random.below((recovery.done - at).as_ps() + 1));
+            script.run(device, until);
+            device.power_fail(until, &mut random);
+            recovery = device.recover(until);
+        }
+        assert!(recovery.done >= at, "it is ready at {}, before the power loss at {at}", recovery.done);
+        device.check_invariants();
+    }
+    script.drain(device);
     device.check_invariants();
+}
+
+fn the_ledger_restarts(device: &mut dyn Device, pause: Time) {
+    let mut script = Script::new(device, 7);
+    for _ in 0..REQUESTS / 4 {
+        let at = script.next_arrival(pause);
+        script.run(device, at);
+        script.submit(device);
+    }
+    script.drain(device);
+    device.restart_ledger(script.now);
+    device.check_invariants();
+    assert_forgotten(&device.report(Time::ZERO));
 }
 
 fn the_last_block_is_served(device: &mut dyn Device) {
     let Some(capacity) = device.capacity() else { return };
     assert!(capacity.0 >= BLOCK, "a device of {capacity} holds no block");
+    if device.zones().is_some() {
+        return;
+    }
     let address = (capacity.0 / BLOCK - 1) * BLOCK;
+    let (mut now, mut completions) = (Time::ZERO, Completions::new());
     for op in [Op::Write, Op::Read] {
-        let request = Request { arrival: Time::ZERO, address, bytes: BLOCK as u32, volume: 0, op };
-        device.submit(Time::ZERO, &request, Data::None, &mut Breakdown::new());
+        let request = Request { arrival: now, address, bytes: BLOCK as u32, volume: 0, op };
+        let has_bytes = op == Op::Write && device.capabilities().carries_bytes;
+        let data = if has_bytes { vec![7; BLOCK as usize].into() } else { Payload::NONE };
+        device.submit(now, RequestId(0), &request, data);
+        completions.clear();
+        device.run(Time::MAX, &mut completions);
+        assert_eq!(completions.len(), 1, "{request:?} is lost");
+        now = completions.get(0).0.at;
     }
     device.check_invariants();
 }
 
-fn the_ledger_starts_over(device: &mut dyn Device) {
-    let Run { drained, .. } = run(device, 7, Time::ZERO, (PAUSE, Advances::Often));
-    device.restart_ledger();
-    device.check_invariants();
-    assert_forgotten(&device.report(Time::ZERO));
-    // What was done before may not be charged afterwards.
-    run(device, 8, drained, (PAUSE, Advances::Often));
-}
-
-pub(crate) fn assert_forgotten(report: &ComponentReport) {
-    for Resource { name, ledger, .. } in &report.resources {
-        assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);
-    }
-    for activity in Activity::ALL {
-        let energy = report.energy(activity).0;
-        assert!(energy == 0.0, "{}: energy of {} outlived the restart", report.path, activity.name());
-    }
-    for (name, count) in &report.counters {
-        assert_eq!(*count, 0, "{}: {name} outlived the restart", report.path);
-    }
-    report.children.iter().for_each(assert_forgotten);
+/// A request that the suite submitted.
+#[derive(Clone, Debug)]
+struct Outstanding {
+    id: RequestId,
+    at: Time,
+    request: Request,
+    /// Which request of the script it is.
+    number: u64,
 }

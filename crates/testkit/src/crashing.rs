@@ -23,7 +23,7 @@ impl<'a> Described<'a> {
 impl Stack for Described<'_> {
     fn build(&mut self, media: &Media) -> Box<dyn Device> {
         self.workbench.use_bytes(media);
-        self.workbench.build_events(self.toml).unwrap_or_else(|problems| panic!("{}: {problems}", self.toml))
+        self.workbench.build(self.toml).unwrap_or_else(|problems| panic!("{}: {problems}", self.toml))
     }
 }
 
@@ -43,7 +43,7 @@ const OUTSTANDING: u32 = 300;
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
     for completing in [0, 3, 30, 150] {
-        let build = workbench.build_events(toml);
+        let build = workbench.build(toml);
         let mut device = build.unwrap_or_else(|problems| panic!("{toml}: {problems}"));
         let blocks = device.capacity().map_or(1 << 20, |capacity| capacity.0 / 4096).min(1 << 20);
         let mut begun = Time::ZERO;

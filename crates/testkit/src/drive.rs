@@ -1,9 +1,8 @@
 //! Drivers: what a host does to a device, at its smallest.
 
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Activity, Breakdown, Data, Device, Random, Request, Span, Status, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use nacre_kernel::{Activity, Random, Request, Span, Status, Time};
 
 /// What a driver saw.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +43,7 @@ impl Seen {
         self.latency.sum_ps() as f64 / self.end.as_ps() as f64
     }
 
-    pub(crate) fn record(&mut self, now: Time, done: Time, status: Status, spans: &[Span]) {
+    fn record(&mut self, now: Time, done: Time, status: Status, spans: &[Span]) {
         self.latency.record(done - now);
         let total = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
         assert_eq!(total, done - now, "the spans of a request are its latency");
@@ -56,35 +55,65 @@ impl Seen {
 }
 
 /// Sends `requests` at their arrival times, which never decrease.
+///
+/// # Panics
+/// If a request is lost, or its spans do not sum to its latency.
 pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Request>) -> Seen {
-    let (mut seen, mut breakdown) = (Seen::default(), Breakdown::new());
+    let (mut seen, mut completions, mut arrivals) = (Seen::default(), Completions::new(), Vec::new());
+    let mut run = |device: &mut dyn Device, until, seen: &mut Seen, arrivals: &[Time]| loop {
+        completions.clear();
+        device.run(until, &mut completions);
+        for completed in completions.iter() {
+            let arrival = arrivals[completed.id.0 as usize];
+            seen.record(arrival, completed.at, completed.status, completions.spans(completed));
+        }
+        if completions.is_empty() {
+            break;
+        }
+    };
     for request in requests {
-        breakdown.clear();
-        device.advance(request.arrival);
-        let completion = device.submit(request.arrival, &request, Data::None, &mut breakdown);
-        seen.record(request.arrival, completion.done, completion.status, breakdown.spans());
+        run(device, request.arrival, &mut seen, &arrivals);
+        device.submit(request.arrival, RequestId(arrivals.len() as u32), &request, Payload::NONE);
+        arrivals.push(request.arrival);
     }
+    run(device, Time::MAX, &mut seen, &arrivals);
+    assert_eq!(seen.count(), arrivals.len() as u64, "requests are lost");
     seen
 }
 
-/// Keeps `depth` requests in the device until `count` are done. `next` makes the request with a given
-/// number; its arrival is overwritten.
+/// Keeps `depth` requests in `device` until `count` are done. `next` makes the request with a given number;
+/// its arrival is overwritten.
+///
+/// # Panics
+/// If a request is lost, or its spans do not sum to its latency.
 pub fn closed_loop(
     device: &mut dyn Device,
     depth: u32,
     count: u64,
     mut next: impl FnMut(u64) -> Request,
 ) -> Seen {
-    let (mut seen, mut breakdown) = (Seen::default(), Breakdown::new());
-    let mut free: BinaryHeap<Reverse<Time>> = (0..depth).map(|_| Reverse(Time::ZERO)).collect();
-    for number in 0..count {
-        let Reverse(now) = free.pop().expect("the loop has a depth");
-        breakdown.clear();
-        device.advance(now);
-        let request = Request { arrival: now, ..next(number) };
-        let completion = device.submit(now, &request, Data::None, &mut breakdown);
-        seen.record(now, completion.done, completion.status, breakdown.spans());
-        free.push(Reverse(completion.done));
+    let (mut seen, mut completions) = (Seen::default(), Completions::new());
+    let mut arrived = vec![Time::ZERO; depth as usize];
+    let mut submitted = 0;
+    let mut submit = |device: &mut dyn Device, now, id: u32| {
+        if submitted < count {
+            device.submit(now, RequestId(id), &Request { arrival: now, ..next(submitted) }, Payload::NONE);
+            submitted += 1;
+        }
+    };
+    (0..depth).for_each(|id| submit(device, Time::ZERO, id));
+    while seen.count() < count {
+        completions.clear();
+        device.run(Time::MAX, &mut completions);
+        assert!(!completions.is_empty(), "{} requests are lost", count - seen.count());
+        for completed in completions.iter() {
+            let since = &mut arrived[completed.id.0 as usize];
+            seen.record(*since, completed.at, completed.status, completions.spans(completed));
+            *since = completed.at;
+        }
+        for completed in completions.iter() {
+            submit(device, completed.at, completed.id.0);
+        }
     }
     seen
 }

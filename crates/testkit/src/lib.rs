@@ -6,11 +6,11 @@
 //! | [`cleaning_laws`] | closed forms of what cleaning costs |
 //! | [`queueing`] | closed forms of queueing theory |
 //! | [`mod@conformance`] | what every device must do, whatever it models |
-//! | [`events`] | what every device of the event contract must do |
 //! | [`crashing`] | devices that carry bytes keep them over losses of power, as `nacre-crash` finds out |
+//! | [`host`] | one request after another, and what each was answered |
 //! | [`oracle`] | independent discrete-event simulations, to compare schedulers with |
 //! | [`planted`] | mistakes in a device, to show that the suites find them |
-//! | [`mod@visits`] | what becomes of given requests on an event-driven device |
+//! | [`mod@visits`] | what becomes of given requests on a device |
 //! | [`workbench`] | builds devices, as a scenario would |
 //! | [`restoring`] | what is restored goes on as what was saved |
 
@@ -18,18 +18,20 @@ pub mod cleaning_laws;
 pub mod conformance;
 pub mod crashing;
 pub mod drive;
-pub mod events;
+pub mod host;
 pub mod oracle;
 pub mod planted;
 pub mod queueing;
+mod reports;
 mod requests;
 pub mod restoring;
 pub mod visits;
 pub mod workbench;
 
-pub use conformance::{conformance, conformance_at, conformance_in_order};
+pub use conformance::{conformance, durability};
 pub use crashing::{charges_what_it_did, keeps_its_bytes};
 pub use drive::{Seen, closed_loop, open_loop};
+pub use host::Host;
 pub use nacre_crash::Kept;
 pub use restoring::{restores, what_is_damaged_is_refused};
 pub use visits::visits;

@@ -1,6 +1,5 @@
-//! What becomes of given requests on an event-driven device.
+//! What becomes of given requests on a device.
 
-use crate::drive::Seen;
 use crate::oracle::{Load, Visit};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Request, Time};
@@ -36,43 +35,6 @@ pub fn visits(device: &mut dyn Device, requests: &[Request], load: Load<'_>) -> 
         assert!(driver.run(device, Time::MAX) > 0, "{} requests are lost", driver.open);
     }
     driver.visits
-}
-
-/// Keeps `depth` requests in the event-driven `device` until `count` are done. `next` makes the request with a given number;
-/// its arrival is overwritten.
-///
-/// # Panics
-/// If a request is lost, or its spans do not sum to its latency.
-pub fn closed_loop(
-    device: &mut dyn Device,
-    depth: u32,
-    count: u64,
-    mut next: impl FnMut(u64) -> Request,
-) -> Seen {
-    let (mut seen, mut completions) = (Seen::default(), Completions::new());
-    let mut arrived = vec![Time::ZERO; depth as usize];
-    let mut submitted = 0;
-    let mut submit = |device: &mut dyn Device, now, id: u32| {
-        if submitted < count {
-            device.submit(now, RequestId(id), &Request { arrival: now, ..next(submitted) }, Payload::NONE);
-            submitted += 1;
-        }
-    };
-    (0..depth).for_each(|id| submit(device, Time::ZERO, id));
-    while seen.count() < count {
-        completions.clear();
-        device.run(Time::MAX, &mut completions);
-        assert!(!completions.is_empty(), "{} requests are lost", count - seen.count());
-        for completed in completions.iter() {
-            let since = &mut arrived[completed.id.0 as usize];
-            seen.record(*since, completed.at, completed.status, completions.spans(completed));
-            *since = completed.at;
-        }
-        for completed in completions.iter() {
-            submit(device, completed.at, completed.id.0);
-        }
-    }
-    seen
 }
 
 struct Driver {

@@ -4,8 +4,8 @@ use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
 };
 use nacre_crash::Media;
-use nacre_device::{Builder, DeviceFamily, EventRoom, Idle, SizedAccesses};
-use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams, event};
+use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
+use nacre_kernel::{Bytes, ComponentId, Random, Streams, event::Device};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
@@ -16,8 +16,6 @@ pub struct Rooms {
     pub devices: &'static [&'static Table<DeviceFamily>],
     /// The rooms of every other family, by its name.
     pub others: fn(&str) -> Vec<&'static Descriptor>,
-    /// Those that have been converted to discrete events.
-    pub events: &'static [&'static [EventRoom]],
 }
 
 impl std::fmt::Debug for Rooms {
@@ -116,12 +114,6 @@ impl Workbench {
         Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
     }
 
-    /// The same in the event contract.
-    pub fn build_events(&mut self, toml: &str) -> Result<Box<dyn event::Device>, Problems> {
-        let slot = self.slot(toml)?;
-        self.event_device(&slot)
-    }
-
     /// The device that the inside of a TOML table describes.
     pub fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
         let slot = self.slot(toml)?;
@@ -145,14 +137,6 @@ impl Builder for Workbench {
         (room.build)(slot, self)
     }
 
-    fn event_device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
-        let mut rooms = self.rooms.events.iter().flat_map(|table| table.iter());
-        match rooms.find(|room| room.kind == slot.kind()) {
-            Some(room) => (room.build)(slot, self),
-            None => self.device(slot).map(event::Adapted::boxed),
-        }
-    }
-
     fn store(&mut self, _path: &str, layout: Layout) -> Option<Box<dyn Pages>> {
         Some(Box::new(self.media.as_ref()?.store(layout)))
     }
@@ -163,7 +147,7 @@ impl Builder for Workbench {
 
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = Workbench { files: self.files.clone(), ..Workbench::new(self.rooms, 1) };
-        let mut device = aside.event_device(slot)?;
+        let mut device = aside.device(slot)?;
         Ok(Idle::of(&mut *device, bytes, &mut self.streams.stream("idle")))
     }
 

@@ -74,7 +74,7 @@ use crate::cleaning::{self, Cleaner};
 use geometry::Geometry;
 use model::Envy;
 use nacre_config::{Descriptor, ErrorCode, Families, Problem, Problems, Room, Slot};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::ComponentId;
 use nacre_media::store::{Layout, Nothing, Store};
 
@@ -87,12 +87,6 @@ pub const ROOM: Room<DeviceFamily> = Room {
         5,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("eNVy is built in the event contract"),
-};
-
-/// This room in the event contract.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "envy",
     build: |slot, builder| {
         let layout = layout(slot, builder.families());
         Ok(match builder.store(slot.path(), layout) {

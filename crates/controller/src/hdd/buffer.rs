@@ -1,9 +1,8 @@
-//! The buffer of a drive: what was read ahead, and what waits to be written.
+//! The buffer of a drive: what was read ahead.
 
 use nacre_kernel::Time;
-use nacre_kernel::state::{State, Value};
+use nacre_kernel::state::Value;
 use nacre_media::disk::Layout;
-use std::collections::VecDeque;
 
 /// One stretch of the disk that the drive reads ahead of the host.
 ///
@@ -49,63 +48,5 @@ impl ReadAhead {
             return Time::ZERO;
         }
         self.anchor_at + (layout.turns_at(address) - layout.turns_at(self.anchor))
-    }
-}
-
-/// Writes that are acknowledged and not yet on the platter.
-#[derive(Debug, State)]
-pub(super) struct WriteCache {
-    #[state(same)]
-    capacity: u64,
-    used: u64,
-    /// In order of arrival.
-    dirty: VecDeque<Dirty>,
-}
-
-/// A write that is acknowledged and on the platter at `written`.
-#[derive(Clone, Copy, Debug, Value)]
-struct Dirty {
-    written: Time,
-    address: u64,
-    bytes: u64,
-}
-
-impl WriteCache {
-    pub(super) fn new(capacity: u64) -> WriteCache {
-        WriteCache { capacity, used: 0, dirty: VecDeque::new() }
-    }
-
-    /// Whether a write of `bytes` can be cached at all.
-    pub(super) fn takes(&self, bytes: u64) -> bool {
-        bytes <= self.capacity
-    }
-
-    /// When there is room for `bytes`, from `now` on; makes that room.
-    pub(super) fn make_room(&mut self, now: Time, bytes: u64) -> Time {
-        let mut free_at = now;
-        while let Some(&first) = self.dirty.front() {
-            if first.written > now && self.used + bytes <= self.capacity {
-                break;
-            }
-            free_at = free_at.max(first.written);
-            self.used -= first.bytes;
-            self.dirty.pop_front();
-        }
-        free_at
-    }
-
-    /// Keeps a write that is on the platter at `written`.
-    pub(super) fn keep(&mut self, written: Time, address: u64, bytes: u64) {
-        self.used += bytes;
-        self.dirty.push_back(Dirty { written, address, bytes });
-    }
-
-    pub(super) fn check_invariants(&self) {
-        assert!(self.used <= self.capacity, "{} dirty bytes in a cache of {}", self.used, self.capacity);
-        assert_eq!(
-            self.used,
-            self.dirty.iter().map(|dirty| dirty.bytes).sum::<u64>(),
-            "dirty bytes are lost"
-        );
     }
 }

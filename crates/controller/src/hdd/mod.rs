@@ -43,21 +43,18 @@ mod arm;
 mod buffer;
 mod cached;
 mod drive;
-mod model;
-mod power;
-mod queue;
 mod request;
 mod scheduling;
 #[cfg(test)]
 mod tests;
 
-use model::Hdd;
+use drive::Hdd;
 use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::charge::check_together;
 use nacre_media::disk::Mechanics;
-use nacre_media::persistence::{Landed, Linear};
+use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
 /// Which waiting request a drive serves next.
@@ -173,20 +170,6 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     check_together(reader, turning.into_iter().chain(standing));
 }
 
-/// This room in the event contract.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "hdd",
-    build: |slot, builder| {
-        let id = builder.component();
-        let config: Config = slot.config(builder.families());
-        let path = slot.path().to_string();
-        Ok(match builder.store(&path, Landed::layout(Some(config.mechanics.capacity))) {
-            Some(store) => Box::new(drive::Hdd::new(id, path, config, store)),
-            None => Box::new(drive::Hdd::new(id, path, config, Nothing)),
-        })
-    },
-};
-
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
@@ -200,7 +183,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let id = builder.component();
         let config: Config = slot.config(builder.families());
         let path = slot.path().to_string();
-        Ok(match builder.store(&path, Linear::<Nothing>::layout(Some(config.mechanics.capacity))) {
+        Ok(match builder.store(&path, Landed::layout(Some(config.mechanics.capacity))) {
             Some(store) => Box::new(Hdd::new(id, path, config, store)),
             None => Box::new(Hdd::new(id, path, config, Nothing)),
         })

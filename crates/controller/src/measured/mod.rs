@@ -32,7 +32,6 @@
 //! shares of a drive cost, idle and last together as the drive does;
 //! the read fractions at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
 
-mod events;
 mod model;
 #[cfg(test)]
 mod tests;
@@ -40,10 +39,10 @@ mod tests;
 use crate::latency::{self, LatencyFamily};
 use model::Measured;
 use nacre_config::{Configuration, Descriptor, Reader, Room, Slot, both};
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::charge::{Energies, check_energies};
-use nacre_media::persistence::{Landed, Linear};
+use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
 /// A device known only by its measured latencies.
@@ -127,23 +126,6 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     check_energies(reader, &energies, config.idle_power);
 }
 
-/// This room in the event contract.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "measured",
-    build: |slot, builder| {
-        let id = builder.component();
-        let config = slot.config::<Config>(builder.families()).of_share();
-        let read = latency::build(&config.read, builder);
-        let write = latency::build(&config.write, builder);
-        let (read, write) = both(read, write)?;
-        let path = slot.path().to_string();
-        Ok(match builder.store(&path, Landed::layout(config.capacity)) {
-            Some(store) => Box::new(events::Measured::new(id, path, config, read, write, store)),
-            None => Box::new(events::Measured::new(id, path, config, read, write, Nothing)),
-        })
-    },
-};
-
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
@@ -158,20 +140,11 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let config = slot.config::<Config>(builder.families()).of_share();
         let read = latency::build(&config.read, builder);
         let write = latency::build(&config.write, builder);
-        match (read, write) {
-            (Ok(read), Ok(write)) => {
-                let path = slot.path().to_string();
-                let layout = Linear::<Nothing>::layout(config.capacity);
-                Ok(match builder.store(&path, layout) {
-                    Some(store) => Box::new(Measured::new(id, path, config, read, write, store)),
-                    None => Box::new(Measured::new(id, path, config, read, write, Nothing)),
-                })
-            }
-            (Err(mut problems), write) => {
-                problems.0.extend(write.err().unwrap_or_default().0);
-                Err(problems)
-            }
-            (_, Err(problems)) => Err(problems),
-        }
+        let (read, write) = both(read, write)?;
+        let path = slot.path().to_string();
+        Ok(match builder.store(&path, Landed::layout(config.capacity)) {
+            Some(store) => Box::new(Measured::new(id, path, config, read, write, store)),
+            None => Box::new(Measured::new(id, path, config, read, write, Nothing)),
+        })
     },
 };

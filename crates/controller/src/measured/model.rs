@@ -2,23 +2,16 @@
 
 use super::Config;
 use crate::latency::Latency;
+use nacre_kernel::event::{
+    Agenda, Barriers, Cancelled, Completions, Device, Link, Payload, RequestId, Servers, Slab, Ticket,
+};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Cancelled, Capabilities, Completion, ComponentId, ComponentReport,
-    Data, Device, Endured, HostCounts, Ledger, Link, Op, Operations, Persistence, Pool, Random, Recovery,
-    Request, Resource, Status, Time, Transactions, UnderWay, Zone,
+    Activity, Bytes, Capabilities, ComponentId, ComponentReport, HostCounts, Ledger, Op, Persistence, Random,
+    Recovery, Request, Resource, Status, Time,
 };
-use nacre_media::persistence::{Landing, Linear, Loss};
+use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
-
-/// When one unit is done, and how much of that the device worked on it.
-#[derive(Clone, Copy)]
-struct Served {
-    done: Time,
-    latency: Time,
-    /// Transfer time that the latency does not cover.
-    overrun: Time,
-}
 
 /// A device known only by its measured latencies.
 #[derive(State)]
@@ -32,26 +25,78 @@ pub(super) struct Measured<S> {
     config: Config,
     read: Box<dyn Latency>,
     write: Box<dyn Latency>,
-    servers: Pool,
+    servers: Servers<Unit>,
     link: Option<Link>,
-    last_write_done: Time,
-    bytes: Linear<S>,
+    agenda: Agenda<Event>,
+    active: Slab<Active>,
+    /// Flushes wait for earlier writes.
+    writes: Barriers<u32>,
+    #[state(skip = "the owner of the bytes keeps them next to the state")]
+    bytes: Landed<S>,
     lost: Recovery,
-    book: Book,
-    under_way: UnderWay,
+    counts: Counts,
 }
 
-/// Bytes that a loss of power leaves old or new.
+/// Bytes that a power loss leaves old or new.
 const SECTOR: u32 = 512;
+
+/// A request in progress.
+#[derive(Clone, Debug, Default, Value)]
+struct Active {
+    id: RequestId,
+    arrived: Time,
+    request: Request,
+    data: Payload,
+    units_left: u32,
+    /// When a write began, relative to flushes.
+    ticket: Ticket,
+}
+
+/// A part of a request that holds one server.
+#[derive(Clone, Copy, Debug, Value)]
+struct Unit {
+    active: u32,
+    op: Op,
+    /// Where it begins in the request.
+    offset: u32,
+    bytes: u32,
+    latency: Time,
+    /// When its bytes are across the link, of a write.
+    sent: Time,
+    begun: Time,
+}
+
+/// What happens beside the end of a service.
+#[derive(Clone, Copy, Debug, Value)]
+enum Event {
+    /// A write crosses the link and asks for a server.
+    Sending(Unit),
+    /// The data of a read is ready to cross the link.
+    Ready(Unit),
+    /// A unit is done.
+    Done(Unit),
+    /// A trim or a flush is done, which took this long.
+    Ended { active: u32, activity: Activity, time: Time },
+}
 
 /// What was done since measuring began; `units` is indexed by [`Op`].
 #[derive(Default, Value)]
-struct Book {
+struct Counts {
     ledger: Ledger,
     host: HostCounts,
     units: [u64; 2],
-    /// Of these, how many a loss of power kept from being served.
-    units_cancelled: [u64; 2],
+}
+
+impl Counts {
+    /// A unit begins to hold a server.
+    #[inline(always)]
+    fn begin(&mut self, unit: &mut Unit, now: Time, latency: Time) -> Time {
+        let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
+        self.units[unit.op as usize] += 1;
+        self.ledger.charge(activity, latency);
+        (unit.begun, unit.latency) = (now, latency);
+        latency
+    }
 }
 
 impl<S: Store> Measured<S> {
@@ -64,92 +109,116 @@ impl<S: Store> Measured<S> {
         write: Box<dyn Latency>,
         store: S,
     ) -> Measured<S> {
-        let servers = Pool::new(config.parallelism);
-        let link = config.bandwidth.map(Link::new);
         Measured {
             id,
             path,
-            config,
             read,
             write,
-            servers,
-            link,
-            last_write_done: Time::ZERO,
-            bytes: Linear::new(store, SECTOR),
+            servers: Servers::new(config.parallelism),
+            link: config.bandwidth.map(Link::new),
+            agenda: Agenda::new(),
+            active: Slab::new(),
+            writes: Barriers::new(),
+            bytes: Landed::new(store, SECTOR),
             lost: Recovery::default(),
-            book: Book::default(),
-            under_way: UnderWay::default(),
+            counts: Counts::default(),
+            config,
         }
     }
 
-    /// Serves every unit of a read or write; the result is that of the unit done last.
+    /// Cuts a read or write into units; each waits for a server, a write for the link first.
     #[inline]
-    fn serve(&mut self, now: Time, op: Op, bytes: u64) -> Served {
-        if bytes <= self.config.unit.0 {
-            self.serve_unit(now, op, bytes)
-        } else {
-            self.serve_units(now, op, bytes)
-        }
-    }
-
-    #[inline(never)]
-    fn serve_units(&mut self, now: Time, op: Op, bytes: u64) -> Served {
-        let unit = self.config.unit.0;
-        let mut last = self.serve_unit(now, op, unit);
-        let mut left = bytes - unit;
-        while left > 0 {
-            let next = self.serve_unit(now, op, left.min(unit));
-            if next.done > last.done {
-                last = next;
+    fn start(&mut self, now: Time, active: u32, op: Op, bytes: u32) {
+        let whole = u32::try_from(self.config.unit.0).unwrap_or(u32::MAX);
+        let mut offset = 0;
+        while offset < bytes {
+            let size = whole.min(bytes - offset);
+            let (latency, sent, begun) = (Time::ZERO, Time::ZERO, Time::ZERO);
+            let mut unit = Unit { active, op, offset, bytes: size, latency, sent, begun };
+            match &mut self.link {
+                Some(link) if op == Op::Write => {
+                    let transfer = link.time_for(u64::from(size));
+                    unit.sent = link.cross(now, transfer);
+                    self.agenda.schedule(unit.sent - transfer, Event::Sending(unit));
+                }
+                _ => self.ask_for_server(now, unit),
             }
-            left = left.saturating_sub(unit);
+            offset += size;
         }
-        last
     }
 
     #[inline(always)]
-    fn serve_unit(&mut self, now: Time, op: Op, bytes: u64) -> Served {
-        let (latency, activity) = match op {
-            Op::Read => (self.read.draw(), Activity::Read),
-            _ => (self.write.draw(), Activity::Write),
-        };
-        self.book.units[op as usize] += 1;
-        self.book.ledger.charge(activity, latency);
-        let (start, served) = match &mut self.link {
-            None => {
-                let start = self.servers.reserve(now, latency);
-                (start, Served { done: start + latency, latency, overrun: Time::ZERO })
-            }
-            Some(link) => {
-                let transfer = link.time_for(bytes);
-                let (start, done) = serve_over_link(link, &mut self.servers, now, op, latency, transfer);
-                (start, Served { done, latency, overrun: transfer.saturating_sub(latency) })
-            }
-        };
-        if S::CARRIES_BYTES {
-            self.under_way.add(activity, start, start + latency, Operations::default());
-        }
-        served
+    fn ask_for_server(&mut self, now: Time, unit: Unit) {
+        let (read, write, counts) = (&mut self.read, &mut self.write, &mut self.counts);
+        let agenda = self.link.as_mut().map(|link| (link, &mut self.agenda));
+        self.servers.arrive(now, unit, |unit, at| begin(read, write, counts, agenda, unit, at));
     }
 
-    /// The power fails at `at`: what waits for a server is not served.
-    fn cancel(&mut self, at: Time) {
-        for cancelled in self.under_way.cancel(at) {
-            let Cancelled { activity, time, .. } = cancelled;
-            self.book.ledger.give_back(activity, time);
-            let units = &mut self.book.units_cancelled[usize::from(activity == Activity::Write)];
-            *units += u64::from(cancelled.is_whole());
+    /// The server of a unit is free again; the next one that waits takes it.
+    #[inline(always)]
+    fn end_service(&mut self, until: Time) -> Option<(Time, Unit)> {
+        let (read, write, counts) = (&mut self.read, &mut self.write, &mut self.counts);
+        let agenda = self.link.as_mut().map(|link| (link, &mut self.agenda));
+        self.servers.end_before(until, |unit, at| begin(read, write, counts, agenda, unit, at))
+    }
+
+    /// A unit has been served at `at`, and has its data across the link or needs none.
+    #[inline(always)]
+    fn finish_unit(&mut self, at: Time, unit: &Unit, completions: &mut Completions) {
+        let active = &mut self.active[unit.active];
+        if S::CARRIES_BYTES && unit.op == Op::Write {
+            let part = active.data.slice(unit.offset as usize, (unit.offset + unit.bytes) as usize);
+            self.bytes.write(active.request.address + u64::from(unit.offset), &part);
         }
-        self.servers = Pool::new(self.config.parallelism);
-        if let Some(link) = &mut self.link {
-            link.power_fail(at);
+        active.units_left -= 1;
+        if active.units_left > 0 {
+            return;
+        }
+        let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
+        let overrun = match &mut self.link {
+            Some(link) => link.time_for(u64::from(unit.bytes)).saturating_sub(unit.latency),
+            None => Time::ZERO,
+        };
+        let queued = at - active.arrived - unit.latency - overrun;
+        let spans = [(Activity::Queue, queued), (activity, unit.latency), (Activity::Link, overrun)];
+        let completed = completions.push(active.id, at, Status::Done, self.id, spans);
+        if S::CARRIES_BYTES && unit.op == Op::Read {
+            completed.data = self.bytes.read(&active.request);
+        }
+        active.data = Payload::NONE;
+        let ticket = active.ticket;
+        self.active.give_back(unit.active);
+        if unit.op == Op::Write {
+            self.end_write(at, ticket);
         }
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        let mut counters = self.book.host.counters();
-        counters.extend([("units_read", self.book.units[0]), ("units_written", self.book.units[1])]);
-        counters
+    /// A write has ended; flushes that waited for it begin.
+    #[inline]
+    fn end_write(&mut self, at: Time, ticket: Ticket) {
+        let (agenda, time) = (&mut self.agenda, self.config.flush);
+        self.writes.end(ticket, |active| {
+            agenda.schedule(at + time, Event::Ended { active, activity: Activity::Write, time });
+        });
+    }
+
+    fn happen(&mut self, at: Time, event: Event, completions: &mut Completions) {
+        match event {
+            Event::Sending(unit) => self.ask_for_server(at, unit),
+            Event::Ready(unit) => {
+                let link = self.link.as_mut().expect("data crosses a link");
+                let transfer = link.time_for(u64::from(unit.bytes));
+                let done = link.cross(at, transfer);
+                self.agenda.schedule(done.max(unit.begun + unit.latency), Event::Done(unit));
+            }
+            Event::Done(unit) => self.finish_unit(at, &unit, completions),
+            Event::Ended { active, activity, time } => {
+                let Active { id, arrived, .. } = self.active[active];
+                let spans = [(Activity::Queue, at - arrived - time), (activity, time)];
+                completions.push(id, at, Status::Done, self.id, spans);
+                self.active.give_back(active);
+            }
+        }
     }
 
     fn resources(&self) -> Vec<Resource> {
@@ -157,104 +226,133 @@ impl<S: Store> Measured<S> {
         std::iter::once(servers).chain(self.link.as_ref().map(|link| link.resource("link"))).collect()
     }
 
-    /// The ledger with the energy of the units served so far.
+    /// The ledger with the energy of the units that have begun.
     fn ledger(&self) -> Ledger {
-        let mut ledger = self.book.ledger.clone();
+        let mut ledger = self.counts.ledger.clone();
         let energies = self.config.energies();
         for (kind, activity) in [Activity::Read, Activity::Write].into_iter().enumerate() {
-            let served = self.book.units[kind] - self.book.units_cancelled[kind];
-            ledger.charge_energy(activity, energies.of_many(kind, served));
+            ledger.charge_energy(activity, energies.of_many(kind, self.counts.units[kind]));
         }
         ledger
     }
 
     fn lifetime_days(&self, elapsed: Time) -> Option<f64> {
-        let written = self.book.host.bytes_written();
+        let written = self.counts.host.bytes_written();
         let days = elapsed.as_secs_f64() / 86_400.0;
         (written > 0).then_some(self.config.endurance?.0 as f64 / written as f64 * days)
     }
 }
 
-/// When a unit begins and is done that holds a server for `latency` and the link for `transfer`.
+/// `unit` gets a server at `now`; returns for how long. A read's data is ready for the link one transfer before the end.
 #[inline(always)]
-fn serve_over_link(
-    link: &mut Link,
-    servers: &mut Pool,
+fn begin(
+    read: &mut Box<dyn Latency>,
+    write: &mut Box<dyn Latency>,
+    counts: &mut Counts,
+    link: Option<(&mut Link, &mut Agenda<Event>)>,
+    unit: &mut Unit,
     now: Time,
-    op: Op,
-    latency: Time,
-    transfer: Time,
-) -> (Time, Time) {
-    if op == Op::Read {
-        let start = servers.reserve(now, latency);
-        let data_ready = start + latency.saturating_sub(transfer);
-        (start, link.cross(data_ready, transfer).max(start + latency))
-    } else {
-        let sent = link.cross(now, transfer);
-        let start = servers.reserve(sent - transfer, latency);
-        (start, (start + latency).max(sent))
+) -> Time {
+    let drawn = if unit.op == Op::Read { read.draw() } else { write.draw() };
+    let latency = counts.begin(unit, now, drawn);
+    if let Some((link, agenda)) = link
+        && unit.op == Op::Read
+    {
+        let transfer = link.time_for(u64::from(unit.bytes));
+        agenda.schedule(now + latency.saturating_sub(transfer), Event::Ready(*unit));
     }
+    latency
 }
 
 impl<S: Store> Device for Measured<S> {
     #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let op = request.op;
-        self.book.host.record(request);
-        let done = match op {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        self.counts.host.record(request);
+        let (number, active) = self.active.take();
+        *active = Active { id, arrived: now, request: *request, ..Active::default() };
+        match request.op {
             Op::Read | Op::Write => {
-                let served = self.serve(now, op, u64::from(request.bytes));
-                let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
-                let queued = served.done - now - served.latency - served.overrun;
-                let spans =
-                    [(Activity::Queue, queued), (activity, served.latency), (Activity::Link, served.overrun)];
-                breakdown.add_all(self.id, spans);
-                if op == Op::Write {
-                    self.last_write_done = self.last_write_done.max(served.done);
-                    let begin = served.done - served.latency;
-                    let landing = Landing { begin, end: served.done, acknowledged: served.done };
-                    self.bytes.write(request, &data, landing);
-                } else {
-                    self.bytes.read(request, data);
+                active.units_left = u64::from(request.bytes).div_ceil(self.config.unit.0) as u32;
+                if S::CARRIES_BYTES {
+                    active.data = data;
                 }
-                served.done
+                if request.op == Op::Write {
+                    active.ticket = self.writes.begin();
+                }
+                self.start(now, number, request.op, request.bytes);
             }
             Op::Trim => {
                 self.bytes.trim(request);
-                breakdown.add(self.id, Activity::Software, self.config.trim);
-                now + self.config.trim
+                let (activity, time) = (Activity::Software, self.config.trim);
+                self.agenda.schedule(now + time, Event::Ended { active: number, activity, time });
             }
             Op::Flush => {
-                let written = self.last_write_done.max(now);
-                breakdown.add(self.id, Activity::Queue, written - now);
-                breakdown.add(self.id, Activity::Write, self.config.flush);
-                written + self.config.flush
+                let (activity, time) = (Activity::Write, self.config.flush);
+                if let Some(active) = self.writes.wait(number) {
+                    self.agenda.schedule(now + time, Event::Ended { active, activity, time });
+                }
             }
-        };
-        Completion { done, status: Status::Done }
+        }
     }
 
-    fn advance(&mut self, to: Time) {
-        self.bytes.settle(to);
-        self.under_way.settle(to);
-        self.servers.forget_before(to);
-        if let Some(link) = &mut self.link {
-            link.forget_before(to);
+    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
+        let Some((number, active)) = self.active.iter().find(|(_, active)| active.id == id) else {
+            return Cancelled::TooLate;
+        };
+        let units = active.units_left;
+        let waiting = self.servers.waiting().filter(|unit| unit.active == number).count() as u32;
+        if waiting < units || units == 0 || active.request.op == Op::Write && self.link.is_some() {
+            return Cancelled::TooLate;
+        }
+        let (op, ticket) = (active.request.op, active.ticket);
+        for _ in 0..units {
+            self.servers.withdraw(|unit| unit.active == number).expect("it waits");
+        }
+        self.active[number].data = Payload::NONE;
+        self.active.give_back(number);
+        if op == Op::Write {
+            self.end_write(now, ticket);
+        }
+        Cancelled::Yes
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.servers.next().min(self.agenda.next())
+    }
+
+    #[inline]
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let before = completions.len();
+        let mut until = until;
+        loop {
+            let (service, other) = (self.servers.next(), self.agenda.next());
+            if service.min(other) >= until {
+                return;
+            }
+            if service <= other {
+                let (at, unit) = self.end_service(until).expect("it is due");
+                match &self.link {
+                    None => self.finish_unit(at, &unit, completions),
+                    // A read's data has been asked for over the link; a write is done when it is across, too.
+                    Some(_) if unit.op == Op::Read => {}
+                    Some(_) if unit.sent > at => self.agenda.schedule(unit.sent, Event::Done(unit)),
+                    Some(_) => self.finish_unit(at, &unit, completions),
+                }
+            } else {
+                let (at, event) = self.agenda.pop_before(until).expect("it is due");
+                self.happen(at, event, completions);
+            }
+            if completions.len() > before {
+                // What else happens at this instant happens now, and nothing later.
+                let (completed, _) = completions.get(before);
+                until = until.min(completed.at + Time::from_ps(1));
+            }
         }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         self.config.capacity
-    }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -269,19 +367,16 @@ impl<S: Store> Device for Measured<S> {
         }
     }
 
-    fn busy_until(&self) -> Time {
-        self.link.as_ref().map_or(Time::ZERO, Link::free_from).max(self.servers.free_from())
-    }
-
-    fn restart_ledger(&mut self) {
-        self.book = Book::default();
-        self.under_way.clear();
+    fn restart_ledger(&mut self, _now: Time) {
+        self.counts = Counts::default();
         if let Some(link) = &mut self.link {
             link.restart_ledger();
         }
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
+        let mut counters = self.counts.host.counters();
+        counters.extend([("units_read", self.counts.units[0]), ("units_written", self.counts.units[1])]);
         ComponentReport {
             id: self.id,
             kind: "measured",
@@ -289,7 +384,7 @@ impl<S: Store> Device for Measured<S> {
             resources: self.resources(),
             is_energy_modelled: self.config.energies().is_known(),
             idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
-            counters: self.counters(),
+            counters,
             cost: self.config.price.zip(self.config.capacity).map(|(price, capacity)| price.of(capacity)),
             area_mm2: None,
             lifetime_days: self.lifetime_days(elapsed),
@@ -303,34 +398,32 @@ impl<S: Store> Device for Measured<S> {
 
     fn check_invariants(&self) {
         self.servers.check_invariants();
-        if let Some(link) = &self.link {
-            link.check_invariants();
-        }
-        let (reads, writes) = (self.book.host.requests(Op::Read), self.book.host.requests(Op::Write));
-        assert!(self.book.units[0] >= reads && self.book.units[1] >= writes, "a request took no unit");
+        let writes = self.active.iter().filter(|(_, active)| active.request.op == Op::Write).count();
+        assert_eq!(writes, self.writes.open() as usize, "a write is lost");
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        let loss = self.bytes.power_fail(at, chance);
-        let Loss { programs_lost, bytes_lost, .. } = loss;
-        self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
-        self.cancel(at);
-        self.last_write_done = self.last_write_done.min(at);
+        // A write's units that are being served are torn, those that wait for a server have not begun.
+        for (end, unit) in self.servers.serving() {
+            let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
+            self.counts.ledger.give_back(activity, end.saturating_sub(at));
+            if S::CARRIES_BYTES && unit.op == Op::Write {
+                let active = &self.active[unit.active];
+                let part = active.data.slice(unit.offset as usize, (unit.offset + unit.bytes) as usize);
+                self.bytes.tear(active.request.address + u64::from(unit.offset), &part, chance);
+            }
+        }
+        self.servers.clear();
+        self.agenda.clear();
+        self.active.clear();
+        self.writes.clear();
+        if let Some(link) = &mut self.link {
+            link.power_fail(at);
+        }
+        self.lost = Recovery::default();
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
         Recovery { done: at, ..std::mem::take(&mut self.lost) }
     }
-
-    fn precondition(&mut self, _requests: &[Request]) {}
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it cannot be written on without time, and says so")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
 }

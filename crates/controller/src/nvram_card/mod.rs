@@ -57,7 +57,7 @@ use crate::{ecc, host_interface, memory_scheduling};
 use backup::Backup;
 use card::Card;
 use nacre_config::{Descriptor, Problems, Room, Slot};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, event};
 use nacre_media::persistence::Landed;
 use nacre_media::store::{Nothing, Store};
@@ -72,12 +72,6 @@ pub const ROOM: Room<DeviceFamily> = Room {
         6,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("memory cards are built in the event contract"),
-};
-
-/// This room in the event contract.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "nvram_card",
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let copies = if Backup::may_lose(&config, builder.families())? { 2 } else { 1 };

@@ -70,7 +70,7 @@ use crate::host_interface::{self, HostPort, Plain};
 use crate::wear_levelling;
 use drive::Drive;
 use nacre_config::{Descriptor, Families, Problems, Room, Slot};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 use nacre_media::pcm::Rows;
 use nacre_media::store::{Layout, Nothing, Store};
@@ -85,12 +85,6 @@ pub const ROOM: Room<DeviceFamily> = Room {
         4,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("drives of PCM are built in the event contract"),
-};
-
-/// This room in the event contract.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "onyx",
     build: |slot, builder| {
         let layout = layout(slot, builder.families())?;
         let (at_once, in_all) = Rows::memory_bytes(layout.pages);

@@ -40,7 +40,7 @@ mod tests;
 use crate::frames::{FrameCache, Settings};
 use dram::Dram;
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bandwidth, BitArea, Bytes, Power, Price, Ratio, Time};
 use nacre_media::charge::check_powers;
 use nacre_media::store::{Layout, Nothing};
@@ -136,16 +136,10 @@ pub const ROOM: Room<DeviceFamily> = Room {
         5,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("disk caches in DRAM are built in the event contract"),
-};
-
-/// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "dram_disk_cache",
     build: |slot, builder| {
         let (id, path) = (builder.component(), slot.path().to_string());
         let config: Config = slot.config(builder.families());
-        let backing = builder.event_device(&config.backing)?;
+        let backing = builder.device(&config.backing)?;
         let (settings, layout) = config.frames(&path, builder)?;
         Ok(match builder.store(&path, layout) {
             Some(store) => Box::new(FrameCache::new(id, path, settings, Dram::new(&config, store), backing)),

@@ -48,7 +48,7 @@ use device::Faulty;
 use fault::Part;
 use kinds::FaultFamily;
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Room, Slot, room_of};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Time, event};
 
 /// A device with faults.
@@ -69,17 +69,17 @@ pub const ROOM: Room<DeviceFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("a faulty device is built in the event contract"),
+    build,
 };
 
-/// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom { kind: "faulty", build };
-
-fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Box<dyn event::Device>, Problems> {
+fn build(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut (dyn Builder + '_),
+) -> Result<Box<dyn event::Device>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let mut problems = Vec::new();
-    let device = builder.event_device(&config.device);
+    let device = builder.device(&config.device);
     let mut parts = Vec::new();
     for slot in config.fault.iter().flatten() {
         let capacity = device.as_ref().ok().and_then(|device| device.capacity());

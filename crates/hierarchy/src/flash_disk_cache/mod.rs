@@ -143,7 +143,7 @@ pub use config::{Cells, Config, Density};
 use cache::FlashCache;
 use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room};
 use nacre_controller::ecc::{self, Ecc, Page};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::Bytes;
 use nacre_media::store::{Layout, Nothing};
 
@@ -159,18 +159,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         8,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("flash disk caches are built in the event contract"),
-};
-
-/// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "flash_disk_cache",
     build: |slot, builder| {
         let id = builder.component();
         let config: Config = slot.config(builder.families());
         let path = slot.path().to_string();
         let codes = codes(&config, builder);
-        let backing = builder.event_device(&config.backing);
+        let backing = builder.device(&config.backing);
         let (codes, backing) = match (codes, backing) {
             (Ok(codes), Ok(backing)) => (codes, backing),
             (codes, backing) => {

@@ -29,7 +29,7 @@ mod tests;
 use model::Network;
 use nacre_config::{Configuration, Descriptor, Room, Slot, both};
 use nacre_controller::latency::{self, LatencyFamily};
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Price};
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
@@ -69,9 +69,15 @@ pub struct Config {
     pub price_basis: Option<String>,
 }
 
-/// This room in the event contract.
-pub const EVENTS: EventRoom = EventRoom {
-    kind: "network",
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "network",
+        "a store behind a network, known by its latencies",
+        &["kim-2014"],
+        2,
+        include_str!("mod.rs"),
+    ),
     build: |slot, builder| {
         let id = builder.component();
         let config: Config = slot.config(builder.families());
@@ -84,16 +90,4 @@ pub const EVENTS: EventRoom = EventRoom {
             None => Box::new(Network::new(id, path, &config, read, write, Nothing)),
         })
     },
-};
-
-/// This room.
-pub const ROOM: Room<DeviceFamily> = Room {
-    descriptor: Descriptor::of::<Config>(
-        "network",
-        "a store behind a network, known by its latencies",
-        &["kim-2014"],
-        2,
-        include_str!("mod.rs"),
-    ),
-    build: |_, _| unreachable!("a network is built in the event contract"),
 };

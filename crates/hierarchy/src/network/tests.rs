@@ -1,16 +1,16 @@
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Activity, Bytes, Op, Request, Time};
-use nacre_testkit::events::{conformance, durability};
+use nacre_testkit::Host;
 use nacre_testkit::oracle::{Load, queue};
-use nacre_testkit::visits::{closed_loop, visits};
 use nacre_testkit::{Workbench, assert_close};
+use nacre_testkit::{closed_loop, visits};
+use nacre_testkit::{conformance, durability};
 
 const KIM: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"";
 
 fn store(more: &str) -> Box<dyn Device> {
-    Workbench::new(ROOMS, 1).build_events(&format!("{KIM}\n{more}")).expect("the test's store is legal")
+    Workbench::new(ROOMS, 1).build(&format!("{KIM}\n{more}")).expect("the test's store is legal")
 }
 
 fn request(op: Op, bytes: u32) -> Request {
@@ -65,7 +65,7 @@ fn trims_and_flushes_carry_no_data() {
 #[test]
 fn mistakes_in_both_latencies_come_at_once() {
     let toml = "kind = \"network\"\nread = \"fast\"\nparallelism = 0\n";
-    let problems = Workbench::new(ROOMS, 1).build_events(toml).err().expect("four mistakes").to_string();
+    let problems = Workbench::new(ROOMS, 1).build(toml).err().expect("four mistakes").to_string();
     for path in ["device.read", "device.write", "device.parallelism"] {
         assert!(problems.contains(path), "{path} is missing in:\n{problems}");
     }
@@ -93,9 +93,8 @@ fn it_keeps_the_contract_and_what_it_acknowledged() {
     for more in ["parallelism = 2", "parallelism = 8\nbandwidth = \"20 MB/s\"\nunit = \"8 KiB\""] {
         let toml = format!("{KIM}\ncapacity = \"64 MiB\"\n{more}");
         for pause in [Time::from_us(200), Time::from_ms(2)] {
-            let build = || Workbench::new(ROOMS, 1).build_events(&toml).expect("it is legal");
-            let with_bytes =
-                || Workbench::new(ROOMS, 1).with_bytes().build_events(&toml).expect("it is legal");
+            let build = || Workbench::new(ROOMS, 1).build(&toml).expect("it is legal");
+            let with_bytes = || Workbench::new(ROOMS, 1).with_bytes().build(&toml).expect("it is legal");
             conformance(pause, build);
             conformance(pause, with_bytes);
             durability(pause, with_bytes);

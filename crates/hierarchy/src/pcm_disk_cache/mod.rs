@@ -54,7 +54,7 @@ use crate::frames::{FrameCache, Settings};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
 use nacre_controller::ecc::{self, EccFamily, Page};
 use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
-use nacre_device::{Builder, DeviceFamily, EventRoom};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{BitArea, Bytes, Price, Time};
 use nacre_media::dual_mode_flash::ErrorLaw;
@@ -168,20 +168,17 @@ pub const ROOM: Room<DeviceFamily> = Room {
         8,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("disk caches in phase change memory are built in the event contract"),
+    build,
 };
 
-/// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom { kind: "pcm_disk_cache", build };
-
-fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Device>, Problems> {
+fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<Box<dyn Device>, Problems> {
     let (id, path) = (builder.component(), slot.path().to_string());
     let config: Config = slot.config(builder.families());
     let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
     let frames = (config.capacity.0 / config.page.0) as u32;
     let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
     let leveller = wear_levelling::build(&config.wear_levelling, region, builder);
-    let backing = builder.event_device(&config.backing);
+    let backing = builder.device(&config.backing);
     let (code, leveller, backing) = match (code, leveller, backing) {
         (Ok(code), Ok(leveller), Ok(backing)) => (code, leveller, backing),
         (code, leveller, backing) => {

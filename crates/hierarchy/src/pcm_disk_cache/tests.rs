@@ -1,9 +1,9 @@
 //! Power losses; what it has in common with other caches of frames is tested [there](crate::frames).
 
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Request, Status, Streams, Time};
+use nacre_testkit::Host;
 use nacre_testkit::{Workbench, keeps_its_bytes};
 
 const STORE: &str =
@@ -36,7 +36,7 @@ fn a_lost_page_whose_new_write_is_undone_stays_lost() {
     let options = "page = \"8 KiB\"\nbanks = 1\nendurance = 20\nendurance_spread = 1.0\nbit_error_rate = 0.00001\n\
          ecc = { kind = \"crc32\" }";
     let mut host =
-        Host::new(Workbench::new(ROOMS, 1).with_bytes().build_events(&toml(options)).expect("it is legal"));
+        Host::new(Workbench::new(ROOMS, 1).with_bytes().build(&toml(options)).expect("it is legal"));
     let request = |op: Op, page: u64| {
         let (address, bytes) = (page * PAGE, PAGE as u32);
         Request { arrival: Time::ZERO, address, bytes, volume: 0, op }

@@ -11,7 +11,7 @@ use nacre_kernel::{Bytes, Persistence};
 
 pub(super) fn build(
     slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
+    builder: &mut (dyn Builder + '_),
 ) -> Result<Box<dyn Device>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
@@ -26,7 +26,7 @@ pub(super) fn build(
             Err(found) => problems.extend(found.0),
         }
     }
-    let backing = builder.event_device(&config.backing);
+    let backing = builder.device(&config.backing);
     if let (Ok(backing), Some(write_back)) = (&backing, &config.write_back) {
         problems.extend(guarantee_problems(write_back, &config, &devices, &**backing));
     }
@@ -53,7 +53,7 @@ fn build_level(
     builder: &mut dyn Builder,
 ) -> Result<(Level, Box<dyn Device>), Problems> {
     let block = config.block;
-    let device = builder.event_device(&level.device)?;
+    let device = builder.device(&level.device)?;
     let wrong = |code, problem: &str, remedy: String| {
         Problem::new(code, level.device.path(), None, problem).remedy(remedy)
     };

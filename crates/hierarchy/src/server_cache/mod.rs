@@ -164,7 +164,7 @@ mod writes;
 pub use config::{Config, FillMode, Inclusion, LEVELS_MAX, LevelConfig, TableKind, WriteBackConfig};
 
 use nacre_config::{Descriptor, Room};
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -175,8 +175,5 @@ pub const ROOM: Room<DeviceFamily> = Room {
         7,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("server caches are built in the event contract"),
+    build: building::build,
 };
-
-/// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom { kind: "server_cache", build: building::build };

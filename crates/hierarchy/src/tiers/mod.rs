@@ -84,7 +84,7 @@ use model::Tiers;
 use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
 };
-use nacre_device::{Builder, DeviceFamily, EventRoom, SizedAccesses};
+use nacre_device::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 use tier::Tier;
@@ -186,13 +186,10 @@ pub const ROOM: Room<DeviceFamily> = Room {
         5,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("tiers are built in the event contract"),
+    build,
 };
 
-/// This room, in discrete events.
-pub const EVENTS: EventRoom = EventRoom { kind: "tiers", build };
-
-fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Device>, Problems> {
+fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<Box<dyn Device>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let shares = extents_by_share(&config);
@@ -271,7 +268,7 @@ fn build_tier(
     extent: Bytes,
     builder: &mut dyn Builder,
 ) -> Result<Tier, Problems> {
-    let device = builder.event_device(slot)?;
+    let device = builder.device(slot)?;
     let wrong = |problem: String, remedy: &str| {
         Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, problem).remedy(remedy)
     };

@@ -1,6 +1,5 @@
 //! Optional interfaces of a device.
 
-use crate::device::{Burst, Endured};
 use crate::request::Request;
 use crate::zone::Zone;
 
@@ -21,4 +20,25 @@ pub trait Endurance {
     /// Performs these writes, each as often as it says and in order, until the first block or row exceeds its endurance.
     /// Only wear and mapping change; no time passes.
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
+}
+
+/// A write that is made again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// What is written.
+    pub request: Request,
+    /// How often.
+    pub times: u64,
+}
+
+/// How far a medium took writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endured {
+    /// It took them all.
+    All,
+    /// The first block or row wore out.
+    WornOut {
+        /// The writes up to and with the one that did it.
+        writes: u64,
+    },
 }

@@ -14,9 +14,7 @@
 //! | [`Servers`] | equal servers behind one first-come, first-served queue |
 //! | [`Slab`] | requests in progress, by number |
 //! | [`Timers`] | one pending event for each of many resources |
-//! | [`Adapted`] | a device of the older contract behind this one, until every device is converted |
 
-pub mod adapted;
 mod agenda;
 mod barriers;
 mod completions;
@@ -29,12 +27,11 @@ mod servers;
 mod slab;
 mod timers;
 
-pub use adapted::Adapted;
 pub use agenda::Agenda;
 pub use barriers::{Barriers, Ticket};
 pub use completions::{Completed, Completions};
 pub use device::Device;
-pub use facets::{Endurance, Preconditioning, Zones};
+pub use facets::{Burst, Endurance, Endured, Preconditioning, Zones};
 pub use link::Link;
 pub use outstanding::{Cancelled, RequestId};
 pub use payload::Payload;

@@ -9,7 +9,7 @@ use crate::rooms::Rooms;
 use crate::stack::build;
 use nacre_config::Families;
 use nacre_kernel::{Streams, Time};
-use nacre_testkit::events::conformance;
+use nacre_testkit::conformance;
 
 /// Stacks of each kind.
 const STACKS: usize = 2;
@@ -38,7 +38,7 @@ fn every_device_of_the_catalogue_keeps_the_contract() {
         // Each device is the first of its own workbench, so that all of them have the same names and streams.
         conformance(PAUSE, || {
             let (mut workbench, toml) = catalogued(text);
-            workbench.build_events(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))
+            workbench.build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))
         });
         tried += 1;
     }

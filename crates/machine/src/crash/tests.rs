@@ -18,9 +18,6 @@ use nacre_testkit::{Workbench, charges_what_it_did, keeps_its_bytes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-static EVENTS: [&[nacre_device::EventRoom]; 3] =
-    [nacre_hierarchy::EVENTS, nacre_controller::EVENTS, nacre_ssd::EVENTS];
-
 static TABLES: [&Table<DeviceFamily>; 3] =
     [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES];
 
@@ -48,10 +45,7 @@ fn smaller(toml: &str) -> String {
 
 /// A device of the catalogue, small, and what builds it.
 pub(super) fn catalogued(text: &str) -> (Workbench, String) {
-    (
-        Workbench::new(Tables { devices: &TABLES, events: &EVENTS, others }, 1),
-        smaller(&Workbench::catalogued(text)),
-    )
+    (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::catalogued(text)))
 }
 
 #[test]

@@ -2,11 +2,11 @@ use crate::drive::Driver;
 use crate::progress::Progress;
 use crate::stack::{Built, build};
 use crate::{Checked, Document, Files, check, run};
-use nacre_kernel::event::Adapted;
+use nacre_kernel::event::{Agenda, Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
-    Op, Persistence, Random, Recovery, Request, Status, Time, Transactions, Zone,
+    Activity, Bytes, Capabilities, ComponentId, ComponentReport, Op, Persistence, Random, Recovery, Request,
+    Status, Time,
 };
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Cursor};
@@ -41,35 +41,30 @@ struct Memory {
     prepared: Arc<Mutex<Vec<Request>>>,
     #[state(skip = "the test reads it")]
     served: Arc<Mutex<Vec<Request>>>,
+    due: Agenda<RequestId>,
 }
 
 impl Device for Memory {
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        _data: Data<'_>,
-        _breakdown: &mut Breakdown,
-    ) -> Completion {
+    fn submit(&mut self, now: Time, id: RequestId, request: &Request, _data: Payload) {
         self.served.lock().unwrap().push(*request);
-        Completion { done: now, status: Status::Done }
+        self.due.schedule(now, id);
     }
 
-    fn advance(&mut self, _to: Time) {}
+    fn next_event(&self) -> Time {
+        self.due.next()
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        if let Some((at, id)) = self.due.pop_before(until) {
+            completions.push(id, at, Status::Done, ComponentId(0), [(Activity::Write, Time::ZERO)]);
+        }
+    }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(1 << 40))
     }
 
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
-    }
-
-    fn busy_until(&self) -> Time {
-        Time::ZERO
-    }
-
-    fn restart_ledger(&mut self) {}
+    fn restart_ledger(&mut self, _now: Time) {}
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
         ComponentReport {
@@ -93,11 +88,6 @@ impl Device for Memory {
 
     fn check_invariants(&self) {}
 
-    fn precondition(&mut self, requests: &[Request]) {
-        assert!(self.served.lock().unwrap().is_empty(), "time has begun");
-        self.prepared.lock().unwrap().extend_from_slice(requests);
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             carries_bytes: false,
@@ -116,14 +106,15 @@ impl Device for Memory {
         Recovery { done: at, ..Recovery::default() }
     }
 
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
+    fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
+        Some(self)
     }
+}
 
-    fn prefetch(&self, _requests: &[Request]) {}
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it says that it cannot")
+impl Preconditioning for Memory {
+    fn precondition(&mut self, requests: &[Request]) {
+        assert!(self.served.lock().unwrap().is_empty(), "time has begun");
+        self.prepared.lock().unwrap().extend_from_slice(requests);
     }
 }
 
@@ -143,7 +134,7 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     assert_eq!(built.preconditioning.is_some(), writes > 0);
     let device = Memory::default();
     let (prepared, served) = (device.prepared.clone(), device.served.clone());
-    let built = Built { device: Adapted::boxed(Box::new(device)), ..built };
+    let built = Built { device: Box::new(device), ..built };
     let Built { device, workload, preconditioning, footprint, components } = built;
     let mut driver =
         Driver::new(&checked, Built { device, workload, preconditioning: None, footprint, components });
@@ -206,8 +197,7 @@ fn a_trace_is_replayed_up_to_its_last_write() {
         let checked = checked(trace, 3);
         let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
         let mut preconditioning = built.preconditioning.expect("asked for");
-        let built =
-            Built { device: Adapted::boxed(Box::new(Memory::default())), preconditioning: None, ..built };
+        let built = Built { device: Box::new(Memory::default()), preconditioning: None, ..built };
         let mut driver = Driver::new(&checked, built);
         driver.precondition(&mut *preconditioning, &mut |_| ControlFlow::Continue(())).unwrap_err()
     };
@@ -238,7 +228,7 @@ fn it_can_be_watched_and_stopped() {
     let checked = checked(BANK, 10_000);
     let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
     let mut preconditioning = built.preconditioning.expect("asked for");
-    let built = Built { device: Adapted::boxed(Box::new(Memory::default())), preconditioning: None, ..built };
+    let built = Built { device: Box::new(Memory::default()), preconditioning: None, ..built };
     let mut seen = Vec::new();
     let ended = Driver::new(&checked, built).precondition(&mut *preconditioning, &mut |progress| {
         assert!(progress.preconditioning && progress.simulated == Time::ZERO);

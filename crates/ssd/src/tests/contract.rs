@@ -1,7 +1,7 @@
 //! The drive keeps the contract of devices, whatever its settings.
 
 use super::*;
-use nacre_testkit::events;
+use nacre_testkit::{conformance, durability};
 
 /// Drives of every kind, so small that they are cleaned all the time.
 const DRIVES: &[&str] = &[
@@ -45,7 +45,7 @@ const DRIVES: &[&str] = &[
 fn the_contract_of_devices_is_kept() {
     for settings in DRIVES {
         for pause in [Time::from_us(20), Time::from_ms(2)] {
-            let kept = std::panic::catch_unwind(|| events::conformance(pause, || drive(settings)));
+            let kept = std::panic::catch_unwind(|| conformance(pause, || drive(settings)));
             assert!(kept.is_ok(), "with {settings}, pauses of {pause}");
         }
     }
@@ -56,13 +56,13 @@ fn what_was_promised_survives_power_losses() {
     for settings in DRIVES {
         let build = || {
             let text = text(settings);
-            workbench(1).with_bytes().build_events(&text).unwrap_or_else(|problems| panic!("{problems}"))
+            workbench(1).with_bytes().build(&text).unwrap_or_else(|problems| panic!("{problems}"))
         };
         if settings.contains("zns_ssd") || settings.contains("errors") {
             continue;
         }
         for pause in [Time::from_us(20), Time::from_ms(2)] {
-            let kept = std::panic::catch_unwind(|| events::durability(pause, build));
+            let kept = std::panic::catch_unwind(|| durability(pause, build));
             assert!(kept.is_ok(), "with {settings}, pauses of {pause}");
         }
     }

@@ -4,7 +4,7 @@ use super::driven::Driven;
 use super::*;
 use nacre_kernel::Status;
 use nacre_kernel::event::Payload;
-use nacre_testkit::events::durability;
+use nacre_testkit::durability;
 
 /// The text of a drive, with `settings` behind it, or instead.
 fn with(drive: &str, settings: &str) -> String {
@@ -19,7 +19,7 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
     let text = with(drive, settings);
     for pause in [20, 100, 400, 2_000].map(Time::from_us) {
         let build = || {
-            let device = workbench(1).with_bytes().build_events(&text);
+            let device = workbench(1).with_bytes().build(&text);
             device.unwrap_or_else(|problems| panic!("{problems}"))
         };
         let kept = std::panic::catch_unwind(|| durability(pause, build));
@@ -113,7 +113,7 @@ const UNIT: u64 = 512;
 /// Writes and resets zones, and loses power between two events or at one: what completed is there, and what did not is
 /// there in part, from its beginning on.
 fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
-    let device = workbench(1).with_bytes().build_events(&with(&tiny(11, 0), settings));
+    let device = workbench(1).with_bytes().build(&with(&tiny(11, 0), settings));
     let mut device = Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")));
     let mut random = Streams::new(seed).stream("zones");
     let zone = |device: &Driven, address| device.device.zones().expect("it has zones").zone(address);

@@ -73,7 +73,7 @@ pub(crate) fn driven(settings: &str) -> Driven {
 
 /// The same with bytes.
 pub(crate) fn driven_with_bytes(settings: &str) -> Driven {
-    let device = workbench(1).with_bytes().build_events(&text(settings));
+    let device = workbench(1).with_bytes().build(&text(settings));
     Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")))
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use nacre_config::{Configuration, Slot};
 use nacre_controller::host_interface::{self, HostInterfaceFamily, HostPort, Part, Spent};
-use nacre_testkit::events::conformance;
+use nacre_testkit::conformance;
 
 /// One die that reads in 50 us, and nothing else that takes time.
 const DRIVE: &str = "channels = 1\nways = 1\nblocks = 64\nbus = \"100000 GB/s\"\ncommand = \"0 s\"\n\

@@ -60,7 +60,7 @@ pub(super) fn text(settings: &str) -> String {
 }
 
 pub(super) fn drive(settings: &str) -> Box<dyn Device> {
-    workbench(1).build_events(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"))
+    workbench(1).build(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 pub(super) fn random(name: &str) -> Random {
@@ -86,7 +86,7 @@ pub(crate) fn config(settings: &str) -> Config {
 
 /// Why the drive with `settings` is refused.
 pub(super) fn problems(settings: &str) -> String {
-    let refused = workbench(1).build_events(&text(settings)).err();
+    let refused = workbench(1).build(&text(settings)).err();
     refused.unwrap_or_else(|| panic!("{settings} was taken")).to_string()
 }
 

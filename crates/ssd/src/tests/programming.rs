@@ -1,7 +1,7 @@
 //! Programs in turn: no more than so many dies program at one time.
 
 use super::*;
-use nacre_testkit::events::conformance;
+use nacre_testkit::conformance;
 
 /// Four dies, each behind a channel of its own, that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
 fn limited(settings: &str) -> Driven {

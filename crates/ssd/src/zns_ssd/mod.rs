@@ -58,12 +58,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |_, _| unreachable!("flash drives are built in the event contract"),
+    build: build_in_slot,
 };
 
-pub(crate) fn build_in_slot(
+fn build_in_slot(
     slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
+    builder: &mut (dyn Builder + '_),
 ) -> Result<Box<dyn event::Device>, Problems> {
     let config = Config::from(&slot.config::<ZnsSsdConfig>(builder.families()));
     Ok(match builder.store(slot.path(), layout(&Geometry::of(&config))) {
@@ -75,7 +75,7 @@ pub(crate) fn build_in_slot(
 /// The drive in `slot`, over `store`.
 fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
+    builder: &mut (dyn Builder + '_),
     store: S,
     config: Config,
 ) -> Result<Box<dyn event::Device>, Problems> {

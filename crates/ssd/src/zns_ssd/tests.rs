@@ -4,7 +4,7 @@ use crate::tests::driven::{Answer, Driven, driven};
 use crate::tests::{column, counter, drive, problems, random, unit, units};
 use nacre_kernel::{Op, Request, Status, Time, Zone};
 use nacre_testkit::assert_close;
-use nacre_testkit::events::conformance;
+use nacre_testkit::conformance;
 
 /// A zone is a superblock of 4 dies of 64 pages: 256 units.
 const UNITS: u64 = 256;

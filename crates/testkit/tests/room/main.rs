@@ -3,14 +3,12 @@
 mod battery_ram;
 
 use nacre_config::{Descriptor, Table};
-use nacre_device::{DeviceFamily, EventRoom};
+use nacre_device::DeviceFamily;
 use nacre_kernel::Time;
 use nacre_testkit::workbench::Rooms;
-use nacre_testkit::{Workbench, conformance, events, keeps_its_bytes};
+use nacre_testkit::{Workbench, conformance, keeps_its_bytes};
 
 static DEVICES: &Table<DeviceFamily> = &[battery_ram::ROOM];
-
-static EVENTS: [&[EventRoom]; 1] = [&[battery_ram::EVENTS]];
 
 static TABLES: [&Table<DeviceFamily>; 1] = [DEVICES];
 
@@ -19,23 +17,16 @@ fn no_others(_family: &str) -> Vec<&'static Descriptor> {
 }
 
 fn workbench() -> Workbench {
-    Workbench::new(Rooms { devices: &TABLES, events: &EVENTS, others: no_others }, 1)
+    Workbench::new(Rooms { devices: &TABLES, others: no_others }, 1)
 }
 
 const SETTINGS: &str = "kind = \"battery_ram\"\ncapacity = \"4 MiB\"\naccess = \"2 us\"";
 
 #[test]
 fn a_room_of_one_folder_and_one_line_keeps_the_contract_of_every_device() {
-    conformance(|| workbench().build(SETTINGS).expect("the settings are legal"));
-}
-
-#[test]
-fn its_event_driven_model_keeps_the_contract_with_and_without_bytes() {
     for pause in [Time::from_us(1), Time::from_us(10)] {
-        events::conformance(pause, || workbench().build_events(SETTINGS).expect("the settings are legal"));
-        events::conformance(pause, || {
-            workbench().with_bytes().build_events(SETTINGS).expect("the settings are legal")
-        });
+        conformance(pause, || workbench().build(SETTINGS).expect("the settings are legal"));
+        conformance(pause, || workbench().with_bytes().build(SETTINGS).expect("the settings are legal"));
     }
 }
 

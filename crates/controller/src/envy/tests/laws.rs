@@ -5,7 +5,7 @@ use crate::workbench::{ask, workbench};
 use nacre_kernel::event::{Completions, Device, Payload, Preconditioning};
 use nacre_kernel::{Activity, Op, Request, Span, Streams, Time, Wear};
 use nacre_media::store::Nothing;
-use nacre_testkit::events::{conformance, durability};
+use nacre_testkit::{conformance, durability};
 
 /// 128 segments of 1024 pages: the segment's share of the array is that of the paper.
 const ARRAY: &str = "kind = \"envy\"\nsegment = \"256 KiB\"\nbuffer = \"4 KiB\"\nwear_swap_gap = 0\n";
@@ -20,7 +20,7 @@ fn write(page: u64) -> Request {
 fn energy_follows_from_counts() {
     let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
          access_energy = \"1 nJ\"\nprogram_energy = \"2 uJ\"\nerase_energy = \"3 mJ\"\nconcurrency = 2\n";
-    let mut device = workbench(1).build_events(settings).unwrap();
+    let mut device = workbench(1).build(settings).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
     let mut random = Streams::new(7).stream("uniform");
     let mut now = Time::ZERO;
@@ -53,7 +53,7 @@ fn energy_follows_from_counts() {
 
 /// Wear of `turnovers` times as many writes as there are pages, drawn by `page`, after as many before.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
-    let mut device = workbench(1).build_events(&format!("{ARRAY}{settings}")).unwrap();
+    let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
     for _ in 0..2 {
         let mut left = turnovers * pages;
@@ -161,8 +161,8 @@ fn it_keeps_the_contract_of_devices() {
     {
         for concurrency in [1, 4] {
             let settings = format!("{settings}{more}concurrency = {concurrency}\n");
-            conformance(Time::from_us(40), || workbench(1).build_events(&settings).unwrap());
-            let build = || workbench(1).with_bytes().build_events(&settings).unwrap();
+            conformance(Time::from_us(40), || workbench(1).build(&settings).unwrap());
+            let build = || workbench(1).with_bytes().build(&settings).unwrap();
             conformance(Time::from_us(40), build);
             durability(Time::from_us(40), build);
         }

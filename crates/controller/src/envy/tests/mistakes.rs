@@ -4,7 +4,7 @@ use crate::workbench::workbench;
 
 /// The problems of a device with these settings, one to a line.
 fn problems(settings: &str) -> String {
-    let built = workbench(1).build_events(&format!("kind = \"envy\"\n{settings}"));
+    let built = workbench(1).build(&format!("kind = \"envy\"\n{settings}"));
     built.err().unwrap_or_else(|| panic!("{settings} was taken")).to_string()
 }
 

@@ -7,7 +7,7 @@ use nacre_kernel::{Op, Random, Request, Streams, Time};
 use nacre_media::disk::Disk;
 use nacre_testkit::oracle::disk::{Firmware, Policy, serve};
 use nacre_testkit::oracle::{Load, Visit};
-use nacre_testkit::{events, visits};
+use nacre_testkit::{conformance, visits};
 
 const POLICIES: [(&str, Policy); 3] = [
     ("first_come", Policy::FirstCome),
@@ -35,7 +35,7 @@ fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
 /// What the drive and the event simulation make of the same requests.
 fn both(options: &str, firmware: Firmware, requests: &[Request], load: Load<'_>) -> [Vec<Visit>; 2] {
     let toml = format!("{DRIVE}write_settle = \"0.4 ms\"\n{options}");
-    let mut drive = workbench(1).build_events(&toml).expect("the test's drive is legal");
+    let mut drive = workbench(1).build(&toml).expect("the test's drive is legal");
     let config: Config = workbench(1).slot(&toml).expect("it is legal").config(rooms());
     let right = serve(&Disk::of(&config.mechanics), firmware, requests, load);
     [visits(&mut *drive, requests, load), right]
@@ -100,7 +100,7 @@ fn a_request_that_is_too_old_goes_first() {
 #[test]
 fn a_request_never_overtakes_one_that_it_depends_on() {
     let mut drive = workbench(1)
-        .build_events(&format!("{DRIVE}scheduling = \"shortest_access\"\nqueue = 64"))
+        .build(&format!("{DRIVE}scheduling = \"shortest_access\"\nqueue = 64"))
         .expect("the test's drive is legal");
     let mut random = Streams::new(14).stream("requests");
     let place = |random: &mut Random| random.below(4) * 100_000_000_000;
@@ -130,10 +130,8 @@ fn every_event_driven_drive_keeps_the_contract() {
     ] {
         let toml = format!("{}{options}", DRIVE.replace("600 GB", "64 MiB"));
         for pause in [Time::from_ms(4), Time::from_ms(60)] {
-            events::conformance(pause, || workbench(1).build_events(&toml).expect("it is legal"));
-            events::conformance(pause, || {
-                workbench(1).with_bytes().build_events(&toml).expect("it is legal")
-            });
+            conformance(pause, || workbench(1).build(&toml).expect("it is legal"));
+            conformance(pause, || workbench(1).with_bytes().build(&toml).expect("it is legal"));
         }
     }
 }

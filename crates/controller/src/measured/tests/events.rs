@@ -6,10 +6,10 @@ use nacre_kernel::{Activity, Op, Request, Status, Streams, Time};
 use nacre_testkit::oracle::queue::first_come;
 use nacre_testkit::oracle::{Load, Summary};
 use nacre_testkit::queueing::{md1_wait, mmc_wait};
-use nacre_testkit::{assert_close, events, visits};
+use nacre_testkit::{assert_close, conformance, visits};
 
 fn device(toml: &str) -> Box<dyn Device> {
-    workbench(1).build_events(&format!("kind = \"measured\"\n{toml}")).expect("the test's device is legal")
+    workbench(1).build(&format!("kind = \"measured\"\n{toml}")).expect("the test's device is legal")
 }
 
 fn request(op: Op, bytes: u32) -> Request {
@@ -151,10 +151,8 @@ fn it_keeps_the_contract() {
              read = {{ kind = \"exponential\", mean = \"30 us\" }}\n{options}"
         );
         for pause in [Time::from_us(20), Time::from_us(300)] {
-            events::conformance(pause, || workbench(1).build_events(&toml).expect("it is legal"));
-            events::conformance(pause, || {
-                workbench(1).with_bytes().build_events(&toml).expect("it is legal")
-            });
+            conformance(pause, || workbench(1).build(&toml).expect("it is legal"));
+            conformance(pause, || workbench(1).with_bytes().build(&toml).expect("it is legal"));
         }
     }
 }

@@ -1,10 +1,12 @@
 mod events;
 
 use crate::workbench::{Workbench, workbench};
-use nacre_kernel::{Activity, Breakdown, Data, Device, Energy, Op, Request, Streams, Time};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Activity, Energy, Op, Request, Span, Streams, Time};
 use nacre_testkit::drive::poisson;
+use nacre_testkit::oracle::Load;
 use nacre_testkit::queueing::{md1_wait, mg1_wait, mm1_wait, mmc_wait};
-use nacre_testkit::{assert_close, closed_loop, conformance, open_loop};
+use nacre_testkit::{Host, assert_close, closed_loop, open_loop, visits};
 
 fn device(toml: &str) -> Box<dyn Device> {
     workbench(1).build(&format!("kind = \"measured\"\n{toml}")).expect("the test's device is legal")
@@ -14,49 +16,50 @@ fn request(op: Op, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op }
 }
 
-fn latency_of(device: &mut dyn Device, now: Time, op: Op, bytes: u32) -> Time {
-    device.submit(now, &request(op, bytes), Data::None, &mut Breakdown::new()).done - now
+fn host(toml: &str) -> Host {
+    Host::new(device(toml))
+}
+
+/// The latencies of requests that come at once.
+fn latencies_of(host: &mut Host, now: Time, requests: &[(Op, u32)]) -> Vec<Time> {
+    let numbers: Vec<usize> =
+        requests.iter().map(|&(op, bytes)| host.submit(now, request(op, bytes))).collect();
+    numbers.into_iter().map(|number| host.wait(number).latency).collect()
+}
+
+fn waited(spans: &[Span], activity: Activity) -> Time {
+    spans.iter().filter(|span| span.activity == activity).fold(Time::ZERO, |sum, span| sum + span.time)
 }
 
 #[test]
 fn an_idle_device_takes_its_measured_latency() {
-    let mut ssd = device("read = \"6.7 us\"\nwrite = \"128.3 us\"");
-    assert_eq!(latency_of(&mut *ssd, Time::ZERO, Op::Read, 4096), Time::from_ps(6_700_000));
-    assert_eq!(latency_of(&mut *ssd, Time::from_us(100), Op::Write, 512), Time::from_ps(128_300_000));
+    let mut ssd = host("read = \"6.7 us\"\nwrite = \"128.3 us\"");
+    assert_eq!(ssd.latency(Time::ZERO, request(Op::Read, 4096)), Time::from_ps(6_700_000));
+    assert_eq!(ssd.latency(Time::from_us(100), request(Op::Write, 512)), Time::from_ps(128_300_000));
 }
 
 #[test]
 fn the_units_of_a_large_request_share_the_servers() {
-    let mut ssd = device("read = \"10 us\"\nwrite = \"20 us\"\nparallelism = 4");
-    let mut breakdown = Breakdown::new();
-    let done = ssd.submit(Time::ZERO, &request(Op::Read, 10 * 4096), Data::None, &mut breakdown).done;
-    assert_eq!(done, Time::from_us(30), "ten units on four servers take three rounds");
-    assert_eq!(breakdown.spans()[0].activity, Activity::Queue);
-    assert_eq!(breakdown.spans()[0].time, Time::from_us(20));
-    assert_eq!(breakdown.total_from(0), done);
-    assert_eq!(ssd.report(done).busy_s(Activity::Read), 100e-6);
+    let mut ssd = host("read = \"10 us\"\nwrite = \"20 us\"\nparallelism = 4");
+    let number = ssd.submit(Time::ZERO, request(Op::Read, 10 * 4096));
+    let done = ssd.wait(number);
+    assert_eq!(done.at, Time::from_us(30), "ten units on four servers take three rounds");
+    assert_eq!(waited(&done.spans, Activity::Queue), Time::from_us(20));
+    assert_eq!(ssd.device.report(done.at).busy_s(Activity::Read), 100e-6);
 }
 
 #[test]
 fn a_shared_link_delays_only_where_it_is_busy() {
-    let mut ssd = device(
+    let mut ssd = host(
         "read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 8\nbandwidth = \"4096 MB/s\"\nunit = \"4 KiB\"",
     );
-    assert_eq!(
-        latency_of(&mut *ssd, Time::ZERO, Op::Read, 4096),
-        Time::from_us(10),
-        "its transfer is in its latency"
-    );
-    let now = Time::from_us(100);
-    let latencies: Vec<Time> = (0..4).map(|_| latency_of(&mut *ssd, now, Op::Read, 4096)).collect();
-    assert_eq!(
-        latencies,
-        [10, 11, 12, 13].map(Time::from_us),
-        "one microsecond of link each, one after the other"
-    );
-    let now = Time::from_us(200);
-    let latencies: Vec<Time> = (0..4).map(|_| latency_of(&mut *ssd, now, Op::Write, 4096)).collect();
-    assert_eq!(latencies, [10, 11, 12, 13].map(Time::from_us));
+    let alone = ssd.latency(Time::ZERO, request(Op::Read, 4096));
+    assert_eq!(alone, Time::from_us(10), "its transfer is in its latency");
+    for (now, op) in [(100, Op::Read), (200, Op::Write)] {
+        let latencies = latencies_of(&mut ssd, Time::from_us(now), &[(op, 4096); 4]);
+        let expected = [10, 11, 12, 13].map(Time::from_us);
+        assert_eq!(latencies, expected, "one microsecond of link each, one after the other");
+    }
 }
 
 #[test]
@@ -64,32 +67,30 @@ fn a_link_slower_than_the_device_limits_its_bandwidth() {
     let mut ssd = device("read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 32\nbandwidth = \"1 GB/s\"");
     let seen = closed_loop(&mut *ssd, 64, 20_000, |_| request(Op::Read, 4096));
     assert_close("bytes per second", seen.per_second() * 4096.0, 1e9, 0.01);
-    let mut slow = device("read = \"1 us\"\nwrite = \"1 us\"\nbandwidth = \"1 GB/s\"");
-    let mut breakdown = Breakdown::new();
-    let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), Data::None, &mut breakdown).done;
-    assert_eq!(done, Time::from_ns(4096), "the transfer takes longer than the latency");
-    assert_eq!(breakdown.spans()[1].activity, Activity::Link);
-    assert_eq!(breakdown.total_from(0), done);
+    let mut slow = host("read = \"1 us\"\nwrite = \"1 us\"\nbandwidth = \"1 GB/s\"");
+    let number = slow.submit(Time::ZERO, request(Op::Read, 4096));
+    let done = slow.wait(number);
+    assert_eq!(done.at, Time::from_ns(4096), "the transfer takes longer than the latency");
+    assert_eq!(waited(&done.spans, Activity::Link), Time::from_ns(3096));
 }
 
 #[test]
 fn a_flush_waits_for_the_last_write_and_a_trim_for_nothing() {
-    let mut ssd = device("read = \"1 us\"\nwrite = \"10 us\"\nflush = \"3 us\"\ntrim = \"2 us\"");
-    latency_of(&mut *ssd, Time::ZERO, Op::Write, 4096);
-    assert_eq!(latency_of(&mut *ssd, Time::from_us(4), Op::Flush, 0), Time::from_us(9));
-    assert_eq!(latency_of(&mut *ssd, Time::from_us(4), Op::Trim, 4096), Time::from_us(2));
-    assert_eq!(latency_of(&mut *ssd, Time::from_us(40), Op::Flush, 0), Time::from_us(3));
+    let mut ssd = host("read = \"1 us\"\nwrite = \"10 us\"\nflush = \"3 us\"\ntrim = \"2 us\"");
+    ssd.submit(Time::ZERO, request(Op::Write, 4096));
+    let latencies = latencies_of(&mut ssd, Time::from_us(4), &[(Op::Flush, 0), (Op::Trim, 4096)]);
+    assert_eq!(latencies, [9, 2].map(Time::from_us));
+    assert_eq!(ssd.latency(Time::from_us(40), request(Op::Flush, 0)), Time::from_us(3));
 }
 
 #[test]
 fn energy_cost_and_lifetime_follow_from_the_counts() {
-    let mut ssd = device(
+    let mut ssd = host(
         "read = \"10 us\"\nwrite = \"10 us\"\nread_energy = \"2 uJ\"\nwrite_energy = \"5 uJ\"\nidle_power = \"1 W\"\n\
          capacity = \"64 GiB\"\nprice = \"4 /GiB\"\nendurance = \"80 KiB\"",
     );
-    latency_of(&mut *ssd, Time::ZERO, Op::Read, 12 * 1024);
-    latency_of(&mut *ssd, Time::ZERO, Op::Write, 8 * 1024);
-    let report = ssd.report(Time::from_s(86_400));
+    latencies_of(&mut ssd, Time::ZERO, &[(Op::Read, 12 * 1024), (Op::Write, 8 * 1024)]);
+    let report = ssd.device.report(Time::from_s(86_400));
     assert!((report.energy(Activity::Read).0 - 6e-6).abs() < 1e-18, "three units");
     assert!((report.energy(Activity::Write).0 - 10e-6).abs() < 1e-18, "two units");
     assert_eq!(report.idle_energy, Some(Energy(86_400.0)));
@@ -101,9 +102,9 @@ fn energy_cost_and_lifetime_follow_from_the_counts() {
 
 #[test]
 fn servers_and_link_are_busy_apart() {
-    let mut ssd = device("read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 4\nbandwidth = \"4096 MB/s\"");
-    let done = latency_of(&mut *ssd, Time::ZERO, Op::Read, 4 * 4096);
-    let report = ssd.report(Time::from_us(20));
+    let mut ssd = host("read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 4\nbandwidth = \"4096 MB/s\"");
+    ssd.latency(Time::ZERO, request(Op::Read, 4 * 4096));
+    let report = ssd.device.report(Time::from_us(20));
     let found: Vec<_> = report
         .resources
         .iter()
@@ -111,7 +112,7 @@ fn servers_and_link_are_busy_apart() {
         .collect();
     assert_eq!(found, [("servers", 4, 40e-6), ("link", 1, 4e-6)]);
     assert_eq!(report.resources[0].utilisation(Time::from_us(20)), 0.5);
-    assert_eq!(ssd.busy_until(), done);
+    assert_eq!(ssd.device.next_event(), Time::MAX, "it rests");
 }
 
 #[test]
@@ -127,19 +128,6 @@ fn a_unit_is_a_sector_at_least() {
     let problem =
         workbench(1).build("kind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\nunit = \"1 B\"");
     assert!(problem.err().expect("it is refused").to_string().contains("512 B"));
-}
-
-#[test]
-fn every_measured_device_keeps_the_contract() {
-    for options in [
-        "read = \"6.7 us\"\nwrite = \"128.3 us\"",
-        "read = \"6.7 us\"\nwrite = \"128.3 us\"\ncapacity = \"1 MiB\"\nparallelism = 8",
-        "read = { kind = \"exponential\", mean = \"20 us\" }\nwrite = { kind = \"lognormal\", mean = \"9 us\", \
-         deviation = \"20 us\" }\nparallelism = 3\nbandwidth = \"100 MB/s\"\ntrim = \"1 us\"\nflush = \"5 us\"\n\
-         read_energy = \"2 uJ\"\nwrite_energy = \"5 uJ\"",
-    ] {
-        conformance(|| device(options));
-    }
 }
 
 /// The wait that `count` reads arriving as a Poisson process find on average, beside the one that `law`
@@ -191,13 +179,11 @@ fn poisson_arrivals_at_four_servers_wait_as_erlang_says() {
 #[test]
 fn requests_inside_are_arrival_rate_times_latency() {
     let (lambda, count) = (0.5 / SERVICE_S, 500_000);
-    let mut ssd = device(EXPONENTIAL);
-    let (mut breakdown, mut events) = (Breakdown::new(), Vec::new());
-    for arrival in poisson(Streams::new(4).stream("arrivals"), lambda).take(count) {
-        breakdown.clear();
-        events.push((arrival, 1));
-        events.push((ssd.submit(arrival, &request(Op::Read, 4096), Data::None, &mut breakdown).done, -1));
-    }
+    let arrivals: Vec<Time> = poisson(Streams::new(4).stream("arrivals"), lambda).take(count).collect();
+    let requests = vec![request(Op::Read, 4096); count];
+    let seen = visits(&mut *device(EXPONENTIAL), &requests, Load::Open(&arrivals));
+    let mut events: Vec<(Time, i32)> =
+        seen.iter().flat_map(|visit| [(visit.arrived, 1), (visit.done, -1)]).collect();
     events.sort();
     let (mut inside, mut area, mut last) = (0, 0.0, Time::ZERO);
     for (at, change) in events {
@@ -267,10 +253,8 @@ fn bought(capacity: &str, bytes: u64) -> (f64, f64, f64) {
          read_energy = \"1 uJ\"\nwrite_energy = \"1 uJ\"\n\
          endurance = \"40 TiB\"\nprice = \"2 /GiB\""
     ));
-    for number in 0..bytes / 4096 {
-        let request = request(Op::Write, 4096);
-        device.submit(Time::from_us(100 * number), &request, Data::None, &mut Breakdown::new());
-    }
+    let writes = (0..bytes / 4096).map(|number| Time::from_us(100 * number));
+    open_loop(&mut *device, writes.map(|arrival| Request { arrival, ..request(Op::Write, 4096) }));
     let report = device.report(Time::from_us(1_000_000_000));
     let idle = report.idle_energy.expect("it has an idle power").0;
     (report.cost.expect("it has a price"), idle, report.lifetime_days.expect("it was written"))

@@ -13,7 +13,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Streams, Time};
 use nacre_media::dram::Part;
 use nacre_testkit::Seen;
-use nacre_testkit::visits::closed_loop;
+use nacre_testkit::closed_loop;
 
 /// 1 GiB of DDR3-1066 of 1 Gbit: jesd79-3, speed bin F.
 pub(super) const DDR3: &str = "kind = \"nvram_card\"\nchip = \"128 MiB\"\nrow = \"1 KiB\"\nclock = \"1.875 ns\"\n\
@@ -48,7 +48,7 @@ pub(super) const NVME: &str =
     "[device.host]\nkind = \"nvme\"\ndriver = \"0 s\"\nreap = \"0 s\"\ninterrupt = \"0 s\"\n";
 
 pub(super) fn built(toml: &str) -> Box<dyn Device> {
-    workbench(1).build_events(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+    workbench(1).build(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// The memory part of a card.
@@ -92,7 +92,7 @@ fn it_keeps_the_contract() {
         (20, format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n")),
     ] {
         // Up to 32 KiB each, in queues that come and go.
-        nacre_testkit::events::conformance(Time::from_us(2 * us), || built(&toml));
+        nacre_testkit::conformance(Time::from_us(2 * us), || built(&toml));
     }
 }
 
@@ -101,7 +101,7 @@ fn it_keeps_the_contract() {
 fn a_channel_may_be_narrower_than_a_byte() {
     let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());
     assert_eq!(built(&narrow).capabilities().atomic_unit, 4);
-    nacre_testkit::events::conformance(Time::from_us(20), || built(&narrow));
+    nacre_testkit::conformance(Time::from_us(20), || built(&narrow));
 }
 
 #[test]
@@ -122,8 +122,7 @@ fn what_cannot_be_is_refused() {
         (format!("{MRAM}refresh_energy = \"1 nJ\"\n"), "the part is never refreshed, given"),
         (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
     ] {
-        let problems =
-            workbench(1).build_events(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));
+        let problems = workbench(1).build(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));
         assert!(problems.to_string().contains(place), "{place}: {problems}");
     }
 }
@@ -141,8 +140,8 @@ fn it_keeps_what_it_guarantees() {
         format!("{mram}{NO_HOST}"),
         format!("{mram}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\n"),
     ] {
-        let build = || workbench(1).with_bytes().build_events(&toml).expect("the test's card is legal");
-        nacre_testkit::events::conformance(Time::from_us(100), build);
-        nacre_testkit::events::durability(Time::from_us(2), build);
+        let build = || workbench(1).with_bytes().build(&toml).expect("the test's card is legal");
+        nacre_testkit::conformance(Time::from_us(100), build);
+        nacre_testkit::durability(Time::from_us(2), build);
     }
 }

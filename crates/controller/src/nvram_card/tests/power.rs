@@ -26,7 +26,7 @@ fn read(device: &mut dyn Device, at: Time, address: u64) -> u8 {
 }
 
 fn with_bytes(toml: &str) -> Box<dyn Device> {
-    let built = workbench(1).with_bytes().build_events(toml);
+    let built = workbench(1).with_bytes().build(toml);
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
@@ -113,8 +113,8 @@ fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
 fn a_capacitor_grows_old() {
     let card = |hours| small(&format!("capacitor = \"2 J\"\ncapacitor_hours = {hours}\n"));
     // 0.35 % of 2 J in 1,000 hours: down to the 1.6877 J after 44,600 hours.
-    assert!(workbench(1).build_events(&card(44_000)).is_ok());
-    let problems = workbench(1).build_events(&card(45_000)).err().expect("it is too old");
+    assert!(workbench(1).build(&card(44_000)).is_ok());
+    let problems = workbench(1).build(&card(45_000)).err().expect("it is too old");
     assert!(problems.to_string().contains("capacitor"), "{problems}");
 }
 

@@ -78,5 +78,5 @@ fn behind_loads_and_stores_it_takes_their_way_on_top() {
 #[test]
 fn behind_nvme_it_keeps_the_contract() {
     let nvme = "ranks = 8\nchip = \"64 KiB\"\n[device.host]\nkind = \"nvme\"\nqueue_depth = 8\n";
-    nacre_testkit::events::conformance(Time::from_ms(1), || drive(nvme));
+    nacre_testkit::conformance(Time::from_ms(1), || drive(nvme));
 }

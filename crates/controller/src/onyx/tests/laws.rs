@@ -4,9 +4,9 @@ use super::{drive, random, request};
 use crate::workbench::{ask, rest, workbench};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, ComponentReport, Op, Request, Streams, Time};
+use nacre_testkit::closed_loop;
 use nacre_testkit::oracle::Load;
-use nacre_testkit::visits::closed_loop;
-use nacre_testkit::{assert_close, events, visits};
+use nacre_testkit::{assert_close, conformance, durability, visits};
 
 /// Four MiB: two controllers of four ranks, so that rows are written often.
 const SMALL: &str = "controllers = 2\nranks = 4\nrow_ranks = 2\nchip = \"128 KiB\"\n";
@@ -22,13 +22,13 @@ fn counter(report: &ComponentReport, name: &str) -> u64 {
 fn the_drive_keeps_the_contract_of_devices() {
     let often = "completion = \"late\"\nwear_levelling = { kind = \"start_gap\", interval = 1 }\ntags = 3\n";
     for settings in ["", often, "row = \"8 KiB\"\nbuffered_writes = 1\n"] {
-        events::conformance(Time::from_ms(2), || drive(&format!("{SMALL}{settings}")));
+        conformance(Time::from_ms(2), || drive(&format!("{SMALL}{settings}")));
         let build = || {
             let toml = format!("kind = \"onyx\"\n{SMALL}{settings}");
-            workbench(1).with_bytes().build_events(&toml).expect("the test's drive is legal")
+            workbench(1).with_bytes().build(&toml).expect("the test's drive is legal")
         };
-        events::conformance(Time::from_ms(2), build);
-        events::durability(Time::from_us(500), build);
+        conformance(Time::from_ms(2), build);
+        durability(Time::from_us(500), build);
     }
 }
 
@@ -245,15 +245,15 @@ fn preconditioning_wears_and_maps_as_writes_do() {
 #[test]
 fn all_mistakes_come_at_once() {
     let settings = "kind = \"onyx\"\nrow = \"1000 B\"\nrow_ranks = 5\ncapacitors = \"1 mJ\"";
-    let problems = workbench(1).build_events(settings).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build(settings).err().expect("it cannot be built").to_string();
     for part in ["device.row ", "device.row_ranks ", "device.capacitors "] {
         assert!(problems.contains(part), "{part} in {problems}");
     }
     let domains = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", interval = 0, domains = 0 }";
-    let problems = workbench(1).build_events(domains).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build(domains).err().expect("it cannot be built").to_string();
     assert!(problems.contains("interval") && problems.contains("domains"), "{problems}");
     let uneven = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", domains = 100 }";
-    let problems = workbench(1).build_events(uneven).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build(uneven).err().expect("it cannot be built").to_string();
     assert!(problems.contains("use 64 or 128, the nearest that divide them"), "{problems}");
 }
 
@@ -267,7 +267,7 @@ fn mistakes_are_named_with_what_is_allowed() {
         // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
         ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
     ] {
-        let built = workbench(1).build_events(&format!("kind = \"onyx\"\n{settings}"));
+        let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
         let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();
         assert!(problems.contains(expected), "{settings}: {problems}");
     }

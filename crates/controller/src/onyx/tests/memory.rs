@@ -26,7 +26,7 @@ impl Pair {
     fn new(settings: &str) -> Pair {
         let mut workbench = workbench(1).with_bytes();
         let settings = format!("kind = \"onyx\"\n{settings}");
-        let onyx = workbench.build_events(&settings).unwrap();
+        let onyx = workbench.build(&settings).unwrap();
         let bytes = vec![0; onyx.capacity().unwrap().0 as usize];
         Pair { workbench, onyx, settings, now: Time::ZERO, bytes, stamp: 0 }
     }
@@ -82,7 +82,7 @@ impl Pair {
     fn restart(&mut self) {
         let state = self.state();
         self.workbench.again();
-        self.onyx = self.workbench.build_events(&self.settings).unwrap();
+        self.onyx = self.workbench.build(&self.settings).unwrap();
         let mut reader = StateReader::new(&state);
         self.onyx.restore(&mut reader).unwrap();
         reader.finish().unwrap();

@@ -4,7 +4,7 @@ use crate::workbench::{Workbench, workbench};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Streams, Time};
 use nacre_testkit::Seen;
-use nacre_testkit::visits::closed_loop;
+use nacre_testkit::closed_loop;
 
 mod front;
 mod laws;
@@ -14,13 +14,13 @@ mod published;
 
 /// A drive with these settings.
 fn drive(settings: &str) -> Box<dyn Device> {
-    let built = workbench(1).build_events(&format!("kind = \"onyx\"\n{settings}"));
+    let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// The catalogue's entry `name`, with settings added.
 fn catalogued(text: &str, settings: &str) -> Box<dyn Device> {
-    let built = workbench(1).build_events(&format!("{}{settings}", Workbench::catalogued(text)));
+    let built = workbench(1).build(&format!("{}{settings}", Workbench::catalogued(text)));
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 

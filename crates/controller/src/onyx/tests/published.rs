@@ -3,7 +3,7 @@
 use super::{catalogued, random, request};
 use nacre_kernel::{Activity, Op, Time};
 use nacre_testkit::assert_close;
-use nacre_testkit::visits::closed_loop;
+use nacre_testkit::closed_loop;
 
 const ONYX: &str = include_str!("../../../../../catalog/devices/onyx.toml");
 const MONETA: &str = include_str!("../../../../../catalog/devices/moneta.toml");

@@ -4,7 +4,7 @@ use super::{BARE, ask, counts, faulty, request, text, with_bytes};
 use crate::workbench::{self, ROOMS};
 use nacre_kernel::event::{Cancelled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
-use nacre_testkit::{Workbench, events};
+use nacre_testkit::{Workbench, conformance, durability};
 
 const DISK: &str = "kind = \"hdd\"\ncapacity = \"3 MiB\"\nrotation = \"15000 /min\"\nheads = 1\n\
     track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
@@ -26,7 +26,7 @@ const ERRORS: [&str; 4] = [
 fn build(below: &str, faults: &[&str], has_bytes: bool) -> Box<dyn Device> {
     let workbench = Workbench::new(ROOMS, 1);
     let workbench = if has_bytes { workbench.with_bytes() } else { workbench };
-    workbench::build_events(&text(below, faults), workbench).expect("it is legal")
+    workbench::build(&text(below, faults), workbench).expect("it is legal")
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn it_keeps_the_contract_and_what_it_acknowledged() {
     for below in [BARE, DISK] {
         for pause in [Time::from_us(30), Time::from_ms(1)] {
             for has_bytes in [false, true] {
-                events::conformance(pause, || build(below, &late, has_bytes));
-                events::conformance(pause, || build(below, &all, has_bytes));
+                conformance(pause, || build(below, &late, has_bytes));
+                conformance(pause, || build(below, &all, has_bytes));
             }
-            events::durability(pause, || build(below, &late, true));
+            durability(pause, || build(below, &late, true));
         }
     }
 }
@@ -51,7 +51,7 @@ fn a_device_that_corrupts_keeps_the_contract_of_time() {
     let faults: Vec<String> =
         wrong.iter().map(|kind| format!("kind = \"{kind}\"\nshare = \"10 %\"")).collect();
     let faults: Vec<&str> = faults.iter().map(String::as_str).collect();
-    events::conformance(Time::from_us(30), || build(BARE, &faults, false));
+    conformance(Time::from_us(30), || build(BARE, &faults, false));
 }
 
 fn script(random: &mut Random, count: u64) -> Vec<(Time, Request, Payload)> {
@@ -95,8 +95,7 @@ fn without_an_active_fault_it_is_the_device_alone() {
         for has_bytes in [false, true] {
             let workbench = Workbench::new(ROOMS, 1);
             let workbench = if has_bytes { workbench.with_bytes() } else { workbench };
-            let alone =
-                &mut *workbench::build_events(&format!("[stack]\n{below}"), workbench).expect("it is legal");
+            let alone = &mut *workbench::build(&format!("[stack]\n{below}"), workbench).expect("it is legal");
             let expected = served(alone);
             for faults in [&[][..], &[later.as_str(), nowhere]] {
                 let mut device = build(below, faults, has_bytes);
@@ -114,7 +113,7 @@ fn without_an_active_fault_it_is_the_device_alone() {
 fn the_seed_decides_and_nothing_else() {
     let seen = |seed| {
         let workbench = Workbench::new(ROOMS, seed);
-        let mut device = workbench::build_events(&text(BARE, &[DELAY, ERRORS[0]]), workbench).expect("legal");
+        let mut device = workbench::build(&text(BARE, &[DELAY, ERRORS[0]]), workbench).expect("legal");
         served(&mut *device)
     };
     assert!(seen(1) == seen(1) && seen(1) != seen(2));

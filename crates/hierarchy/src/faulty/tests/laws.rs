@@ -4,7 +4,7 @@ use super::{US, ask, counts, faulty, latency, request};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Time};
 use nacre_testkit::assert_close;
-use nacre_testkit::visits::closed_loop;
+use nacre_testkit::closed_loop;
 
 #[test]
 fn a_share_is_that_of_the_requests() {

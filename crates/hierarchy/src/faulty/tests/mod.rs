@@ -19,12 +19,12 @@ pub(super) fn text(below: &str, faults: &[&str]) -> String {
 }
 
 pub(super) fn faulty(faults: &[&str]) -> Box<dyn Device> {
-    workbench::build_events(&text(BARE, faults), Workbench::new(ROOMS, 1)).expect("it is legal")
+    workbench::build(&text(BARE, faults), Workbench::new(ROOMS, 1)).expect("it is legal")
 }
 
 pub(super) fn with_bytes(faults: &[&str]) -> Box<dyn Device> {
     let workbench = Workbench::new(ROOMS, 1).with_bytes();
-    workbench::build_events(&text(BARE, faults), workbench).expect("it is legal")
+    workbench::build(&text(BARE, faults), workbench).expect("it is legal")
 }
 
 pub(super) fn request(op: Op, address: u64, bytes: u32) -> Request {

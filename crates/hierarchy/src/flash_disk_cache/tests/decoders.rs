@@ -114,7 +114,7 @@ fn an_area_without_that_of_several_decoders_is_a_mistake() {
         ("decoder_area = \"1 mm2\"", "the area of the cells beside it is not known", "give area too"),
     ] {
         let toml = settings(&format!("blocks = 64\n{given}"), "kind = \"bch\"\nt = 1");
-        let problems = Workbench::new(ROOMS, 1).build_events(&toml).err().expect(given).to_string();
+        let problems = Workbench::new(ROOMS, 1).build(&toml).err().expect(given).to_string();
         assert!(problems.contains(problem) && problems.contains(remedy), "{problems}");
     }
 }

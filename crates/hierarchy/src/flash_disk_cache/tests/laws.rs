@@ -3,8 +3,8 @@
 use super::{BCH, build, device, request, settings, submit};
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Streams, Time};
-use nacre_testkit::events::{conformance, durability};
 use nacre_testkit::{Workbench, keeps_its_bytes};
+use nacre_testkit::{conformance, durability};
 
 /// Regions and one, densities, policies, codes; so worn that errors are everywhere.
 const KINDS: [(&str, &str); 6] = [

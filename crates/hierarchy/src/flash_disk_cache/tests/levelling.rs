@@ -1,8 +1,8 @@
 //! Wear levelling: no block is left behind, wherever it is.
 
 use super::{BCH, build, submit};
-use crate::host::Host;
 use nacre_kernel::{Op, Random, Streams, Time};
+use nacre_testkit::Host;
 
 /// Cells without wrong bits: the degree of wear is the number of erases.
 const CELLS: &str = "slots = 8\ndensity = \"slc\"\nbit_error_rate = 0\n";

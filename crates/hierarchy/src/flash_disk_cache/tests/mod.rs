@@ -8,10 +8,10 @@ mod oracle;
 mod shape;
 mod wear;
 
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Status, Time};
+use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 
 /// Settings over a store that answers in a millisecond, and those of the code.
@@ -28,7 +28,7 @@ const BCH: &str = "kind = \"bch\"\nt = 1\ncrc32 = true";
 fn device(toml: &str, carries_bytes: bool) -> Box<dyn Device> {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
-    bench.build_events(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"))
+    bench.build(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"))
 }
 
 fn build(options: &str, ecc: &str) -> Host {

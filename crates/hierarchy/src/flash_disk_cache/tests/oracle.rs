@@ -2,9 +2,9 @@
 
 use super::naive::{Event, Naive};
 use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, SENSE, Shape, WRITE};
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Request, Time};
+use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn host(shape: Shape) -> Host {
         shape.writes as f64 / blocks as f64 * 100.0,
         shape.collects_above * 100.0,
     );
-    let built = Workbench::new(ROOMS, 1).build_events(&toml);
+    let built = Workbench::new(ROOMS, 1).build(&toml);
     Host::new(built.unwrap_or_else(|problems| panic!("{problems}")))
 }
 

@@ -1,9 +1,9 @@
 //! Wear: what the controller does, and what is said when it is not enough.
 
 use super::{BCH, build, column, device, request, settings, submit};
-use crate::host::Host;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, Streams, Time};
+use nacre_testkit::Host;
 
 /// Cells that are worn after some hundred erases.
 const WEAK: &str = "blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nmlc_endurance = 20\nslc_endurance = 200\n\

@@ -1,9 +1,9 @@
 //! Closed forms of both memories.
 
 use super::{BCH, build, dram, pcm};
-use crate::host::Host;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Status, Streams, Time};
+use nacre_testkit::Host;
 use nacre_testkit::assert_close;
 
 const STORE: &str =

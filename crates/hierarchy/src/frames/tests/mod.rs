@@ -4,7 +4,7 @@ use crate::workbench::ROOMS;
 use nacre_kernel::Time;
 use nacre_kernel::event::Device;
 use nacre_testkit::Workbench;
-use nacre_testkit::events::{conformance, durability};
+use nacre_testkit::{conformance, durability};
 
 mod laws;
 mod naive;
@@ -32,7 +32,7 @@ fn build(cache: &str, backing: &str, carries_bytes: bool) -> Box<dyn Device> {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
     let toml = format!("{cache}[device.backing]\n{backing}");
-    bench.build_events(&toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+    bench.build(&toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// With and without bytes, idle and overloaded.
@@ -73,7 +73,7 @@ fn caches_over_caches_keep_the_contract() {
     let below = pcm("", BCH).replace("64 KiB", "256 KiB");
     let toml = |cache: &str| format!("{cache}[device.backing]\n{below}[device.backing.backing]\n{STORE}");
     for pause in [Time::from_us(3), Time::from_us(300)] {
-        conformance(pause, || Workbench::new(ROOMS, 1).build_events(&toml(&dram(""))).expect("it is legal"));
+        conformance(pause, || Workbench::new(ROOMS, 1).build(&toml(&dram(""))).expect("it is legal"));
     }
 }
 

@@ -1,9 +1,9 @@
 //! A cache in DRAM against a naive event simulation of its rules: every completion time and every count.
 
 use super::naive::{Event, FRAMES, LATENCY, Naive, PAGE, READ, Shape, WRITE};
-use crate::host::Host;
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Request, Time};
+use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn host(shape: Shape) -> Host {
          read = \"{READ} ns\"\nwrite = \"{WRITE} ns\"\nunit = \"1 MiB\"\nparallelism = {}\ncapacity = \"1 MiB\"\n",
         shape.servers
     );
-    let built = Workbench::new(ROOMS, 1).build_events(&toml);
+    let built = Workbench::new(ROOMS, 1).build(&toml);
     Host::new(built.unwrap_or_else(|problems| panic!("{problems}")))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{NETWORK, PCM, build, build_with_bytes};
 use nacre_kernel::Time;
-use nacre_testkit::events::conformance;
+use nacre_testkit::conformance;
 
 const BACKING: &str =
     "kind = \"measured\"\nread = \"90 us\"\nwrite = \"50 us\"\nparallelism = 3\ncapacity = \"1 MiB\"\n";

@@ -34,7 +34,7 @@ fn emlc_cache(blocks: u64) -> Host {
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {emlc} }} }}]\n[stack.backing]\n{NETWORK}"
     );
-    Host::of(&toml)
+    crate::workbench::host(&toml)
 }
 
 /// Probabilities of `items` items under Zipf's law: `p_i` is proportional to `i^-theta`.
@@ -138,7 +138,7 @@ fn two_exclusive_lru_levels_hold_what_one_of_both_sizes_holds() {
         let levels = levels.join(", ");
         let toml =
             format!("[stack]\nkind = \"server_cache\"\nlevel = [{levels}]\n[stack.backing]\n{NETWORK}");
-        let mut cache = Host::of(&toml);
+        let mut cache = crate::workbench::host(&toml);
         let outcome = spaced_reads(&mut cache, &stream);
         cache.check();
         outcome.hit_ratio
@@ -182,7 +182,7 @@ fn what_is_written_into_a_level_comes_from_another_level_the_backing_or_the_host
             level(2),
             level(8)
         );
-        let mut cache = Host::of(&toml);
+        let mut cache = crate::workbench::host(&toml);
         let parts = draws(&zipf(4000, 0.7), 20_000, 6);
         for (number, &part) in parts.iter().enumerate() {
             let op = if number % 5 == 0 { Op::Write } else { Op::Read };
@@ -212,7 +212,7 @@ fn past_the_bound_of_blocks_on_their_way_misses_pass_the_cache_by() {
         "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {device} }} }}]\n\
          backing = {{ kind = \"network\", read = \"1 s\", write = \"1 s\" }}"
     );
-    let mut cache = Host::of(&toml);
+    let mut cache = crate::workbench::host(&toml);
     let megabytes = |at: u64| Request { bytes: 1 << 22, ..super::blocks(Op::Read, at * 1024, 1) };
     let numbers: Vec<usize> = (0..70).map(|at| cache.submit(Time::from_us(at), megabytes(at))).collect();
     for number in numbers {
@@ -233,7 +233,7 @@ fn one_request_larger_than_the_bound_passes_the_cache_by_with_its_rest() {
             "[stack]\nkind = \"server_cache\"\nblock = \"512 B\"\nlevel = [{{ device = {{ {device} }} }}]\n\
              backing = {{ kind = \"network\", read = \"{backing}\", write = \"1 s\" }}"
         );
-        Host::of(&toml)
+        crate::workbench::host(&toml)
     };
     let large = Request { bytes: 1 << 28, ..super::blocks(Op::Read, 0, 1) };
     let names = ["read_misses", "fills", "bypassed", "backing_reads", "read_merged"];

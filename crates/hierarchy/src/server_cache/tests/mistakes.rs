@@ -19,10 +19,7 @@ fn problems(level: &str, settings: &str) -> String {
         "[stack]\nkind = \"server_cache\"\n{settings}\nlevel = [{level}]\n\
          backing = {{ kind = \"network\", read = \"919 us\", write = \"133 us\" }}"
     );
-    workbench::build_events(&toml, Workbench::new(ROOMS, 1))
-        .err()
-        .expect("the user made a mistake")
-        .to_string()
+    workbench::build(&toml, Workbench::new(ROOMS, 1)).err().expect("the user made a mistake").to_string()
 }
 
 fn device(capacity: &str) -> String {

@@ -1,10 +1,10 @@
 //! The server cache.
 
-use crate::host::{Host, counter};
 use crate::workbench::{self, ROOMS};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Workbench;
+use nacre_testkit::host::{Host, counter};
 
 mod conformance;
 mod laws;
@@ -21,20 +21,20 @@ const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 
 
 /// The device that `toml` describes under `stack`.
 fn build(toml: &str) -> Box<dyn Device> {
-    let built = workbench::build_events(toml, Workbench::new(ROOMS, 1));
+    let built = workbench::build(toml, Workbench::new(ROOMS, 1));
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// The same with bytes.
 fn build_with_bytes(toml: &str) -> Box<dyn Device> {
-    let built = workbench::build_events(toml, Workbench::new(ROOMS, 1).with_bytes());
+    let built = workbench::build(toml, Workbench::new(ROOMS, 1).with_bytes());
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// A one-level cache of `blocks` blocks of 4 KiB; `settings` are those of the cache.
 fn pcm_cache(blocks: u64, settings: &str) -> Host {
     let capacity = format!("capacity = \"{} KiB\"", blocks * 4);
-    Host::of(&format!(
+    crate::workbench::host(&format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n{PCM}{capacity}\n\
          [stack.backing]\n{NETWORK}"
     ))

@@ -38,7 +38,7 @@ impl Shape {
         // Of large units: one request takes one latency whatever its size.
         toml +=
             &format!("[stack.backing]\n{}unit = \"1 MiB\"\ncapacity = \"1 MiB\"\n", measured(LATENCIES[2]));
-        Host::of(&toml)
+        crate::workbench::host(&toml)
     }
 }
 

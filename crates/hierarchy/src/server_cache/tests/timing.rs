@@ -44,7 +44,7 @@ fn a_later_fill_does_not_delay_an_earlier_hit() {
          [stack.backing]\n{NETWORK}",
         one_server.trim().replace('\n', ", ")
     );
-    let mut cache = Host::of(&toml);
+    let mut cache = crate::workbench::host(&toml);
     cache.latency(us(0), blocks(Op::Read, 1, 1));
     let miss = cache.submit(us(5000), blocks(Op::Read, 2, 1));
     // The device will write block 2 from 5919 us to 6047.3 us.
@@ -83,7 +83,7 @@ fn a_write_takes_the_slower_of_backing_and_level() {
     let mut cache = pcm_cache(64, "");
     assert_eq!(cache.latency(us(0), blocks(Op::Write, 0, 1)), us(133));
     assert_eq!(cache.latency(us(500), blocks(Op::Read, 0, 1)), PCM_READ, "the written block came in");
-    let mut slow = Host::of(
+    let mut slow = crate::workbench::host(
         "[stack]\nkind = \"server_cache\"\n\
          level = [{ device = { kind = \"measured\", read = \"1 us\", write = \"200 us\", capacity = \"1 MiB\" } }]\n\
          backing = { kind = \"network\", read = \"919 us\", write = \"133 us\" }",
@@ -144,7 +144,7 @@ fn two_levels_of_large_blocks(inclusion: &str) -> Host {
         level(1, 1),
         level(10, 4)
     );
-    Host::of(&toml)
+    crate::workbench::host(&toml)
 }
 
 #[test]

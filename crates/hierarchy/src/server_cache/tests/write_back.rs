@@ -18,7 +18,7 @@ fn plain_cache(blocks: u64, settings: &str) -> Host {
          unit = \"1 MiB\"\nread_energy = \"1 uJ\"\nwrite_energy = \"3 uJ\"",
         blocks * 4
     );
-    Host::of(&toml)
+    crate::workbench::host(&toml)
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn without_a_share_for_dirty_blocks_every_time_is_that_of_write_through() {
     through.rest();
     back.rest();
     for (number, (one, other)) in through.done.iter().zip(&back.done).enumerate() {
-        let latency = |of: &Option<crate::host::Done>| of.as_ref().map(|of| of.latency);
+        let latency = |of: &Option<nacre_testkit::host::Done>| of.as_ref().map(|of| of.latency);
         assert_eq!(latency(one), latency(other), "request {number}");
     }
     for name in ["read_hits", "write_hits", "evictions", "backing_writes", "backing_reads"] {
@@ -168,8 +168,7 @@ fn what_could_not_keep_its_promise_is_refused() {
             "[stack]\nkind = \"server_cache\"\n{settings}\nbacking = {{ kind = \"network\", read = \"1 us\", \
              write = \"1 us\" }}\n{level}"
         );
-        let problems =
-            workbench::build_events(&toml, Workbench::new(ROOMS, 1)).err().expect("it is refused").0;
+        let problems = workbench::build(&toml, Workbench::new(ROOMS, 1)).err().expect("it is refused").0;
         assert_eq!(problems.len(), 1, "{problems:?}");
         problems[0].to_string()
     };

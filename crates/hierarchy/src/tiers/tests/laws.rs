@@ -1,8 +1,8 @@
 //! Where requests go, and what moving does.
 
 use super::request;
-use crate::host::Host;
 use nacre_kernel::{ComponentReport, Op, Streams, Time};
+use nacre_testkit::Host;
 use nacre_testkit::assert_close;
 
 /// Three tiers of 4, 8 and 20 extents of 64 KiB, known by their latencies of 10, 100 and 1,000 us.
@@ -16,7 +16,7 @@ fn three(placement: &str) -> Host {
     let tiers = tier(10, "12.5") + &tier(100, "25") + &tier(1000, "62.5");
     let stack = "kind = \"tiers\"\nextent = \"64 KiB\"\ncapacity = \"2 MiB\"\nchunk = \"16 KiB\"\n";
     let toml = format!("[stack]\n{stack}placement = {placement}\n{tiers}");
-    Host::of(&toml)
+    crate::workbench::host(&toml)
 }
 
 const DYNAMIC: &str = "{ kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\" }";
@@ -133,7 +133,7 @@ fn pcm_and_flash(weigh: &str) -> Host {
         device("6.7", "128.3"),
         device("108", "37.1")
     );
-    Host::of(&toml)
+    crate::workbench::host(&toml)
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn an_extent_under_way_is_served_from_both_places() {
          placement = { kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\", layout = \"in_order\" }\n\
          [[stack.tier]]\ndevice = { kind = \"measured\", read = \"10 us\", write = \"10 us\", unit = \"64 KiB\", capacity = \"64 KiB\" }\n\
          [[stack.tier]]\ndevice = { kind = \"measured\", read = \"100 us\", write = \"100 us\", unit = \"64 KiB\", capacity = \"64 KiB\" }\n";
-    let mut device = Host::of(toml);
+    let mut device = crate::workbench::host(toml);
     let (_, _) = reads(&mut device, Time::ZERO, (0..1000).map(|_| 1));
     // The first chunk changes places at 1 s, the second at 3 s, the third at 5 s, the fourth at 7 s.
     let read = |device: &mut Host, ms: u64, offset: u64| {

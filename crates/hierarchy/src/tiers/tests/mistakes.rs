@@ -6,7 +6,7 @@ use nacre_testkit::Workbench;
 #[test]
 fn mistakes_name_their_place_and_a_remedy() {
     let problems = |toml: &str| {
-        let built = workbench::build_events(toml, Workbench::new(ROOMS, 1));
+        let built = workbench::build(toml, Workbench::new(ROOMS, 1));
         built.err().expect("it is a mistake").to_string()
     };
     let device = "device = { kind = \"measured\", read = \"1 us\", write = \"1 us\" }";

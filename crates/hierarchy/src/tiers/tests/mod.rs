@@ -4,7 +4,7 @@ use crate::workbench::{self, ROOMS};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Workbench;
-use nacre_testkit::events::{conformance, durability};
+use nacre_testkit::{conformance, durability};
 
 mod laws;
 mod mistakes;
@@ -19,7 +19,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
 fn build(toml: &str, carries_bytes: bool) -> Box<dyn Device> {
     let bench = Workbench::new(ROOMS, 1);
     let bench = if carries_bytes { bench.with_bytes() } else { bench };
-    workbench::build_events(toml, bench).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+    workbench::build(toml, bench).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 fn stack(settings: &str, placement: &str, tiers: &[&str]) -> String {

@@ -6,49 +6,41 @@ use crate::record::Measured;
 use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::stack::build;
 use crate::{Document, check};
-use nacre_kernel::event::Adapted;
+use nacre_kernel::event::{Agenda, Completions, Device, Payload, RequestId};
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Column, Completion, ComponentId, ComponentReport, Data,
-    Device, Endured, Persistence, Random, Recovery, Request, Status, Time, Transactions, Wear, Zone,
+    Activity, Bytes, Capabilities, Column, ComponentId, ComponentReport, Persistence, Random, Recovery,
+    Request, Status, Time, Wear,
 };
 
+/// A device that serves every request in a microsecond and reports what it was given.
 #[derive(State)]
-struct Worn(#[state(skip = "it never changes")] ComponentReport);
+struct Worn {
+    #[state(skip = "it never changes")]
+    report: ComponentReport,
+    due: Agenda<RequestId>,
+}
 
 impl Device for Worn {
-    fn submit(
-        &mut self,
-        now: Time,
-        _request: &Request,
-        _data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        breakdown.add(self.0.id, Activity::Write, Time::from_us(1));
-        Completion { done: now + Time::from_us(1), status: Status::Done }
+    fn submit(&mut self, now: Time, id: RequestId, _request: &Request, _data: Payload) {
+        self.due.schedule(now + Time::from_us(1), id);
     }
 
-    fn advance(&mut self, _to: Time) {}
+    fn next_event(&self) -> Time {
+        self.due.next()
+    }
+
+    fn run(&mut self, until: Time, completions: &mut Completions) {
+        let Some((at, id)) = self.due.pop_before(until) else { return };
+        completions.push(id, at, Status::Done, self.report.id, [(Activity::Write, Time::from_us(1))]);
+        while let Some((at, id)) = self.due.pop_before(at + Time::from_ps(1)) {
+            completions.push(id, at, Status::Done, self.report.id, [(Activity::Write, Time::from_us(1))]);
+        }
+    }
 
     fn capacity(&self) -> Option<Bytes> {
         None
     }
-
-    fn zone(&self, _address: u64) -> Option<Zone> {
-        None
-    }
-
-    fn busy_until(&self) -> Time {
-        Time::from_s(1)
-    }
-
-    fn restart_ledger(&mut self) {}
-
-    fn report(&self, _elapsed: Time) -> ComponentReport {
-        self.0.clone()
-    }
-
-    fn check_invariants(&self) {}
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
@@ -62,23 +54,19 @@ impl Device for Worn {
         }
     }
 
+    fn restart_ledger(&mut self, _now: Time) {}
+
+    fn report(&self, _elapsed: Time) -> ComponentReport {
+        self.report.clone()
+    }
+
+    fn check_invariants(&self) {}
+
     fn power_fail(&mut self, _at: Time, _chance: &mut Random) {}
 
     fn recover(&mut self, at: Time) -> Recovery {
         Recovery { done: at, ..Recovery::default() }
     }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it says that it cannot")
-    }
-
-    fn precondition(&mut self, _requests: &[Request]) {}
 }
 
 fn component(id: u8, path: &str) -> ComponentReport {
@@ -136,7 +124,7 @@ fn run(report: ComponentReport) -> Outcome {
     let mut meter = Meter::new(0, Time::ZERO);
     meter.finish(&mut Noted::new(2));
     let measured = Measured { issued: 0, drained: Time::ZERO, units: None };
-    let device = Adapted::new(Box::new(Worn(report)));
+    let device = Worn { report, due: Agenda::new() };
     let findings = Findings::of(&device, &*workload, &meter, measured, Ending::Complete);
     outcome(&checked, &findings)
 }

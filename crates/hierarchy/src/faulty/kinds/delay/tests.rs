@@ -1,7 +1,7 @@
 use crate::faulty::tests::{faulty, request};
 use nacre_kernel::Op;
 use nacre_testkit::assert_close;
-use nacre_testkit::visits::closed_loop;
+use nacre_testkit::closed_loop;
 
 #[test]
 fn a_random_delay_has_its_mean() {

@@ -1,7 +1,7 @@
 use crate::faulty::tests::{US, faulty, request, times};
 use nacre_kernel::{Op, Time};
 use nacre_testkit::assert_close;
-use nacre_testkit::visits::closed_loop;
+use nacre_testkit::closed_loop;
 
 #[test]
 fn a_limit_is_what_is_served() {

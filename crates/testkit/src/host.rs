@@ -1,44 +1,45 @@
-//! A host for tests of devices in the event contract.
+//! A host for tests of devices: it submits what it likes, when it likes.
 
-use crate::workbench::{self, ROOMS};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Request, Span, Status, Time};
-use nacre_testkit::Workbench;
 
 /// How a request completed.
 #[derive(Clone, Debug)]
-pub(crate) struct Done {
-    pub(crate) at: Time,
-    pub(crate) latency: Time,
-    pub(crate) status: Status,
-    pub(crate) spans: Vec<Span>,
+pub struct Done {
+    /// When.
+    pub at: Time,
+    /// After how long.
+    pub latency: Time,
+    /// How.
+    pub status: Status,
+    /// Where its time went.
+    pub spans: Vec<Span>,
 }
 
 /// A host that submits requests whenever it likes.
-pub(crate) struct Host {
-    pub(crate) device: Box<dyn Device>,
-    pub(crate) now: Time,
+pub struct Host {
+    /// The device.
+    pub device: Box<dyn Device>,
+    /// The device was run to here.
+    pub now: Time,
     submitted: Vec<Time>,
-    pub(crate) done: Vec<Option<Done>>,
+    /// How each request completed, by its number; none of those that are outstanding.
+    pub done: Vec<Option<Done>>,
 }
 
 impl Host {
-    pub(crate) fn new(device: Box<dyn Device>) -> Host {
+    /// A host of `device`, which has served nothing.
+    pub fn new(device: Box<dyn Device>) -> Host {
         Host { device, now: Time::ZERO, submitted: Vec::new(), done: Vec::new() }
     }
 
-    pub(crate) fn of(toml: &str) -> Host {
-        let built = workbench::build_events(toml, Workbench::new(ROOMS, 1));
-        Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
-    }
-
     /// Submits a request at `now`; its number.
-    pub(crate) fn submit(&mut self, now: Time, request: Request) -> usize {
+    pub fn submit(&mut self, now: Time, request: Request) -> usize {
         self.submit_with(now, request, Payload::NONE)
     }
 
     /// The same with the bytes of a write.
-    pub(crate) fn submit_with(&mut self, now: Time, request: Request, data: Payload) -> usize {
+    pub fn submit_with(&mut self, now: Time, request: Request, data: Payload) -> usize {
         self.run(now);
         let number = self.submitted.len();
         self.submitted.push(now);
@@ -48,13 +49,14 @@ impl Host {
     }
 
     /// Runs the device to `until`.
-    pub(crate) fn run(&mut self, until: Time) {
+    pub fn run(&mut self, until: Time) {
         assert!(until >= self.now, "time goes back from {} to {until}", self.now);
         while self.step(until) {}
         self.now = until;
     }
 
-    pub(crate) fn step(&mut self, until: Time) -> bool {
+    /// Runs the device to `until`, or to the next completions if they come before; whether there were any.
+    pub fn step(&mut self, until: Time) -> bool {
         let mut completions = Completions::new();
         self.device.run(until, &mut completions);
         for completed in completions.iter() {
@@ -69,7 +71,7 @@ impl Host {
     }
 
     /// Runs the device until request `number` has completed.
-    pub(crate) fn wait(&mut self, number: usize) -> Done {
+    pub fn wait(&mut self, number: usize) -> Done {
         while self.done[number].is_none() {
             assert!(self.step(Time::MAX), "request {number} is lost");
         }
@@ -77,13 +79,13 @@ impl Host {
     }
 
     /// The latency of a request submitted at `now`. Nothing is submitted before it has completed.
-    pub(crate) fn latency(&mut self, now: Time, request: Request) -> Time {
+    pub fn latency(&mut self, now: Time, request: Request) -> Time {
         let number = self.submit(now, request);
         self.wait(number).latency
     }
 
     /// Runs the device until nothing is pending.
-    pub(crate) fn rest(&mut self) {
+    pub fn rest(&mut self) {
         while self.device.next_event() < Time::MAX {
             let at = self.device.next_event();
             self.step(at + Time::from_ps(1));
@@ -91,28 +93,31 @@ impl Host {
         }
     }
 
-    pub(crate) fn count(&self, name: &str) -> u64 {
+    /// The counter called `name`.
+    pub fn count(&self, name: &str) -> u64 {
         counter(&self.report(), name)
     }
 
-    pub(crate) fn report(&self) -> ComponentReport {
+    /// What the device did in a second.
+    pub fn report(&self) -> ComponentReport {
         self.device.report(Time::from_s(1))
     }
 
-    pub(crate) fn check(&self) {
+    /// Panics if the accounting of the device does not balance.
+    pub fn check(&self) {
         self.device.check_invariants();
     }
 }
 
 /// The counter called `name`.
-pub(crate) fn counter(report: &ComponentReport, name: &str) -> u64 {
+pub fn counter(report: &ComponentReport, name: &str) -> u64 {
     let found = report.counters.iter().find(|(counter, _)| *counter == name);
     found.unwrap_or_else(|| panic!("no counter {name}")).1
 }
 
 impl Host {
     /// Runs the device to `now`, submits a request with its bytes, and waits: when and how it completed, and what it read.
-    pub(crate) fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
+    pub fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
         self.run(now);
         // Numbers of other requests are not used again.
         let id = RequestId(u32::MAX);
@@ -124,5 +129,11 @@ impl Host {
         assert!(completions.len() == 1 && completions.get(0).0.id == id, "others complete");
         self.now = completions.get(0).0.at;
         (self.now, completions.get(0).0.status, completions.take_data(0))
+    }
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a host at {} with {} requests", self.now, self.submitted.len())
     }
 }

@@ -1,7 +1,6 @@
-//! The device in the event contract.
+//! The device: requests wait for the bus, and its end is an event.
 
 use super::{Config, WORD};
-use nacre_device::EventRoom;
 use nacre_kernel::event::{Completions, Device, Payload, RequestId, Servers};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
@@ -9,25 +8,12 @@ use nacre_kernel::{
     Recovery, Request, Resource, Status, Time,
 };
 use nacre_media::persistence::Landed;
-use nacre_media::store::{Nothing, Store};
-
-/// This room in the event contract.
-pub(crate) const EVENTS: EventRoom = EventRoom {
-    kind: "battery_ram",
-    build: |slot, builder| {
-        let (id, path) = (builder.component(), slot.path().to_string());
-        let config: Config = slot.config(builder.families());
-        Ok(match builder.store(&path, Landed::layout(Some(config.capacity))) {
-            Some(store) => Box::new(BatteryRam::new(id, path, config, store)),
-            None => Box::new(BatteryRam::new(id, path, config, Nothing)),
-        })
-    },
-};
+use nacre_media::store::Store;
 
 /// The device over its bytes: one server, first come, first served.
 #[derive(State)]
 #[state(bound = "S: Store")]
-struct BatteryRam<S> {
+pub(crate) struct BatteryRam<S> {
     #[state(skip = "from the configuration")]
     id: ComponentId,
     #[state(skip = "from the configuration")]
@@ -57,7 +43,7 @@ impl Access {
 }
 
 impl<S: Store> BatteryRam<S> {
-    fn new(id: ComponentId, path: String, config: Config, store: S) -> BatteryRam<S> {
+    pub(crate) fn new(id: ComponentId, path: String, config: Config, store: S) -> BatteryRam<S> {
         let (host, ledger) = (HostCounts::default(), Ledger::default());
         BatteryRam { id, path, config, bus: Servers::new(1), bytes: Landed::new(store, WORD), host, ledger }
     }

@@ -1,0 +1,43 @@
+//! What every report of a device has to be.
+
+use nacre_kernel::{Activity, ComponentId, ComponentReport, Resource, Time};
+
+/// The components that `report` is of.
+pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
+    std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
+}
+
+/// No resource is busy for longer than its servers were there, and only a model of energy gives any.
+pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
+    let path = &report.path;
+    for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {
+        let others = &report.resources[..index];
+        assert!(others.iter().all(|other| other.name != *name), "{path}: two resources are called {name}");
+        let available_ps = u128::from(elapsed.as_ps()) * u128::from(*servers);
+        let (busy, most) = (ledger.total_busy_s(), available_ps as f64 / 1e12);
+        assert!(busy <= most, "{path}: {name} was busy for {busy} s of {most} s");
+    }
+    if !report.is_energy_modelled {
+        assert_eq!(report.idle_energy, None, "{path}: idle energy, though energy is not modelled");
+        for activity in Activity::ALL {
+            let energy = report.energy(activity).0;
+            assert!(energy == 0.0, "{path}: energy of {}, though it is not modelled", activity.name());
+        }
+    }
+    report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));
+}
+
+/// Panics unless nothing is counted any more.
+pub(crate) fn assert_forgotten(report: &ComponentReport) {
+    for Resource { name, ledger, .. } in &report.resources {
+        assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);
+    }
+    for activity in Activity::ALL {
+        let energy = report.energy(activity).0;
+        assert!(energy == 0.0, "{}: energy of {} outlived the restart", report.path, activity.name());
+    }
+    for (name, count) in &report.counters {
+        assert_eq!(*count, 0, "{}: {name} outlived the restart", report.path);
+    }
+    report.children.iter().for_each(assert_forgotten);
+}
