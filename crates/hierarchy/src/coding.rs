@@ -2,89 +2,84 @@
 //! page that is beyond its code.
 
 use nacre_controller::ecc::{Verdict, Work};
-use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Energy, Ledger, Pool, Resource, Time};
+use nacre_kernel::event::FirstCome;
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, Energy, Ledger, Resource, Time};
 use std::collections::VecDeque;
 
-/// An encoder, and decoders that put right one page at a time each.
+/// An encoder, and decoders that put right one page at a time each, in the order in which pages are asked for.
 #[derive(Debug, State)]
 pub(crate) struct Coder {
-    decoders: Pool,
+    decoders: FirstCome<Energy>,
     /// What it was charged.
     pub(crate) ledger: Ledger,
-    /// What may not have ended, in the order in which it was asked for: kept where the power may fail.
+    /// Pages whose encoding may not have ended: begin, end, and energy.
     #[state(varies)]
-    under_way: VecDeque<Piece>,
-}
-
-#[derive(Clone, Copy, Debug, Value)]
-struct Piece {
-    begin: Time,
-    end: Time,
-    energy: Energy,
+    encoding: VecDeque<(Time, Time, Energy)>,
 }
 
 impl Coder {
     /// Free, with at least one decoder.
     pub(crate) fn new(decoders: u32) -> Coder {
-        Coder { decoders: Pool::new(decoders), ledger: Ledger::default(), under_way: VecDeque::new() }
+        Coder { decoders: FirstCome::new(decoders), ledger: Ledger::default(), encoding: VecDeque::new() }
     }
 
-    /// Decodes a page that is there at `sensed`; when that is done.
+    /// Decodes a page that is asked for at `now` and there at `sensed`; when that is done.
     #[inline]
-    pub(crate) fn decode(&mut self, sensed: Time, work: Work, may_fail: bool) -> Time {
-        let begin = self.decoders.reserve(sensed, work.time);
+    pub(crate) fn decode(&mut self, now: Time, sensed: Time, work: Work) -> Time {
+        let energy = self.charge_energy(work);
         self.ledger.charge(Activity::Correct, work.time);
-        self.charge_energy(begin, work, may_fail);
-        begin + work.time
+        self.decoders.take(now, sensed, work.time, energy) + work.time
     }
 
-    /// Encodes a page from `begin` on: a page waits for no other, and its time is in no books.
+    /// Encodes a page from `now` on: a page waits for no other, and its time is in no ledger.
     #[inline]
-    pub(crate) fn encode(&mut self, begin: Time, work: Work, may_fail: bool) -> Time {
-        self.charge_energy(begin, work, may_fail);
-        begin + work.time
+    pub(crate) fn encode(&mut self, now: Time, work: Work) -> Time {
+        let energy = self.charge_energy(work);
+        while self.encoding.front().is_some_and(|&(_, end, _)| end <= now) {
+            self.encoding.pop_front();
+        }
+        let end = now + work.time;
+        if work.energy.is_some() && end > now {
+            self.encoding.push_back((now, end, energy));
+        }
+        end
     }
 
     #[inline]
-    fn charge_energy(&mut self, begin: Time, work: Work, may_fail: bool) {
-        let Some(energy) = work.energy else { return };
+    fn charge_energy(&mut self, work: Work) -> Energy {
+        let Some(energy) = work.energy else { return Energy::default() };
         self.ledger.charge_energy(Activity::Correct, energy);
-        if may_fail {
-            self.under_way.push_back(Piece { begin, end: begin + work.time, energy });
-        }
+        energy
     }
 
-    pub(crate) fn forget_before(&mut self, to: Time) {
-        self.decoders.forget_before(to);
-        while self.under_way.front().is_some_and(|piece| piece.end <= to) {
-            self.under_way.pop_front();
-        }
-    }
-
-    /// The power fails at `at`: of what is under way, the part that is done by then stays charged.
+    /// The power fails at `at`: of what is in progress, the part that is done by then stays charged.
     pub(crate) fn power_fail(&mut self, at: Time) {
-        self.ledger.give_back(Activity::Correct, self.decoders.busy_after(at));
-        self.decoders = Pool::new(self.decoders.len());
-        for Piece { begin, end, energy } in self.under_way.drain(..).filter(|piece| piece.end > at) {
-            let left = if begin < at { (end - at).as_secs_f64() / (end - begin).as_secs_f64() } else { 1.0 };
-            self.ledger.give_back_energy(Activity::Correct, Energy(energy.0 * left));
+        for cut in self.decoders.power_fail(at) {
+            self.ledger.give_back(Activity::Correct, cut.left);
+            give_back(&mut self.ledger, cut.what, (cut.left, cut.whole));
+        }
+        for (begin, end, energy) in self.encoding.drain(..).filter(|&(_, end, _)| end > at) {
+            give_back(&mut self.ledger, energy, (end - begin.max(at), end - begin));
         }
     }
 
     pub(crate) fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
-        self.under_way.clear();
+        self.decoders.restart_ledger();
+        self.encoding.clear();
     }
 
     /// The decoders, for reports.
     pub(crate) fn resource(&self) -> Resource {
-        Resource { name: "decoder", servers: self.decoders.len(), ledger: self.ledger.clone() }
+        Resource { name: "decoder", servers: self.decoders.count(), ledger: self.ledger.clone() }
     }
+}
 
-    pub(crate) fn check_invariants(&self) {
-        self.decoders.check_invariants();
-    }
+/// Of what took `energy`, this much of its time was not done.
+fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
+    let share = if left < whole { left.as_secs_f64() / whole.as_secs_f64() } else { 1.0 };
+    ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));
 }
 
 /// The verdict on a page whose decoder said `found`, where by the number of its wrong bits it is `expected`: a page beyond its

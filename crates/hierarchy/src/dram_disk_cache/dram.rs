@@ -2,16 +2,10 @@
 
 use super::Config;
 use crate::frames::{Access, Memory, MemoryReport};
-use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Energy, Ledger, Operations, Power, Resource, Time, Timeline, UnderWay};
+use nacre_kernel::event::FirstCome;
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, Energy, Ledger, Power, Resource, Time};
 use nacre_media::store::Store;
-
-/// A rest that is long enough for powering down, and that an access may still come into.
-#[derive(Clone, Copy, Debug, Value)]
-struct Rest {
-    from: Time,
-    until: Time,
-}
 
 /// DRAM behind one channel.
 #[derive(State)]
@@ -24,16 +18,12 @@ pub(super) struct Dram<S> {
     /// How long a page needs the channel.
     #[state(skip = "from the configuration")]
     transfer: Time,
-    channel: Timeline,
+    channel: FirstCome<Activity>,
     ledger: Ledger,
     /// Until when it worked last.
     worked_until: Time,
     /// Time powered down since measuring began.
     powered_down: u128,
-    /// Rests that count as powered down so far, in their order.
-    #[state(varies)]
-    rests: Vec<Rest>,
-    under_way: UnderWay,
 }
 
 impl<S: Store> Dram<S> {
@@ -42,12 +32,10 @@ impl<S: Store> Dram<S> {
             store,
             transfer: config.bandwidth.time_for(config.page.0),
             config: config.clone(),
-            channel: Timeline::new(),
+            channel: FirstCome::new(1),
             ledger: Ledger::default(),
             worked_until: Time::ZERO,
             powered_down: 0,
-            rests: Vec::new(),
-            under_way: UnderWay::default(),
         }
     }
 
@@ -64,50 +52,16 @@ impl<S: Store> Dram<S> {
 
     #[inline]
     fn occupy(&mut self, now: Time, activity: Activity) -> Access {
-        let start = self.channel.reserve(now, self.transfer);
-        let end = start + self.transfer;
-        if start < self.worked_until {
-            self.interrupt_rest(start, end);
-        } else {
-            let rest = Rest { from: self.worked_until, until: start };
-            self.rest(self.rests.len(), rest);
-            self.worked_until = end;
+        let start = self.channel.take(now, now, self.transfer, activity);
+        if self.config.power_down_power.is_some() {
+            let rest = start - self.worked_until;
+            self.powered_down += u128::from(rest.saturating_sub(self.config.power_down_after).as_ps());
         }
+        self.worked_until = start + self.transfer;
         self.ledger.charge(activity, self.transfer);
-        if S::CARRIES_BYTES {
-            self.under_way.add(activity, start, end, Operations::default());
-        }
         let time = self.transfer + self.config.latency;
         let spans = [(Activity::Queue, start - now), (activity, time), (Activity::Correct, Time::ZERO)];
         Access { begin: start, done: start + time, spans, is_good: true }
-    }
-
-    /// How much of `rest` is powered down.
-    fn down(&self, rest: Rest) -> u128 {
-        u128::from((rest.until - rest.from).saturating_sub(self.config.power_down_after).as_ps())
-    }
-
-    /// Counts `rest`, the one before number `at`.
-    #[inline]
-    fn rest(&mut self, at: usize, rest: Rest) {
-        let down = self.down(rest);
-        if down > 0 && self.config.power_down_power.is_some() {
-            self.powered_down += down;
-            self.rests.insert(at, rest);
-        }
-    }
-
-    /// There is work from `start` to `end`, in time that seemed to be rest when later work was given its time.
-    fn interrupt_rest(&mut self, start: Time, end: Time) {
-        let Some(at) = self.rests.iter().rposition(|rest| rest.from <= start) else { return };
-        let rest = self.rests[at];
-        if rest.until < end {
-            return;
-        }
-        self.rests.remove(at);
-        self.powered_down -= self.down(rest);
-        self.rest(at, Rest { from: end, ..rest });
-        self.rest(at, Rest { until: start, ..rest });
     }
 
     fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
@@ -151,6 +105,11 @@ impl<S: Store> Memory for Dram<S> {
     }
 
     #[inline]
+    fn encode(&mut self, now: Time) -> Time {
+        now
+    }
+
+    #[inline]
     fn look_up(&mut self, now: Time) -> Time {
         now
     }
@@ -163,31 +122,17 @@ impl<S: Store> Memory for Dram<S> {
         }
     }
 
-    fn forget_before(&mut self, to: Time) {
-        self.channel.forget_before(to);
-        let over = self.rests.partition_point(|rest| rest.until <= to);
-        self.rests.drain(..over);
-        self.under_way.settle(to);
-    }
-
     fn power_fail(&mut self, at: Time) {
-        for cancelled in self.under_way.cancel(at) {
-            self.ledger.give_back(cancelled.activity, cancelled.time);
+        for cut in self.channel.power_fail(at) {
+            self.ledger.give_back(cut.what, cut.left);
         }
         self.worked_until = self.worked_until.min(at);
-        for rest in std::mem::take(&mut self.rests).into_iter().filter(|rest| rest.until > at) {
-            self.powered_down -= self.down(rest);
-            self.powered_down += self.down(Rest { from: rest.from.min(at), until: at });
-        }
-        self.channel = Timeline::new();
     }
 
     fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
         self.powered_down = 0;
-        // What comes into rests before this moment takes nothing from what is counted from now on.
-        self.rests.clear();
-        self.under_way.clear();
+        self.channel.restart_ledger();
     }
 
     fn report(&self, elapsed: Time) -> MemoryReport {
@@ -207,9 +152,5 @@ impl<S: Store> Memory for Dram<S> {
             wear: None,
             columns: Vec::new(),
         }
-    }
-
-    fn check_invariants(&self) {
-        self.channel.check_invariants();
     }
 }

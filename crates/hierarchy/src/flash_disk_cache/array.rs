@@ -168,13 +168,13 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn decode_at(&mut self, now: Time, code: u8, wrong: u32) -> Time {
         let work = self.decoding(code, wrong);
-        self.coder.decode(now, work, S::CARRIES_BYTES)
+        self.coder.decode(now, now, work)
     }
 
     /// When a page is encoded.
     #[inline]
     pub(super) fn encode_at(&mut self, now: Time, code: u8) -> Time {
-        self.coder.encode(now, self.spans.encode[code as usize], S::CARRIES_BYTES)
+        self.coder.encode(now, self.spans.encode[code as usize])
     }
 
     /// What reading `page` of `code` brings: no time passes. Its bytes are in the buffer, as they are decoded.
@@ -238,10 +238,6 @@ impl<S: Store> Array<S> {
         self.cells.nand.read(Mode::Slc) * pages.div_ceil(u64::from(self.cells.dies))
     }
 
-    pub(super) fn forget_before(&mut self, to: Time) {
-        self.coder.forget_before(to);
-    }
-
     /// The power fails at `at`: what has not been done does not happen, and is charged to nothing.
     pub(super) fn power_fail(&mut self, at: Time) {
         for die in &mut self.dies {
@@ -278,6 +274,5 @@ impl<S: Store> Array<S> {
     pub(super) fn check_invariants(&self) {
         let waits = self.dies.iter().any(|die| die.serving.is_none() && !die.waiting.is_empty());
         assert!(!waits, "an operation waits for a die that is free");
-        self.coder.check_invariants();
     }
 }

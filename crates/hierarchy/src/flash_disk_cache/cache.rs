@@ -72,8 +72,6 @@ pub(super) struct FlashCache<S> {
     /// The cache is ready from then on.
     pub(super) ready: Time,
     pub(super) bytes_lost: u64,
-    /// Requests since the decoders were told how far time is.
-    pub(super) served: u32,
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
@@ -137,7 +135,6 @@ impl<S: Store> FlashCache<S> {
             has_lost: false,
             ready: Time::ZERO,
             bytes_lost: 0,
-            served: 0,
             counts: Counts::default(),
             host: HostCounts::default(),
             life: Life { usable: new, ..Life::default() },

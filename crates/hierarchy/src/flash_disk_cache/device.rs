@@ -13,18 +13,11 @@ use nacre_media::store::Store;
 
 /// The next instant there is.
 const INSTANT: Time = Time::from_ps(1);
-/// Requests after which the decoders are told how far time is.
-const TOLD_EVERY: u32 = 64;
 
 impl<S: Store> FlashCache<S> {
     /// A request has been looked up.
     #[inline]
     fn serve_request(&mut self, now: Time, came: Time, id: RequestId, request: &Request, data: &Payload) {
-        self.served += 1;
-        if self.served >= TOLD_EVERY {
-            self.served = 0;
-            self.array.forget_before(now);
-        }
         let looked_up = now - came;
         match request.op {
             Op::Read => self.read(now, id, request, looked_up),

@@ -24,6 +24,8 @@ pub(super) struct Frame {
 /// What happens at a time that is known beforehand.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
+    /// The page of a busy frame is encoded.
+    Encoded(u32),
     /// The memory has written the page of a busy frame, or read the rest of it.
     Frame(u32),
     /// An operation waits for one thing less.
@@ -113,8 +115,6 @@ pub(crate) struct FrameCache<M> {
     pub(super) ready: Time,
     pub(super) forgotten: u64,
     pub(super) bytes_lost: u64,
-    /// Requests since the memory was told how far time is.
-    pub(super) served: u32,
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     #[state(skip = "nothing is read from it")]
@@ -173,7 +173,6 @@ impl<M: Memory> FrameCache<M> {
             ready: Time::ZERO,
             forgotten: 0,
             bytes_lost: 0,
-            served: 0,
             counts: Counts::default(),
             host: HostCounts::default(),
             page: vec![0; page],

@@ -13,18 +13,11 @@ use prefetch_index::prefetch_index;
 
 /// The next instant there is.
 const INSTANT: Time = Time::from_ps(1);
-/// Requests after which the memory is told how far time is.
-const TOLD_EVERY: u32 = 64;
 
 impl<M: Memory> FrameCache<M> {
     /// A request has been looked up.
     #[inline]
     fn serve(&mut self, now: Time, came: Time, id: RequestId, request: &Request, data: &Payload) {
-        self.served += 1;
-        if self.served >= TOLD_EVERY {
-            self.served = 0;
-            self.memory.forget_before(now);
-        }
         let looked_up = now - came;
         match request.op {
             Op::Read => self.read(now, id, request, looked_up),
@@ -52,6 +45,7 @@ impl<M: Memory> FrameCache<M> {
             self.serve(now, came, id, &request, &data);
         } else if let Some((_, event)) = self.agenda.pop_before(now + INSTANT) {
             match event {
+                Event::Encoded(number) => self.program(now, number),
                 Event::Frame(number) => self.frame_ended(now, number),
                 Event::Operation(number) => self.count_down(now, number),
             }
@@ -159,7 +153,6 @@ impl<M: Memory> Device for FrameCache<M> {
     }
 
     fn check_invariants(&self) {
-        self.memory.check_invariants();
         self.index.check_invariants();
         assert_eq!(self.index.len() + self.free.len(), self.frames.len(), "frames with and without a page");
         self.counts.check_pages(self.held());

@@ -164,16 +164,11 @@ impl<M: Memory> FrameCache<M> {
 
     /// The page of a busy frame has arrived, and the frame is free for it.
     pub(super) fn fill(&mut self, now: Time, number: u32) {
-        let frame = self.busy[number].frame;
         let fetch = self.busy[number].fetch;
-        let page = self.busy[number].page.clone();
         self.busy[number].why = Why::Filling;
         self.fetching -= 1;
         self.counts.fills += 1;
-        let access = self.memory.begin_write(frame, now);
-        // Nothing is lost with it: it may be there at once.
-        self.memory.land(frame, page.bytes().unwrap_or_default());
-        self.agenda.schedule(access.done, Event::Frame(number));
+        self.encode(now, number);
         if let Some(first) = self.busy[number].waiters.front_mut()
             && first.asked
         {

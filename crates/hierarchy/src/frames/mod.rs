@@ -64,7 +64,10 @@ pub(crate) trait Memory: State + Send {
     /// Reads `frame` from `now` on; its bytes come to `into`, which is empty where there are none.
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access;
 
-    /// Begins to write `frame` at `now`: the time that takes.
+    /// Encodes a page from `now` on, which holds nothing else up: when it can be written.
+    fn encode(&mut self, now: Time) -> Time;
+
+    /// Begins to write `frame` with a page that is encoded: the time that takes.
     fn begin_write(&mut self, frame: u32, now: Time) -> Access;
 
     /// `frame` holds `bytes` from now on.
@@ -76,17 +79,13 @@ pub(crate) trait Memory: State + Send {
     /// A frame's bytes as they are, without taking time.
     fn peek(&self, frame: u32, into: &mut [u8]);
 
-    fn forget_before(&mut self, to: Time);
-
-    /// The power fails at `at`: what was reserved and has not been done does not happen, and is charged to nothing.
+    /// The power fails at `at`: what has not been done does not happen, and is charged to nothing.
     fn power_fail(&mut self, at: Time);
 
     fn restart_ledger(&mut self);
 
     /// What the memory says of itself, for its part of the report.
     fn report(&self, elapsed: Time) -> MemoryReport;
-
-    fn check_invariants(&self);
 }
 
 /// A frame was read or written.

@@ -125,9 +125,32 @@ impl<M: Memory> FrameCache<M> {
             let page = self.whole_page(frame, key, number);
             self.busy[number].page = page;
         }
+        self.encode(now, number);
+    }
+
+    /// The page of a busy frame is encoded, and the memory writes it then.
+    pub(super) fn encode(&mut self, now: Time, number: u32) {
+        let encoded = self.memory.encode(now);
+        if encoded == now {
+            return self.program(now, number);
+        }
+        let span = self.span(Activity::Correct, encoded - now);
+        let busy = &mut self.busy[number];
+        busy.began = Time::MAX;
+        busy.write.spans.push(span);
+        self.agenda.schedule(encoded, Event::Encoded(number));
+    }
+
+    /// The memory writes the page of a busy frame.
+    pub(super) fn program(&mut self, now: Time, number: u32) {
+        let Busy { why, frame, .. } = self.busy[number];
         let access = self.memory.begin_write(frame, now);
         let spans = self.spans_of(access.spans);
         let busy = &mut self.busy[number];
+        if why == Why::Filling {
+            // Nothing is lost with it: it may be there at once.
+            self.memory.land(frame, busy.page.bytes().unwrap_or_default());
+        }
         busy.began = access.begin;
         busy.write.spans.extend_from_slice(&spans);
         self.agenda.schedule(access.done, Event::Frame(number));

@@ -5,10 +5,9 @@ use crate::coding::{self, Coder};
 use crate::frames::{Access, Memory, MemoryReport};
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_controller::wear_levelling::{Move, WearLeveller};
-use nacre_kernel::state::State;
-use nacre_kernel::{
-    Activity, Cancelled, Ledger, Operations, Pool, Random, Resource, Spread, Time, Timeline, UnderWay, Wear,
-};
+use nacre_kernel::event::{Cut, FirstCome};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Ledger, Random, Resource, Spread, Time, Wear};
 use nacre_media::charge::Charges;
 use nacre_media::pcm::Operation;
 use nacre_media::store::Store;
@@ -17,6 +16,16 @@ use nacre_media::worn_cells::WornCells;
 /// What the banks do, by number.
 const READ: usize = Operation::Read as usize;
 const WRITE: usize = Operation::Program as usize;
+
+/// What a bank does.
+#[derive(Clone, Copy, Debug, Value)]
+enum Work {
+    Read,
+    /// A write, and the move of a row behind it that takes so long.
+    Write {
+        moving: Time,
+    },
+}
 
 /// Phase change memory: banks, a port for look-ups, a decoder.
 #[derive(State)]
@@ -33,16 +42,14 @@ pub(super) struct Pcm<S> {
     /// From frames to rows of cells.
     leveller: Box<dyn WearLeveller>,
     cells: WornCells,
-    banks: Pool,
-    port: Timeline,
+    banks: FirstCome<Work>,
+    port: FirstCome<Activity>,
     coder: Coder,
     bank_charges: Charges<{ Operation::COUNT }>,
     port_ledger: Ledger,
     writes: u64,
     moves: u64,
     corrected: u64,
-    /// Work of the banks.
-    under_way: UnderWay,
     #[state(skip = "nothing is read from it")]
     buffer: Vec<u8>,
 }
@@ -65,15 +72,14 @@ impl<S: Store> Pcm<S> {
             code,
             leveller,
             cells: WornCells::new(rows, config.cells.endurance, config.errors, random),
-            banks: Pool::new(config.banks),
-            port: Timeline::new(),
+            banks: FirstCome::new(config.banks),
+            port: FirstCome::new(1),
             coder: Coder::new(1),
             bank_charges: Charges::default(),
             port_ledger: Ledger::default(),
             writes: 0,
             moves: 0,
             corrected: 0,
-            under_way: UnderWay::default(),
             buffer: vec![0; buffer],
             config,
         }
@@ -152,6 +158,31 @@ impl<S: Store> Pcm<S> {
         }
         time
     }
+
+    /// A power loss cut off the work of a bank.
+    #[cold]
+    fn give_back(&mut self, cut: Cut<Work>) {
+        let charges = &mut self.bank_charges;
+        match cut.what {
+            Work::Read => {
+                charges.give_back(Activity::Read, cut.left);
+                charges.give_back_count(READ, Activity::Read, u64::from(!cut.has_begun()));
+            }
+            Work::Write { moving } => {
+                let unmoved = cut.left.min(moving);
+                charges.give_back(Activity::Write, cut.left - unmoved);
+                charges.give_back(Activity::LevelWear, unmoved);
+                charges.give_back_count(WRITE, Activity::Write, u64::from(!cut.has_begun()));
+                if !moving.is_zero() && unmoved == moving {
+                    for kind in [READ, WRITE] {
+                        charges.give_back_count(kind, Activity::LevelWear, 1);
+                    }
+                    let energy = self.code.encoding().energy.unwrap_or_default();
+                    self.coder.ledger.give_back_energy(Activity::LevelWear, energy);
+                }
+            }
+        }
+    }
 }
 
 impl<S: Store> Memory for Pcm<S> {
@@ -179,22 +210,13 @@ impl<S: Store> Memory for Pcm<S> {
         self.bank_charges.count(READ, Activity::Read, 1);
         self.corrected += u64::from(matches!(verdict, Verdict::Corrected(_)));
         let read = self.config.cells.read * u64::from(1 + decoding.senses);
-        let sensed = self.banks.reserve(now, read) + read;
-        if S::CARRIES_BYTES {
-            let one = Operations { kind: 0, count: 1 };
-            self.under_way.add(Activity::Read, sensed - read, sensed, one);
-        }
+        let begin = self.banks.take(now, now, read, Work::Read);
         self.bank_charges.charge(Activity::Read, read);
         let time = decoding.work.time;
-        let done = self.coder.decode(sensed, decoding.work, S::CARRIES_BYTES);
+        let done = self.coder.decode(now, begin + read, decoding.work);
         let queue = done - now - read - time;
         let spans = [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, time)];
-        Access {
-            begin: sensed - read,
-            done,
-            spans,
-            is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)),
-        }
+        Access { begin, done, spans, is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)) }
     }
 
     #[inline]
@@ -202,24 +224,15 @@ impl<S: Store> Memory for Pcm<S> {
         self.writes += 1;
         let row = self.row(frame);
         self.cells.program(row, self.bits);
-        let encoding = self.code.encoding();
-        let begin = self.coder.encode(now, encoding, S::CARRIES_BYTES);
         // The bank moves a row behind the write that brought it about.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
-        let start = self.banks.reserve(begin, self.config.cells.program + moving);
-        self.bank_charges.charge(Activity::Write, self.config.cells.program);
+        let program = self.config.cells.program;
+        let begin = self.banks.take(now, now, program + moving, Work::Write { moving });
+        self.bank_charges.charge(Activity::Write, program);
         self.bank_charges.count(WRITE, Activity::Write, 1);
-        if S::CARRIES_BYTES {
-            let (written, one) = (start + self.config.cells.program, Operations { kind: 0, count: 1 });
-            self.under_way.add(Activity::Write, start, written, one);
-            self.under_way.add(Activity::LevelWear, written, written + moving, one);
-        }
-        let spans = [
-            (Activity::Correct, encoding.time),
-            (Activity::Queue, start - begin),
-            (Activity::Write, self.config.cells.program),
-        ];
-        Access { begin: start, done: start + self.config.cells.program, spans, is_good: true }
+        let spans =
+            [(Activity::Queue, begin - now), (Activity::Write, program), (Activity::Correct, Time::ZERO)];
+        Access { begin, done: begin + program, spans, is_good: true }
     }
 
     #[inline]
@@ -238,8 +251,13 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     #[inline]
+    fn encode(&mut self, now: Time) -> Time {
+        self.coder.encode(now, self.code.encoding())
+    }
+
+    #[inline]
     fn look_up(&mut self, now: Time) -> Time {
-        let start = self.port.reserve(now, self.config.lookup);
+        let start = self.port.take(now, now, self.config.lookup, Activity::Translate);
         self.port_ledger.charge(Activity::Translate, self.config.lookup);
         start + self.config.lookup
     }
@@ -250,40 +268,19 @@ impl<S: Store> Memory for Pcm<S> {
         }
     }
 
-    fn forget_before(&mut self, to: Time) {
-        self.under_way.settle(to);
-        self.banks.forget_before(to);
-        self.port.forget_before(to);
-        self.coder.forget_before(to);
-    }
-
     fn power_fail(&mut self, at: Time) {
-        for cancelled in self.under_way.cancel(at) {
-            let Cancelled { activity, time, .. } = cancelled;
-            self.bank_charges.give_back(activity, time);
-            if !cancelled.is_whole() {
-                continue;
-            }
-            let kinds = match activity {
-                Activity::Read => &[READ][..],
-                Activity::Write => &[WRITE],
-                _ => &[READ, WRITE],
-            };
-            kinds.iter().for_each(|&kind| self.bank_charges.give_back_count(kind, activity, 1));
-            if activity == Activity::LevelWear {
-                let energy = self.code.encoding().energy.unwrap_or_default();
-                self.coder.ledger.give_back_energy(activity, energy);
-            }
+        let cut: Vec<Cut<Work>> = self.banks.power_fail(at).collect();
+        cut.into_iter().for_each(|cut| self.give_back(cut));
+        for cut in self.port.power_fail(at) {
+            self.port_ledger.give_back(cut.what, cut.left);
         }
-        self.port_ledger.give_back(Activity::Translate, self.port.busy_after(at));
         self.coder.power_fail(at);
-        self.banks = Pool::new(self.config.banks);
-        self.port = Timeline::new();
     }
 
     fn restart_ledger(&mut self) {
         (self.writes, self.moves, self.corrected) = (0, 0, 0);
-        self.under_way.clear();
+        self.banks.restart_ledger();
+        self.port.restart_ledger();
         self.bank_charges = Charges::default();
         self.port_ledger = Ledger::default();
         self.coder.restart_ledger();
@@ -298,7 +295,7 @@ impl<S: Store> Memory for Pcm<S> {
         let days = elapsed.as_secs_f64() / 86_400.0;
         MemoryReport {
             resources: vec![
-                Resource { name: "banks", servers: self.banks.len(), ledger: banks },
+                Resource { name: "banks", servers: self.banks.count(), ledger: banks },
                 Resource { name: "port", servers: 1, ledger: self.port_ledger.clone() },
                 self.coder.resource(),
             ],
@@ -321,11 +318,5 @@ impl<S: Store> Memory for Pcm<S> {
             }),
             columns: Vec::new(),
         }
-    }
-
-    fn check_invariants(&self) {
-        self.banks.check_invariants();
-        self.port.check_invariants();
-        self.coder.check_invariants();
     }
 }

@@ -10,6 +10,7 @@
 //! | [`Completions`] | requests that completed, each with its breakdown and, for a read, its bytes |
 //! | [`Agenda`] | pending events in time order; simultaneous events keep the order in which they were scheduled |
 //! | [`Barriers`] | flushes, which wait for earlier writes |
+//! | [`FirstCome`] | equal servers behind one first-come, first-served queue, for jobs of known length |
 //! | [`Link`] | transfers over a link, one after the other |
 //! | [`Servers`] | equal servers behind one first-come, first-served queue |
 //! | [`Slab`] | requests in progress, by number |
@@ -20,6 +21,7 @@ mod barriers;
 mod completions;
 mod device;
 mod facets;
+mod first_come;
 mod link;
 mod outstanding;
 mod payload;
@@ -32,6 +34,7 @@ pub use barriers::{Barriers, Ticket};
 pub use completions::{Completed, Completions};
 pub use device::Device;
 pub use facets::{Burst, Endurance, Endured, Preconditioning, Zones};
+pub use first_come::{Cut, FirstCome};
 pub use link::Link;
 pub use outstanding::{Cancelled, RequestId};
 pub use payload::Payload;

@@ -101,6 +101,21 @@ fn times_are_those_of_the_memory() {
     }
 }
 
+/// A page that is being encoded holds no bank: a read that comes meanwhile is served first, and the write behind it.
+#[test]
+fn a_page_is_encoded_before_it_needs_its_bank() {
+    let code = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"10 ns\", encode = \"40 us\" }";
+    let mut cache = host(&pcm("banks = 1\nlookup = \"0 s\"", code));
+    let filled = cache.latency(Time::ZERO, page(Op::Read, 3));
+    cache.latency(Time::from_ms(10) + filled, page(Op::Read, 4));
+    let now = Time::from_ms(20);
+    let write = cache.submit(now, page(Op::Write, 3));
+    let read = cache.submit(now + Time::from_ns(39_900), page(Op::Read, 4));
+    assert_eq!(cache.wait(read).latency, Time::from_ns(125 + 20));
+    assert_eq!(cache.wait(write).latency, Time::from_ns(39_900 + 125 + 50_000));
+    assert_eq!(cache.latency(Time::from_ms(30), page(Op::Write, 3)), Time::from_ns(40_000 + 50_000));
+}
+
 /// A page that is fetched is at hand when it arrives: a second read waits for that, and then reads the memory.
 #[test]
 fn a_read_of_a_page_on_its_way_waits_for_it() {

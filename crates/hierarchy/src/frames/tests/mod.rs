@@ -11,6 +11,7 @@ mod naive;
 mod oracle;
 
 const BCH: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"10 ns\" }";
+const ENCODING: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"300 ns\", encode = \"40 us\" }";
 /// Frames move often.
 const MOVING: &str = "wear_levelling = { kind = \"start_gap\", interval = 2 }";
 
@@ -61,6 +62,7 @@ fn a_cache_in_phase_change_memory_keeps_the_contract() {
         ("banks = 1\nlookup = \"0 s\"", "{ kind = \"crc32\" }"),
         ("endurance = 200", BCH),
         ("page = \"4 KiB\"", BCH),
+        ("banks = 2", ENCODING),
         (MOVING, "{ kind = \"none\" }"),
     ] {
         check(&pcm(options, ecc), STORE);
@@ -95,6 +97,7 @@ fn a_cache_in_phase_change_memory_keeps_what_is_acknowledged() {
     for (options, ecc) in [
         ("", BCH),
         ("page = \"1 KiB\"\nbanks = 1", "{ kind = \"none\" }"),
+        ("banks = 1", ENCODING),
         ("page = \"4 KiB\"", BCH),
         ("wear_levelling = { kind = \"start_gap\", interval = 2 }\nendurance = 100000", BCH),
     ] {
