@@ -5,15 +5,12 @@
 //! | [`time`] | simulated time, integer picoseconds |
 //! | [`units`] | bytes, ratios, rates, energy, prices, and how each is read from a string with its unit |
 //! | [`random`] | named random streams under one seed, with distributions that never change |
-//! | [`timeline`] | reservations of a resource over time, with gaps that later calls may fill |
-//! | [`link`] | a link that carries one transfer after the other |
 //! | [`pcie`] | what packets, credits and round trips leave of a PCI Express link |
 //! | [`histogram`] | mergeable latency distributions |
 //! | [`ranges`] | sets of numbers, as ranges |
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
 //! | [`activity`] | what a component can be doing |
 //! | [`ledger`] | where the time and energy of a component's resources went |
-//! | [`under_way`] | charged work that a loss of power may still cancel |
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`completion`] | what it is answered |
@@ -21,7 +18,6 @@
 //! | [`error_code`] | what kind an error is, for programs |
 //! | [`breakdown`] | where the time of one request went |
 //! | [`stage`] | what a request is at within a device |
-//! | [`data`] | the bytes that come with a request |
 //! | [`capabilities`] | what a device can do, and what it promises |
 //! | [`power`] | what becomes of a device when its power comes back |
 //! | [`transactions`] | several writes that last as one |
@@ -39,14 +35,12 @@ pub mod activity;
 pub mod breakdown;
 pub mod capabilities;
 pub mod completion;
-pub mod data;
 pub mod error_code;
 pub mod event;
 pub mod histogram;
 pub mod host_counts;
 pub mod identity;
 pub mod ledger;
-pub mod link;
 pub mod pcie;
 pub mod power;
 pub mod random;
@@ -56,22 +50,18 @@ pub mod stage;
 pub mod state;
 pub mod statistics;
 pub mod time;
-pub mod timeline;
 pub mod transactions;
-pub mod under_way;
 pub mod units;
 pub mod zone;
 
 pub use activity::Activity;
-pub use breakdown::{Breakdown, ComponentId, Span};
+pub use breakdown::{ComponentId, Span};
 pub use capabilities::{Capabilities, Persistence};
 pub use completion::{Completion, Status};
-pub use data::Data;
 pub use error_code::{Datum, ErrorCode, ErrorData};
 pub use event::{Burst, Endured};
 pub use host_counts::HostCounts;
 pub use ledger::{Column, ComponentReport, FaultCounts, FaultReport, Ledger, Resource, Spread, Wear};
-pub use link::Link;
 pub use pcie::Pcie;
 pub use power::Recovery;
 pub use random::{Random, Streams};
@@ -79,8 +69,6 @@ pub use ranges::Ranges;
 pub use request::{Op, Request};
 pub use stage::Stage;
 pub use time::Time;
-pub use timeline::{Pool, Timeline};
 pub use transactions::{Refused, Transactions};
-pub use under_way::{Cancelled, Operations, UnderWay};
 pub use units::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};
 pub use zone::Zone;

@@ -155,7 +155,7 @@ mod tests {
     fn requests_that_queue_for_the_link_are_served_at_its_cap() {
         const COUNT: u64 = 10_000;
         let pcie = link(3, 8);
-        let mut to_device = crate::Link::new(pcie.raw());
+        let mut to_device = crate::event::Link::new(pcie.raw());
         let time = to_device.time_for(pcie.write_bytes(4096));
         let done = (0..COUNT).map(|_| to_device.cross(Time::ZERO, time)).last().expect("there are requests");
         is_near(Bandwidth(COUNT as f64 / done.as_secs_f64()), 1.758e6, 0.01);

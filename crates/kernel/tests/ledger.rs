@@ -1,6 +1,7 @@
 //! Where the time of servers and links went.
 
-use nacre_kernel::{Activity, Bandwidth, HostCounts, Ledger, Link, Op, Request, Resource, Time};
+use nacre_kernel::event::Link;
+use nacre_kernel::{Activity, Bandwidth, HostCounts, Ledger, Op, Request, Resource, Time};
 
 #[test]
 fn the_time_of_many_servers_may_sum_to_more_than_time_reaches() {
@@ -27,15 +28,18 @@ fn a_link_carries_one_transfer_after_the_other() {
     let us = Time::from_us;
     assert_eq!(link.cross(us(10), time), us(10) + time);
     assert_eq!(link.cross(us(11), time), us(10) + time * 2, "it waits for the first");
-    assert_eq!(link.cross(us(1), time), us(1) + time, "there is room before both");
-    assert_eq!(link.free_from(), us(10) + time * 2);
+    assert_eq!(link.cross(us(30), time), us(30) + time, "it is free by then");
     let resource = link.resource("way");
     assert_eq!((resource.name, resource.servers), ("way", 1));
     assert_eq!(resource.ledger.busy_s(Activity::Link), (time * 3).as_secs_f64());
     link.restart_ledger();
     assert_eq!(link.resource("way").ledger, Ledger::default());
-    assert_eq!(link.free_from(), us(10) + time * 2, "what is reserved stays");
-    link.check_invariants();
+    assert_eq!(link.cross(us(31), time), us(30) + time * 2, "what it carries stays");
+    // A power loss leaves what has crossed.
+    link.restart_ledger();
+    link.cross(us(50), time * 2);
+    link.power_fail(us(50) + time - us(1));
+    assert_eq!(link.resource("way").ledger.busy_s(Activity::Link), (time - us(1)).as_secs_f64());
 }
 
 #[test]

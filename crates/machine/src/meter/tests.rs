@@ -1,5 +1,5 @@
 use super::*;
-use nacre_kernel::{Breakdown, ComponentId, Request, Status};
+use nacre_kernel::{ComponentId, Request, Span, Stage, Status};
 
 #[test]
 fn the_histogram_is_that_of_all_latencies_however_many_are_equal() {
@@ -26,10 +26,10 @@ fn waits_may_sum_to_more_than_time_reaches() {
     let (mut noted, mut meter) = (Noted::new(1), Meter::new(0, Time::ZERO));
     let day = Time::from_s(86_400);
     let request = Request { arrival: Time::ZERO, address: 0, bytes: 512, volume: 0, op: Op::Read };
-    let mut breakdown = Breakdown::new();
-    breakdown.add(ComponentId(0), Activity::Queue, day);
+    let waits =
+        Span { component: ComponentId(0), activity: Activity::Queue, stage: Stage::Untold, time: day };
     let completed = (day, Status::Done);
-    (0..300).for_each(|_| noted.record(&request, Time::ZERO, Time::ZERO, completed, breakdown.spans()));
+    (0..300).for_each(|_| noted.record(&request, Time::ZERO, Time::ZERO, completed, &[waits]));
     meter.finish(&mut noted);
     assert_eq!(meter.reads.spent_ps(0, Activity::Queue), meter.reads.latency.sum_ps());
     assert_eq!(meter.reads.latency.sum_ps(), 300 * u128::from(day.as_ps()));

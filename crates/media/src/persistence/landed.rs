@@ -1,9 +1,16 @@
 //! Bytes in place, each write applied when it lands: nothing has to be taken back at a power loss.
 
-use super::write::drawn_units;
 use crate::store::{InPlace, Layout, Nothing, Store};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Bytes, Random, Request};
+use std::ops::Range;
+
+/// Bytes of a page of the store.
+const PAGE_BYTES: u64 = 4096;
+/// Bytes of a device without a limit.
+const UNLIMITED: u64 = 1 << 50;
+/// Neighboring pages that a store keeps together.
+const PAGES_PER_EXTENT: u64 = 64;
 
 /// Bytes that are written in place. Over [`Nothing`](crate::store::Nothing) it costs nothing and does nothing.
 #[derive(Debug)]
@@ -16,7 +23,12 @@ pub struct Landed<S> {
 impl Landed<Nothing> {
     /// What a store has to hold for `capacity` bytes; if there is no limit, as much as any host reaches.
     pub fn layout(capacity: Option<Bytes>) -> Layout {
-        super::Linear::<Nothing>::layout(capacity)
+        let capacity = capacity.map_or(UNLIMITED, |bytes| bytes.0);
+        Layout {
+            page_bytes: PAGE_BYTES as u32,
+            pages_per_extent: PAGES_PER_EXTENT,
+            pages: capacity.div_ceil(PAGE_BYTES),
+        }
     }
 }
 
@@ -67,4 +79,14 @@ impl<S: Store> Landed<S> {
         }
         landed
     }
+}
+
+/// Of `bytes`, the units of `unit` bytes of the address space that chance chooses to be of one version; the others are
+/// of the other one.
+pub fn drawn_units(bytes: Range<u64>, unit: u32, chance: &mut Random) -> Vec<Range<u64>> {
+    let unit = u64::from(unit);
+    let next = |&start: &u64| Some((start / unit + 1) * unit).filter(|&next| next < bytes.end);
+    let starts = std::iter::successors(Some(bytes.start).filter(|_| !bytes.is_empty()), next);
+    let units = starts.map(|start| start..((start / unit + 1) * unit).min(bytes.end));
+    units.filter(|_| chance.chance(0.5)).collect()
 }

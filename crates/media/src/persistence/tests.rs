@@ -1,224 +1,88 @@
-use super::{Change, Loss, Pending, Program, Torn, Write};
-use crate::store::{InPlace, Memory};
-use nacre_kernel::state::Value;
-use nacre_kernel::{Random, Streams, Time};
+use super::{Landed, drawn_units};
+use crate::store::{Memory, Nothing};
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Bytes, Op, Request, Streams, Time};
 use proptest::prelude::*;
-use std::cell::Cell;
-use std::ops::Range;
 
-fn us(time: u64) -> Time {
-    Time::from_us(time)
+fn request(address: u64, bytes: usize) -> Request {
+    Request { arrival: Time::ZERO, address, bytes: bytes as u32, volume: 0, op: Op::Read }
 }
 
-fn chance() -> Random {
-    Streams::new(1).stream("chance")
-}
-
-/// A medium of zeroes, and a write of `bytes` times `stamp` at `address` that lands between two moments.
-struct Bench {
-    medium: InPlace<Memory>,
-    pending: Pending<Write>,
-}
-
-impl Bench {
-    fn new() -> Bench {
-        Bench { medium: InPlace::new(Memory::new(64)), pending: Pending::default() }
-    }
-
-    fn write(&mut self, address: u64, bytes: usize, stamp: u8, (begin, end, acknowledged): (u64, u64, u64)) {
-        let mut old = vec![0; bytes];
-        self.medium.read(address, &mut old);
-        self.medium.write(address, &vec![stamp; bytes]);
-        let programs = vec![Program { first: 0, count: bytes, begin: us(begin), end: us(end) }];
-        self.pending.push(Write { address, old, programs }, us(acknowledged));
-    }
-
-    fn fail(&mut self, at: u64, powered: Option<u64>, torn: Torn) -> Loss {
-        self.fail_by(at, powered, torn, &mut chance())
-    }
-
-    fn fail_by(&mut self, at: u64, powered: Option<u64>, torn: Torn, chance: &mut Random) -> Loss {
-        let medium = &mut self.medium;
-        self.pending
-            .fail_with_energy(us(at), powered, torn, chance, |address, old| medium.write(address, old))
-    }
-
-    fn bytes(&self, address: u64, count: usize) -> Vec<u8> {
-        let mut bytes = vec![0; count];
-        self.medium.read(address, &mut bytes);
-        bytes
-    }
+fn found(bytes: &Landed<Memory>, address: u64, count: usize) -> Vec<u8> {
+    bytes.read(&request(address, count)).bytes().expect("it carries bytes").to_vec()
 }
 
 #[test]
-fn what_has_landed_stays_what_has_not_begun_is_gone_and_what_is_landing_is_torn_where_it_was() {
-    let mut bench = Bench::new();
-    bench.write(0, 16, 1, (0, 10, 5));
-    bench.write(16, 16, 2, (5, 15, 5));
-    bench.write(32, 16, 3, (11, 20, 5));
-    let loss = bench.fail(10, Some(0), Torn::Progress { unit: 4 });
-    assert_eq!(bench.bytes(0, 16), [1; 16]);
-    // Half of its time: eight of sixteen bytes, two units of four.
-    assert_eq!(bench.bytes(16, 16), [[2; 8], [0; 8]].concat());
-    assert_eq!(bench.bytes(32, 16), [0; 16]);
-    assert_eq!((loss.programs_lost, loss.bytes_lost), (2, 8 + 16));
-    assert!(bench.pending.is_empty());
+fn without_a_store_there_are_no_bytes() {
+    let mut bytes = Landed::new(Nothing, 512);
+    bytes.write(0, &vec![1; 512].into());
+    assert!(bytes.read(&request(0, 512)).is_none());
+    let mut chance = Streams::new(1).stream("chance");
+    assert_eq!(bytes.tear(0, &vec![1; 512].into(), &mut chance), 0);
 }
 
 #[test]
-fn a_write_that_is_lost_shows_the_newest_one_below_it_that_landed() {
-    for (at, expected) in [(15, 2), (25, 2), (35, 3)] {
-        let mut bench = Bench::new();
-        bench.write(8, 8, 1, (0, 20, 1));
-        bench.write(8, 8, 2, (0, 12, 1));
-        bench.write(8, 8, 3, (30, 32, 1));
-        bench.fail(at, Some(0), Torn::Units(8));
-        assert_eq!(bench.bytes(8, 8), [expected; 8], "at {at} us");
+fn a_layout_holds_the_capacity() {
+    let layout = Landed::layout(Some(Bytes(4097)));
+    assert_eq!((layout.page_bytes, layout.pages), (4096, 2));
+    assert!(Landed::layout(None).pages >= 1 << 38, "as much as any host reaches");
+}
+
+#[test]
+fn what_is_trimmed_reads_as_zero() {
+    let mut bytes = Landed::new(Memory::new(64), 8);
+    bytes.write(0, &vec![3; 32].into());
+    bytes.trim(&Request { op: Op::Trim, ..request(8, 16) });
+    assert_eq!(found(&bytes, 0, 32), [[3; 8], [0; 8], [0; 8], [3; 8]].concat());
+}
+
+/// Each unit of a torn write is old or new as a whole, about as many are new as old, and nothing else changes.
+#[test]
+fn half_of_the_units_of_torn_writes_are_new() {
+    let mut chance = Streams::new(2).stream("chance");
+    let mut landed = 0;
+    for _ in 0..200 {
+        let mut bytes = Landed::new(Memory::new(64), 4);
+        bytes.write(0, &vec![1; 64].into());
+        landed += bytes.tear(8, &vec![2; 48].into(), &mut chance);
     }
-}
-
-#[test]
-fn stored_energy_goes_to_the_programs_that_would_end_first() {
-    let mut bench = Bench::new();
-    for (place, end) in [(0, 40), (1, 20), (2, 30)] {
-        bench.write(place * 8, 8, 7, (10, end, 1));
-    }
-    let loss = bench.fail(11, Some(2), Torn::Units(8));
-    assert_eq!((loss.programs_finished, loss.programs_lost), (2, 1));
-    assert_eq!(loss.ready, us(30), "until then they were finished");
-    assert_eq!([bench.bytes(8, 8), bench.bytes(16, 8)], [[7; 8], [7; 8]]);
-}
-
-#[test]
-fn torn_units_are_old_or_new_and_never_mixed() {
-    let (mut old, mut new) = (0, 0);
-    for seed in 0..40 {
-        let mut bench = Bench::new();
-        bench.write(4, 60, 9, (0, 10, 99));
-        let mut chance = Streams::new(seed).stream("chance");
-        let loss = bench.fail_by(5, Some(0), Torn::Units(16), &mut chance);
-        assert_eq!(loss.bytes_lost, 0, "nothing that was not acknowledged is lost");
-        for unit in [4..16, 16..32, 32..48, 48..64] {
-            let bytes = bench.bytes(unit.start, (unit.end - unit.start) as usize);
-            assert!(bytes.iter().all(|&byte| byte == bytes[0]), "{bytes:?}");
-            old += u64::from(bytes[0] == 0);
-            new += u64::from(bytes[0] == 9);
-        }
-    }
-    assert!(old + new == 160 && old > 40 && new > 40, "{old} old and {new} new units");
-}
-
-#[test]
-fn cleared_bytes_are_zero_and_whole_pages_take_no_room() {
-    let mut medium = InPlace::new(Memory::new(16));
-    medium.write(0, &[5; 64]);
-    medium.clear(10, 30);
-    let mut bytes = [0; 64];
-    medium.read(0, &mut bytes);
-    let expected: Vec<u8> = (0..64).map(|at| if (10..40).contains(&at) { 0 } else { 5 }).collect();
-    assert_eq!(bytes[..], expected[..]);
+    let (mean, deviation) = (200.0 * 24.0, (200.0 * 12.0 * 0.25f64).sqrt() * 4.0);
+    assert!((landed as f64 - mean).abs() < 4.0 * deviation, "{landed} of {}", 2.0 * mean);
 }
 
 proptest! {
     #[test]
-    fn of_each_byte_the_newest_write_that_landed_is_left(
-        writes in prop::collection::vec((0u64..40, 1usize..16, 0u64..20, 1u64..20), 1..12),
-        at in 0u64..40,
+    fn a_torn_write_leaves_whole_units_of_the_address_space(
+        unit in prop_oneof![Just(1u32), Just(8), Just(512)],
+        start in 0..2_000u64,
+        count in 1..3_000usize,
+        seed in 0..1_000u64,
     ) {
-        let mut bench = Bench::new();
-        for (stamp, &(address, bytes, begin, duration)) in (1..).zip(&writes) {
-            bench.write(address, bytes, stamp, (begin, begin + duration, 0));
+        let mut chance = Streams::new(seed).stream("chance");
+        let mut bytes = Landed::new(Memory::new(4096), unit);
+        bytes.write(0, &vec![1; 8192].into());
+        let new: Payload = vec![2; count].into();
+        let landed = bytes.tear(start, &new, &mut chance);
+        let after = found(&bytes, 0, 8192);
+        prop_assert_eq!(after.iter().filter(|&&byte| byte == 2).count() as u64, landed);
+        let inside = start as usize..start as usize + count;
+        for (at, pair) in after.windows(2).enumerate() {
+            let is_boundary = (at as u64 + 1).is_multiple_of(u64::from(unit))
+                || at + 1 == inside.start
+                || at + 1 == inside.end;
+            prop_assert!(pair[0] == pair[1] || is_boundary, "units are torn at {}", at + 1);
         }
-        bench.fail(at, Some(0), Torn::Progress { unit: 1 });
-        let left = bench.bytes(0, 64);
-        for (byte, &left) in (0..).zip(&left) {
-            let has_landed = |&(_, &(address, bytes, begin, duration)): &(u8, &(u64, usize, u64, u64))| {
-                let landed = at.saturating_sub(begin).min(duration) * bytes as u64 / duration;
-                (address..address + landed).contains(&byte)
-            };
-            let newest = (1..).zip(&writes).filter(has_landed).last();
-            prop_assert_eq!(left, newest.map_or(0, |(stamp, _)| stamp), "byte {}", byte);
+        prop_assert!(after.iter().enumerate().all(|(at, &byte)| byte == 1 || inside.contains(&at)));
+    }
+
+    #[test]
+    fn drawn_units_lie_within_their_bytes_in_order(start in 0..100u64, count in 0..100u64, unit in 1..20u32, seed in 0..100u64) {
+        let mut chance = Streams::new(seed).stream("chance");
+        let mut end = start;
+        for part in drawn_units(start..start + count, unit, &mut chance) {
+            prop_assert!(part.start >= end && part.end > part.start && part.end <= start + count);
+            prop_assert_eq!(part.start / u64::from(unit), (part.end - 1) / u64::from(unit));
+            end = part.end;
         }
     }
-}
-
-/// A block that comes to a place, until a moment that somebody else knows.
-#[derive(Clone, Debug, Value)]
-struct Step(u64, usize);
-
-impl Change for Step {
-    type Ends = [Time];
-
-    fn place(&self) -> Range<u64> {
-        self.0..self.0 + 1
-    }
-
-    fn landed_at(&self, ends: &[Time]) -> Time {
-        ends[self.1]
-    }
-
-    fn check(&self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-#[test]
-fn ends_may_move_and_what_has_landed_waits_for_what_is_older() {
-    let mut pending = Pending::default();
-    let mut ends = [us(30), us(10), us(20)];
-    for (block, step) in [(1, 0), (2, 1), (1, 2)] {
-        assert_eq!(pending.push(Step(block, step), us(5)), step as u64);
-    }
-    pending.settle(us(15), &ends[..]);
-    assert_eq!(pending.numbers(), 0..3, "the first one has not landed");
-    // The first program comes to its turn earlier, and the last one is suspended.
-    (ends[0], ends[2]) = (us(12), us(40));
-    let mut lost = Vec::new();
-    pending.clone().fail(us(20), &ends[..], |of| lost.push((of.change.0, of.change.1)));
-    assert_eq!(lost, [(1, 2)]);
-    pending.settle(us(20), &ends[..]);
-    assert_eq!(pending.numbers(), 2..3);
-    assert_eq!(pending.get_mut(2).0, 1);
-}
-
-/// A change of one block, which counts how often it is asked whether it has landed.
-#[derive(Clone, Debug, Value)]
-struct Counted {
-    block: u64,
-    end: Time,
-}
-
-impl Change for Counted {
-    type Ends = Cell<u64>;
-
-    fn place(&self) -> Range<u64> {
-        self.block..self.block + 1
-    }
-
-    fn landed_at(&self, asked: &Cell<u64>) -> Time {
-        asked.set(asked.get() + 1);
-        self.end
-    }
-
-    fn check(&self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-/// As many blocks of 4 KiB as a write cache of 1 GiB holds, and twice as many written: each is looked at a few times, however
-/// many wait with it.
-#[test]
-fn what_is_kept_of_a_write_does_not_grow_with_the_writes_that_wait() {
-    const WAITING: u64 = (1 << 30) / 4096;
-    let (asked, mut pending) = (Cell::new(0), Pending::<Counted>::default());
-    for number in 0..2 * WAITING {
-        let end = Time::from_us(number + WAITING);
-        pending.push(Counted { block: number * 7 % WAITING, end }, Time::from_us(number));
-        pending.settle(Time::from_us(number), &asked);
-    }
-    assert_eq!(pending.len() as u64, WAITING);
-    let mut lost = 0;
-    pending.fail(Time::from_us(2 * WAITING), &asked, |_| lost += 1);
-    assert_eq!(lost, WAITING - 1, "those that land later");
-    assert!(asked.get() <= 6 * WAITING, "{} questions of {} writes", asked.get(), 2 * WAITING);
 }
