@@ -7,7 +7,8 @@
 //! acknowledged when it is in the memory. A code covers a page: where a part of one is written, the page is read first,
 //! from its frame or the backing.
 //!
-//! A frame is read in `read` and written in `write`, one at a time for each of `banks`; a code is decoded then. A
+//! A frame is read in `read` and written in `write`, one at a time for each of `banks`, in the order in which they come. A
+//! page is encoded before it needs its bank; one decoder decodes pages in the order of their reads. A
 //! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
 //! frames), and a power law of its writes; they are drawn when a page is written and inverted in the bytes that are
 //! read. A page with more than its code puts right is not returned, also where the code notices nothing: a clean one comes from the backing again, of a
@@ -165,7 +166,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase change memory, written in place, with its tables beside its pages",
         &["roberts-2009", "qureshi-2009"],
-        8,
+        9,
         include_str!("mod.rs"),
     ),
     build,
