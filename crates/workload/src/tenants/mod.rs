@@ -11,21 +11,23 @@
 //! With `places`, so many requests of all tenants are under way at one time, as a controller that fetches from the submission
 //! queues of its hosts has them. The others wait, each in the queue of its tenant. A place that falls free goes to a request of
 //! the highest `priority` (NVMe's classes: urgent, high, medium, low); among tenants of one class to the one whose turn is
-//! longest ago. What is under way is not interrupted. The wait is part of the latency, in the queue of the
+//! longest ago. With `weights`, only the urgent class goes before all others, and these take turns: as many of its requests
+//! take places in the turn of a class as its weight says, then the next class that has any waiting has its turn (weighted round
+//! robin with an urgent class, as NVMe has it). What is under way is not interrupted. The wait is part of the latency, in the queue of the
 //! top of the stack.
 //!
 //! # Leaves out
-//! Weights of NVMe's weighted round robin: a class goes before all lower ones, as its urgent class does. What is under way
-//! has no priority: behind its place a request is served as it comes. Units of a tenant's workload, such as
+//! What is under way has no priority: behind its place a request is served as it comes. Units of a tenant's workload, such as
 //! transactions. A cache passes on what it fetches and evicts without the tenant. Tenants within tenants.
 //!
 //! # Sources
-//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces, classes of priority); cobham-1954 (waits under priority).
+//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces, classes of priority, weighted round robin); cobham-1954 (waits under priority).
 //!
 //! # Checks
 //! One tenant alone asks for what its workload asks for, at the same times; closed loops keep so many requests
 //! outstanding; times never decrease; every request lies within its tenant's addresses; waits of each class under priority
-//! without preemption, and with several places that all requests together wait no longer and no shorter.
+//! without preemption, and with several places that all requests together wait no longer and no shorter; with weights, every
+//! choice against an independent list of turns, and the shares of classes that always ask.
 
 mod arbitration;
 mod tenant;
@@ -52,6 +54,23 @@ pub struct Config {
     /// Absent means that none waits before the stack.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
+    /// Weighted round robin among the classes below urgent, where they wait for `places`. Absent means that each class goes
+    /// before all lower ones.
+    pub weights: Option<Weights>,
+}
+
+/// How many requests of each class take places in its turn.
+#[derive(Clone, Copy, Debug, Configuration)]
+pub struct Weights {
+    /// Of the high class.
+    #[config(min = 1, max = 256)]
+    pub high: u32,
+    /// Of the medium class.
+    #[config(min = 1, max = 256)]
+    pub medium: u32,
+    /// Of the low class.
+    #[config(min = 1, max = 256)]
+    pub low: u32,
 }
 
 /// Whose requests go before whose, where they wait for `places`.
@@ -107,6 +126,12 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let problem = "without places nothing waits that it could go before";
         reader.conflict(&format!("tenant[{place}].priority"), &given, problem, remedy);
     }
+    if let (Some(Weights { high, medium, low }), None) = (config.weights, config.places) {
+        let given = format!("high {high}, medium {medium}, low {low}");
+        let remedy = "give places, such as the queue depth of the drive, or leave weights out";
+        let problem = "without places nothing waits that takes turns";
+        reader.conflict("weights", &given, problem, remedy);
+    }
     for (place, tenant) in config.tenant.iter().enumerate() {
         if config.tenant[..place].iter().any(|other| other.name == tenant.name) {
             let (path, given) = (format!("tenant[{place}].name"), format!("{:?}", tenant.name));
@@ -141,7 +166,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         }
         let arbitration = config.places.map(|places| {
             let priorities = config.tenant.iter().map(|tenant| tenant.priority);
-            Arbitration::new(places, priorities.collect())
+            Arbitration::new(places, priorities.collect(), config.weights)
         });
         let tenants = tenants?;
         Ok(Box::new(Tenants {

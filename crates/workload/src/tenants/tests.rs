@@ -1,4 +1,5 @@
 mod priority;
+mod weights;
 
 use crate::testing::{Host, drain, problems, requests, serve, workload, workload_over};
 use nacre_kernel::state;
