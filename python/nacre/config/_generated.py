@@ -454,6 +454,18 @@ class TenantsWorkloadTenant(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TenantsWorkloadWeights(Table):
+    """Weighted round robin among the classes below urgent, where they wait for `places`. Absent means that each class goes."""
+
+    high: int
+    """Of the high class."""
+    medium: int
+    """Of the medium class."""
+    low: int
+    """Of the low class."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TenantsWorkload(Table):
     """Several hosts on one stack, each with its own addresses, workload and times."""
 
@@ -461,6 +473,8 @@ class TenantsWorkload(Table):
     """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
     places: int | None = None
     """Requests of all tenants that are under way at one time; a device with a `queue_depth` of its own should have no smaller one. Absent means that none waits before the stack."""
+    weights: TenantsWorkloadWeights | None = None
+    """Weighted round robin among the classes below urgent, where they wait for `places`. Absent means that each class goes before all lower ones."""
     kind: Literal["tenants"] = "tenants"
     """Which room this is."""
 
@@ -3031,6 +3045,7 @@ __all__ = [
     "SuspensionFlashScheduling",
     "TenantsWorkload",
     "TenantsWorkloadTenant",
+    "TenantsWorkloadWeights",
     "TiersDevice",
     "TiersDeviceTier",
     "TornWriteFault",
