@@ -36,7 +36,7 @@ def as_published(point: Point) -> dict[str, Any]:
         case "cleaners" | "scattered":
             curves = {"hybrid": HYBRID, "locality gathering": GATHERED}
             cost = curves.get(labels["cleaner"], FIFO)[at]
-        case "steps":
+        case "steps" | "raised":
             cost = GATHERED[at]
         case "parallel":
             rate *= 2.0 if labels["operations"] == "8" else 1.0

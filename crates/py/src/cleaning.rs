@@ -209,7 +209,7 @@ impl PythonCleaner {
             return Err(function_failed(py, problem));
         };
         let victim = start + self.index(&answer.get_item(0)?, view, partition)?;
-        Ok(Decision { victim, to_lower, to_higher })
+        Ok(Decision { to_lower, to_higher, ..Decision::clean(victim) })
     }
 
     /// The index in `answer`, if it is a legal one.

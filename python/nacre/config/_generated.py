@@ -2241,6 +2241,8 @@ class ProductAverageCleaning(Table):
     """Segments in a partition; divides the segments of the array. Default: 1."""
     step: str | float | None = None
     """Share of the way from a segment's product to the average that one cleaning goes. Default: 50 %."""
+    raises: bool | None = None
+    """Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it. Default: false."""
     kind: Literal["product_average"] = "product_average"
     """Which room this is."""
 

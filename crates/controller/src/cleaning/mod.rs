@@ -150,12 +150,17 @@ pub struct Decision {
     /// Live pages, from the head of the victim, that go to the active segment of the partition behind;
     /// fewer go where there is no room for so many.
     pub to_higher: u32,
+    /// Live pages that come from the partition before, once those of the victim are copied, from the head of its segment
+    /// that was cleaned longest ago. Fewer come if it has fewer; one page of the segment that takes them stays erased.
+    pub from_lower: u32,
+    /// Live pages that come from the partition behind, from the end of its active segment, with the same limits.
+    pub from_higher: u32,
 }
 
 impl Decision {
     /// Clean the segment in `victim`; its live pages stay together.
     pub fn clean(victim: usize) -> Decision {
-        Decision { victim, to_lower: 0, to_higher: 0 }
+        Decision { victim, to_lower: 0, to_higher: 0, from_lower: 0, from_higher: 0 }
     }
 }
 

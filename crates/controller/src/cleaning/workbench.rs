@@ -149,7 +149,7 @@ impl Array {
     }
 
     fn clean(&mut self, partition: usize, decision: Decision) {
-        let Decision { victim, to_lower, to_higher } = decision;
+        let Decision { victim, to_lower, to_higher, from_lower, from_higher } = decision;
         let view = self.view();
         let gains =
             view.invalid(victim) > 0 || view.places_of(partition).all(|place| view.invalid(place) == 0);
@@ -182,9 +182,42 @@ impl Array {
             self.program(self.partitions[to].active, page);
             self.partitions[to].moved_in += u64::from(to != partition);
         }
-        self.copied += live.len() as u64;
-        self.partitions[partition].copied += live.len() as u64;
+        let mut taken = 0;
+        if let Some(lower) = partition.checked_sub(1).filter(|_| from_lower > 0) {
+            let mut places = self.view().places_of(lower);
+            let first = places.next().expect("a partition has places");
+            let older = |first: usize, place: usize| {
+                if self.places[place].cleaned_at < self.places[first].cleaned_at { place } else { first }
+            };
+            let oldest = places.fold(first, older);
+            taken += self.take_in(victim, self.live_at(oldest).take(from_lower as usize).collect());
+        }
+        if let Some(higher) = self.partitions.get(partition + 1).filter(|_| from_higher > 0) {
+            let pages: Vec<u32> = self.live_at(higher.active).collect();
+            taken += self.take_in(victim, pages.into_iter().rev().take(from_higher as usize).collect());
+        }
+        let copied = live.len() as u64 + taken;
+        self.copied += copied;
+        self.partitions[partition].copied += copied;
         self.partitions[partition].cleanings += 1;
+    }
+
+    /// The logical pages that live in `place`, in the order of their physical ones.
+    fn live_at(&self, place: usize) -> impl Iterator<Item = u32> + '_ {
+        let first = (self.segment_at[place] * self.pages) as usize;
+        self.content[first..first + self.pages as usize].iter().copied().filter(|&page| page != NONE)
+    }
+
+    /// `pages` of other places move to `place`, as long as a page is left erased there; gives how many did.
+    fn take_in(&mut self, place: usize, pages: Vec<u32>) -> u64 {
+        let room = (self.pages - self.places[place].programmed).saturating_sub(1) as usize;
+        let partition = self.partition_of[place];
+        for &page in pages.iter().take(room) {
+            self.invalidate(page);
+            self.program(place, page);
+            self.partitions[partition].moved_in += 1;
+        }
+        pages.len().min(room) as u64
     }
 
     /// Where pages go, and how many of `wanted` there are and find room.

@@ -163,7 +163,7 @@ impl<S: Store> Array<S> {
     }
 
     #[inline]
-    fn is_filling(&self, place: usize) -> bool {
+    pub(super) fn is_filling(&self, place: usize) -> bool {
         !self.filling.is_empty() && self.filling.contains(&(place as u32))
     }
 

@@ -215,7 +215,9 @@ impl Background {
                     (Operation::Erase { segment }, segment)
                 }
                 None if array.live[relocation.from as usize] > 0 => continue,
-                None if self.is_busy(array, relocation.from) || self.outlasts_erase(relocation.from) => {
+                None if self.is_busy(array, relocation.from)
+                    || self.outlasts_erase(array, relocation.from) =>
+                {
                     continue;
                 }
                 None => {
@@ -308,14 +310,15 @@ impl Background {
         self.running.iter().any(|running| is_of(running.operation))
     }
 
-    /// Whether a copy out of `segment` would end no sooner than an erase that begins now: the host overwrote its page
-    /// meanwhile, so that nothing lives there, but the relocation is not over before.
-    fn outlasts_erase(&self, segment: u32) -> bool {
+    /// Whether a copy out of `segment`, or for its relocation, would end no sooner than an erase that begins now: the host
+    /// overwrote its page meanwhile, so that nothing lives there, but the relocation is not over before.
+    fn outlasts_erase<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
         let erased = self.clock + self.pace.erase;
-        self.running.iter().any(|running| {
-            matches!(running.operation, Operation::Copy { task, .. } if task == segment)
-                && running.done >= erased
-        })
+        let is_of = |operation| match operation {
+            Operation::Copy { task, from, .. } => task == segment || array.flash.block_of(from) == segment,
+            _ => false,
+        };
+        self.running.iter().any(|running| is_of(running.operation) && running.done >= erased)
     }
 
     #[inline]

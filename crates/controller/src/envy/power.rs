@@ -26,8 +26,14 @@ impl<S: Store> Envy<S> {
                 }
                 Operation::Drain { slot, .. } => self.repeat_drain(slot),
                 Operation::Copy { task, from, .. } => {
+                    let segment = self.array.flash.block_of(from);
                     let index = from & (self.array.geometry.pages_per_segment - 1);
-                    self.background.repeat_copy(task, index);
+                    if segment == task {
+                        self.background.repeat_copy(task, index);
+                    } else {
+                        let place = self.array.place_of[segment as usize];
+                        self.background.take_another(task, place);
+                    }
                 }
             }
             self.array.programs.lost += 1;
@@ -70,6 +76,17 @@ impl Background {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.cursor = relocation.cursor.min(index);
         relocation.copied -= 1;
+    }
+
+    /// A page that came from `place` for the relocation of `segment` is still there; another one comes in its stead.
+    fn take_another(&mut self, segment: u32, place: u32) {
+        let relocation = &mut self.task_mut(segment).relocation;
+        relocation.copied -= 1;
+        let taken = relocation.takes.iter_mut().find(|taken| {
+            // One that takes from no place has the first one.
+            taken.place == place && (taken.from_end || taken.cursor > 0)
+        });
+        taken.expect("a page came from there").left += 1;
     }
 
     fn is_relocating(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::array::Array;
 use super::page_table::Location;
-use crate::cleaning::{self, Decision, View};
+use crate::cleaning::{self, Decision, Partition, View};
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
@@ -31,6 +31,21 @@ pub(super) struct Relocation {
     pub(super) to_lower: u32,
     /// Pages still to come that go to the partition behind.
     pub(super) to_higher: u32,
+    /// What it takes from the partition before, and from the one behind, when its own pages are copied.
+    pub(super) takes: [Taken; 2],
+}
+
+/// Pages that a place takes from the segment in another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(super) struct Taken {
+    /// The place that they leave.
+    pub(super) place: u32,
+    /// The next page of its segment to look at; those from its end are before it.
+    pub(super) cursor: u32,
+    /// How many are still to come.
+    pub(super) left: u32,
+    /// Whether they are the last of the segment instead of the first.
+    pub(super) from_end: bool,
 }
 
 impl<S: Store> Array<S> {
@@ -38,11 +53,13 @@ impl<S: Store> Array<S> {
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
         let place = decision.victim;
+        let takes = self.takes(partition, &decision);
         self.programs.cleanings += 1;
         self.partitions[partition].cleanings += 1;
         self.partitions[partition].active = place;
         let to = self.standby.pop().expect("one segment is always erased");
-        self.relocate(place, to, Cause::Cleaning, (decision.to_lower, decision.to_higher))
+        let relocation = self.relocate(place, to, Cause::Cleaning, (decision.to_lower, decision.to_higher));
+        Relocation { takes, ..relocation }
     }
 
     fn decide(&mut self, partition: usize) -> Decision {
@@ -53,6 +70,23 @@ impl<S: Store> Array<S> {
             drained: self.programs.drained,
         };
         cleaning::decide(&mut *self.cleaner, &view, partition)
+    }
+
+    /// Where the pages come from that `decision` brings into `partition`.
+    fn takes(&self, partition: usize, decision: &Decision) -> [Taken; 2] {
+        let mut takes = [Taken::default(); 2];
+        if decision.from_lower > 0 && partition > 0 {
+            let Partition { first, count, .. } = self.partitions[partition - 1];
+            let oldest = (first..first + count).min_by_key(|&place| self.places[place].cleaned_at);
+            let place = oldest.expect("a partition has places") as u32;
+            takes[0] = Taken { place, cursor: 0, left: decision.from_lower, from_end: false };
+        }
+        if decision.from_higher > 0 && partition + 1 < self.partitions.len() {
+            let place = self.partitions[partition + 1].active;
+            let (cursor, left) = (self.geometry.pages_per_segment, decision.from_higher);
+            takes[1] = Taken { place: place as u32, cursor, left, from_end: true };
+        }
+        takes
     }
 
     /// Segment `to`, which is erased, takes `place`; the pages there follow with [`Array::next_live`].
@@ -73,13 +107,16 @@ impl<S: Store> Array<S> {
         if cause == Cause::Cleaning {
             state.cleaned_at = self.programs.drained;
         }
-        Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher }
+        let takes = [Taken::default(); 2];
+        Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher, takes }
     }
 
     /// The next live page to be moved, and the place it goes to; `None` when all have been, or no place has an erased page.
     #[inline]
     pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
-        let index = self.find_live(relocation.from, relocation.cursor)?;
+        let Some(index) = self.find_live(relocation.from, relocation.cursor) else {
+            return self.next_taken(relocation);
+        };
         let place = self.destination(relocation)?;
         relocation.cursor = index + 1;
         relocation.copied += 1;
@@ -97,6 +134,46 @@ impl<S: Store> Array<S> {
             bits = *live.get(word)?;
         }
         Some(word as u32 * 64 + bits.trailing_zeros())
+    }
+
+    /// The next page that comes from another partition, when none of the segment's own lives any more: what a loss of power
+    /// interrupts is copied first, and whole relocations that begin anew have taken none.
+    fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
+        let place = relocation.place as usize;
+        // A place that is full would be cleaned again at once, and gain nothing.
+        let is_full = self.places[place].programmed + 1 >= self.geometry.pages_per_segment;
+        if is_full || self.live[relocation.from as usize] > 0 {
+            return None;
+        }
+        let mut takes = relocation.takes.iter_mut().filter(|taken| taken.left > 0);
+        let page = takes.find_map(|taken| {
+            let found = self.find_taken(taken);
+            taken.left = if found.is_some() { taken.left - 1 } else { 0 };
+            found
+        })?;
+        relocation.copied += 1;
+        Some((page, place))
+    }
+
+    /// The next live page to be taken from a segment, unless its pages are moving.
+    fn find_taken(&self, taken: &mut Taken) -> Option<u32> {
+        if self.is_filling(taken.place as usize) {
+            return None;
+        }
+        let segment = self.order[taken.place as usize];
+        let index = if taken.from_end {
+            self.find_live_before(segment, taken.cursor)?
+        } else {
+            self.find_live(segment, taken.cursor)?
+        };
+        taken.cursor = if taken.from_end { index } else { index + 1 };
+        Some((segment << self.geometry.page_shift()) + index)
+    }
+
+    /// The last live page of `segment` before `end`.
+    fn find_live_before(&self, segment: u32, end: u32) -> Option<u32> {
+        let live = &self.owners[segment as usize].as_ref()?.live;
+        (0..end).rev().find(|&index| live[index as usize / 64] >> (index % 64) & 1 == 1)
     }
 
     /// Where the page just found goes, if an erased page is left: most stay in the place, the ends may go to the
@@ -219,21 +296,21 @@ impl<S: Store> Array<S> {
     /// The copy of page `from` in page `to`, which stands in `place`, is complete.
     #[inline]
     pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
-        let left = relocation.place as usize;
-        let left_partition = self.partition_of(left);
-        self.count_copies(relocation.cause, left_partition, 1);
+        let cleaned = self.partition_of(relocation.place as usize);
+        self.count_copies(relocation.cause, cleaned, 1);
         // The host may have written a newer version meanwhile: then the copy holds nothing.
         let Some(lpn) = self.owner(from) else { return };
         self.flash.fill_from(to, from);
         self.disown(from);
+        let left = self.place_of[self.flash.block_of(from) as usize] as usize;
         let segment = self.flash.block_of(to);
         self.own(segment, to, lpn);
         self.live[segment as usize] += 1;
         if place != left {
             self.places[left].live -= 1;
             self.places[place].live += 1;
-            let partition = self.partition_of(place);
-            self.partitions[left_partition].live -= 1;
+            let (before, partition) = (self.partition_of(left), self.partition_of(place));
+            self.partitions[before].live -= 1;
             self.partitions[partition].live += 1;
             self.partitions[partition].moved_in += 1;
         }

@@ -108,7 +108,7 @@ impl Cleaner for Hybrid {
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
         let oldest = view.oldest(partition);
         let (to_lower, to_higher) = self.redistribution.shares(view, partition);
-        let decision = Decision { victim: oldest, to_lower, to_higher };
+        let decision = Decision { to_lower, to_higher, ..Decision::clean(oldest) };
         match self.young(view, partition, oldest) {
             Some(victim) => {
                 let gathered = (self.config.young_gathered.0 * f64::from(view.pages_per_segment)) as u32;

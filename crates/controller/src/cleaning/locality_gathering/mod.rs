@@ -65,6 +65,6 @@ impl Cleaner for LocalityGathering {
 
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
         let (to_lower, to_higher) = self.redistribution.shares(view, partition);
-        Decision { victim: view.partitions[partition].active, to_lower, to_higher }
+        Decision { to_lower, to_higher, ..Decision::clean(view.partitions[partition].active) }
     }
 }

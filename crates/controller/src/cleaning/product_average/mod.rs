@@ -11,16 +11,23 @@
 //! partition before, pages from its head to the one behind, half of them each way, and all one way at the ends of the
 //! array.
 //!
+//! With `raises` a segment below the average takes pages in as well: from the head of the segment before that was cleaned
+//! longest ago, and from the end of the active segment behind, half of them each. The frequency then follows: with `w`
+//! pages drained into a segment in the time of one drained into the array and `f` of its `p` pages free when it is cleaned,
+//! it is cleaned `w / f` times at the cost `(p - f) / f`, so its product is the average `a` at the free pages that solve
+//! `a f^2 + w f = w p`. Segments give and take by that. At the frequency that was, half of the way would overshoot: cold
+//! segments fill up, and 5/95 costs a hundred times as much.
+//!
 //! With one segment in a partition this is the paper's locality gathering, with sixteen its hybrid. Nothing is
 //! fitted: every quantity is counted, and `step`, of which the paper says no more than *closer*, is assumed to be half
 //! of the way. `locality_gathering` and `hybrid` have the same aim and a way of their
 //! own there, whose settings are fitted; where they cost less, that is what these settings bring.
 //!
 //! # Leaves out
-//! The paper also raises the utilisation of a segment below the average. Here only the segment that is cleaned
-//! gives pages, so a segment below the average is filled by its neighbours that are above it. How pages are
-//! divided between the two neighbours is not published: even halves. How far one cleaning goes is not, either: all the
-//! way in one step overshoots, since the frequency of cleaning follows the utilization only later.
+//! The paper also raises the utilization of a segment below the average; without `raises` only its neighbors that are
+//! above it fill such a segment. How pages are divided between the two neighbors is not published: even halves, whether a
+//! neighbor is above the average or below it. How far one cleaning goes is not, either: all the way in one step overshoots,
+//! since the frequency of cleaning follows the utilization only later.
 //!
 //! # Sources
 //! wu-1994 sections 4.3 and 4.4.
@@ -28,7 +35,7 @@
 //! # Checks
 //! Cost under uniform writes within 5 % of u / (1 - u), partitions of 16 within 20 % of greedy; less at high locality;
 //! never below perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average gives
-//! nothing; one above it gives what the equation says, by its step.
+//! nothing; one above it gives, and with `raises` one below it takes, what the equation says, by its step.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -52,6 +59,12 @@ pub struct Config {
         source = "assumed: wu-1994 section 4.3 brings products closer to the average, and does not say how far"
     )]
     pub step: Ratio,
+    /// Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it.
+    #[config(
+        default = false,
+        source = "assumed: wu-1994 section 4.3 increases its utilization, and does not say from where, nor by how much"
+    )]
+    pub raises: bool,
 }
 
 /// The room.
@@ -66,7 +79,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
     build: |slot, context| {
         let config: Config = slot.config(context.families());
         check_partitions(config.segments_per_partition, context.segments(), slot.path())?;
-        Ok(Box::new(ProductAverage::new(config.segments_per_partition, config.step)))
+        Ok(Box::new(ProductAverage { config, partitions: Vec::new() }))
     },
 };
 
@@ -74,9 +87,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
 #[derive(Debug, State)]
 struct ProductAverage {
     #[state(skip = "from the configuration")]
-    segments_per_partition: u32,
-    #[state(skip = "from the configuration")]
-    step: Ratio,
+    config: Config,
     /// Of each partition; empty before the first cleaning.
     #[state(varies)]
     partitions: Vec<Cleaned>,
@@ -93,42 +104,51 @@ struct Cleaned {
 
 impl Cleaner for ProductAverage {
     fn partition_segments(&self) -> Option<u32> {
-        Some(self.segments_per_partition)
+        Some(self.config.segments_per_partition)
     }
 
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
         let victim = view.oldest(partition);
         let excess = self.excess(view, partition, victim);
-        let (to_lower, to_higher) = match (partition > 0, partition + 1 < view.partitions.len()) {
-            (true, true) => (excess / 2, excess - excess / 2),
-            (true, false) => (excess, 0),
-            (false, true) => (0, excess),
-            (false, false) => (0, 0),
+        let by_neighbor = |pages: f64| {
+            let pages = pages.max(0.0) as u32;
+            match (partition > 0, partition + 1 < view.partitions.len()) {
+                (true, true) => (pages / 2, pages - pages / 2),
+                (true, false) => (pages, 0),
+                (false, true) => (0, pages),
+                (false, false) => (0, 0),
+            }
         };
-        Decision { victim, to_lower, to_higher }
+        let (to_lower, to_higher) = by_neighbor(excess);
+        let (from_lower, from_higher) = if self.config.raises { by_neighbor(-excess) } else { (0, 0) };
+        Decision { victim, to_lower, to_higher, from_lower, from_higher }
     }
 }
 
 impl ProductAverage {
-    fn new(segments_per_partition: u32, step: Ratio) -> ProductAverage {
-        ProductAverage { segments_per_partition, step, partitions: Vec::new() }
-    }
-
-    /// Live pages that the victim gives: a share of those above what the average product allows it.
-    fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> u32 {
+    /// A share of the live pages that the victim has above what the average product allows it: it gives that many or, if
+    /// negative, takes them in.
+    fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> f64 {
         self.partitions.resize(view.partitions.len(), Cleaned::default());
         let before = self.partitions[partition].at.replace(view.drained);
         let elapsed = before.map_or(0, |before| view.drained - before);
         let (live, invalid) = (f64::from(view.places[victim].live), f64::from(view.invalid(victim)));
         if elapsed == 0 || invalid == 0.0 {
-            return 0;
+            return 0.0;
         }
         let frequency = 1.0 / elapsed as f64;
         self.partitions[partition].product = Some(frequency * live / invalid);
         let known = || self.partitions.iter().filter_map(|cleaned| cleaned.product);
         let average = known().sum::<f64>() / known().count() as f64;
-        let cost = average / frequency;
-        let allowed = f64::from(view.pages_per_segment) * cost / (1.0 + cost);
-        (self.step.0 * (live - allowed)).max(0.0) as u32
+        let pages = f64::from(view.pages_per_segment);
+        let allowed = if self.config.raises {
+            let written = frequency * invalid;
+            let root = (written * written + 4.0 * average * written * pages).sqrt();
+            pages - 2.0 * written * pages / (written + root)
+        } else {
+            let cost = average / frequency;
+            pages * cost / (1.0 + cost)
+        };
+        self.config.step.0 * (live - allowed)
     }
 }

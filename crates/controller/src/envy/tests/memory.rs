@@ -1,6 +1,7 @@
 //! The device against a naive memory: the same operations, the same bytes.
 
-use super::{FewestLive, TINY, device};
+use super::{TINY, device};
+use crate::cleaning::{Cleaner, Decision, View};
 use crate::envy::array::Programs;
 use crate::envy::model::Envy;
 use crate::envy::write_buffer::SlotState;
@@ -27,12 +28,34 @@ pub(super) enum Step {
     Restart,
 }
 
+/// Cleans what has the fewest live pages; so many pages go to and come from each neighbor of a partition.
+#[derive(Clone, State)]
+struct Exchanging {
+    #[state(same)]
+    partition: Option<u32>,
+    #[state(same)]
+    pages: u32,
+}
+
+impl Cleaner for Exchanging {
+    fn partition_segments(&self) -> Option<u32> {
+        self.partition
+    }
+
+    fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
+        let victim = view.places_of(partition).min_by_key(|&place| view.places[place].live);
+        let victim = victim.expect("a partition has places");
+        let pages = self.pages;
+        Decision { victim, to_lower: pages, to_higher: pages, from_lower: pages, from_higher: pages }
+    }
+}
+
 /// A device, and a naive memory that has to hold the same.
 pub(super) struct Pair {
     pub(super) envy: Envy<Kept>,
     settings: String,
     store: Kept,
-    partition: Option<u32>,
+    cleaner: Exchanging,
     pub(super) now: Time,
     bytes: Vec<u8>,
     /// The naive memory as it was when the open transaction began.
@@ -43,11 +66,15 @@ pub(super) struct Pair {
 
 impl Pair {
     pub(super) fn new(settings: &str, partition: Option<u32>) -> Pair {
+        Pair::exchanging(settings, Exchanging { partition, pages: 0 })
+    }
+
+    fn exchanging(settings: &str, cleaner: Exchanging) -> Pair {
         let store = Kept::new(8);
-        let envy = device(settings, store.clone(), FewestLive(partition));
+        let envy = device(settings, store.clone(), cleaner.clone());
         let bytes = vec![0; envy.capacity().unwrap().0 as usize];
         let settings = settings.to_string();
-        Pair { envy, settings, store, partition, now: Time::ZERO, bytes, before: None, stamp: 0 }
+        Pair { envy, settings, store, cleaner, now: Time::ZERO, bytes, before: None, stamp: 0 }
     }
 
     pub(super) fn step(&mut self, step: Step) {
@@ -123,7 +150,7 @@ impl Pair {
         let mut writer = StateWriter::new();
         self.envy.save(&mut writer);
         let state = writer.finish();
-        self.envy = device(&self.settings, self.store.clone(), FewestLive(self.partition));
+        self.envy = device(&self.settings, self.store.clone(), self.cleaner.clone());
         let mut reader = StateReader::new(&state);
         self.envy.restore(&mut reader).unwrap();
         reader.finish().unwrap();
@@ -172,21 +199,24 @@ fn every_short_sequence_on_a_small_array_leaves_the_bytes_of_a_naive_memory() {
 #[test]
 fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     let shapes = [
-        (TINY.to_string(), None),
-        (format!("{TINY}wear_swap_gap = 2\n"), Some(1)),
-        (TINY.replace("87.5", "75") + "spare_segments = 2\nconcurrency = 2\n", Some(2)),
-        (TINY.replace("segments = 4", "segments = 16") + "concurrency = 4\nwear_swap_gap = 3\n", Some(4)),
+        (TINY.to_string(), None, 0),
+        (format!("{TINY}wear_swap_gap = 2\n"), Some(1), 0),
+        (format!("{TINY}wear_swap_gap = 2\n"), Some(1), 2),
+        (TINY.replace("87.5", "75") + "spare_segments = 2\nconcurrency = 2\n", Some(2), 1),
+        (TINY.replace("segments = 4", "segments = 16") + "concurrency = 4\nwear_swap_gap = 3\n", Some(4), 3),
         (
             TINY.replace("segments = 4", "segments = 16").replace("banks = 4", "banks = 8")
                 + "spare_segments = 3\nconcurrency = 8\n",
             Some(2),
+            2,
         ),
     ];
-    let mut seen = Programs::default();
-    for (shape, (settings, partition)) in shapes.iter().enumerate() {
+    let (mut seen, mut moved_in) = (Programs::default(), 0);
+    for (shape, (settings, partition, pages)) in shapes.iter().enumerate() {
         for seed in 0..20 {
             let mut random = Streams::new(seed).stream(&format!("shape {shape}"));
-            let mut pair = Pair::new(settings, *partition);
+            let cleaner = Exchanging { partition: *partition, pages: *pages };
+            let mut pair = Pair::exchanging(settings, cleaner);
             for number in 0..1500 {
                 let step = random_step(&mut random, pair.bytes.len() as u64 / 8);
                 pair.step(step);
@@ -195,6 +225,7 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
                 }
             }
             pair.check();
+            moved_in += pair.envy.array.partitions.iter().map(|partition| partition.moved_in).sum::<u64>();
             let Programs { cleanings, swaps, lost, .. } = pair.envy.array.programs;
             (seen.cleanings, seen.swaps, seen.lost) =
                 (seen.cleanings + cleanings, seen.swaps + swaps, seen.lost + lost);
@@ -202,6 +233,7 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     }
     // What the sequences are to try did happen, each many times.
     assert!(seen.cleanings > 1000 && seen.swaps > 100 && seen.lost > 100, "{seen:?}");
+    assert!(moved_in > 1000, "{moved_in} pages went to other partitions");
 }
 
 fn random_step(random: &mut Random, pages: u64) -> Step {
