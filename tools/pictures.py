@@ -76,6 +76,7 @@ def device(page: Page, folder: Path) -> None:
         load += ["--size=200M", "--time_based", f"--runtime={LOAD_S}", "--name=load"]
         load += ["--iodepth=8", "--thinktime=2ms", "--thinktime_blocks=16"]
         subprocess.run(["fio", *load], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        # The page samples once a second: the picture shows the last second of the load, too.
         time.sleep(1)
         page.evaluate("scrollTo(0, 0)")
         keep(page, "device")

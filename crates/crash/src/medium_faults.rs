@@ -103,7 +103,7 @@ impl SharedFaults {
     }
 }
 
-/// A store of so many pages whose operations go wrong as is shared with others.
+/// A store whose operations fail as the shared faults say.
 pub struct FaultyPages<S> {
     store: S,
     pages: u64,
@@ -111,7 +111,7 @@ pub struct FaultyPages<S> {
 }
 
 impl<S> FaultyPages<S> {
-    /// `store` has so many `pages`.
+    /// Over `store`, which has `pages` pages.
     pub fn new(store: S, pages: u64, shared: SharedFaults) -> FaultyPages<S> {
         FaultyPages { store, pages, shared }
     }

@@ -1,5 +1,5 @@
-//! Pages that have codes: the time and energy of the decoders, what a loss of power takes back of them, and what is said of a
-//! page that is beyond its code.
+//! Pages that have codes: the time and energy of the decoders, what a power loss cancels of them, and the message
+//! about a page with more errors than its code corrects.
 
 use nacre_controller::ecc::{Verdict, Work};
 use nacre_kernel::event::FirstCome;
@@ -7,7 +7,7 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Energy, Ledger, Resource, Time};
 use std::collections::VecDeque;
 
-/// An encoder, and decoders that put right one page at a time each, in the order in which pages are asked for.
+/// An encoder, and decoders that each correct one page at a time, in the order of the reads.
 #[derive(Debug, State)]
 pub(crate) struct Coder {
     decoders: FirstCome<Energy>,

@@ -396,7 +396,7 @@ impl Kept {
         &self.medium_faults
     }
 
-    /// Losses of power in the device's whole life.
+    /// Power losses since the device was new.
     pub fn power_failures(&self) -> u64 {
         self.books.failures
     }

@@ -73,7 +73,7 @@ pub enum Command {
     PowerFail {
         /// The export; the first, where none is named.
         export: Option<String>,
-        /// It fails once more when so many thousandths of the recovery are done.
+        /// Power fails again at this point of the recovery, in thousandths of its duration.
         again_permille: Option<u32>,
     },
     /// Parts of the medium fail, or work again.

@@ -33,6 +33,7 @@ pub use crashing::{charges_what_it_did, keeps_its_bytes};
 pub use drive::{Seen, closed_loop, open_loop};
 pub use host::Host;
 pub use nacre_crash::Kept;
+pub use reports::empty_report;
 pub use restoring::{restores, what_is_damaged_is_refused};
 pub use visits::visits;
 pub use workbench::Workbench;

@@ -2,6 +2,27 @@
 
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Resource, Time};
 
+/// The report of a component of which nothing but its name is known: the one that tests fill in.
+pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
+    ComponentReport {
+        id: ComponentId(id),
+        kind,
+        path: path.into(),
+        resources: Vec::new(),
+        is_energy_modelled: false,
+        idle_energy: None,
+        counters: Vec::new(),
+        cost: None,
+        area_mm2: None,
+        lifetime_days: None,
+        wear: None,
+        columns: Vec::new(),
+        drive_share: None,
+        faults: Vec::new(),
+        children: Vec::new(),
+    }
+}
+
 /// The components that `report` is of.
 pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()

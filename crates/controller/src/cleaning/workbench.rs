@@ -190,11 +190,14 @@ impl Array {
                 if self.places[place].cleaned_at < self.places[first].cleaned_at { place } else { first }
             };
             let oldest = places.fold(first, older);
-            taken += self.take_in(victim, self.live_at(oldest).take(from_lower as usize).collect());
+            let pages: Vec<u32> = self.live_at(oldest).take(from_lower as usize).collect();
+            taken += self.take_in(victim, &pages);
         }
         if let Some(higher) = self.partitions.get(partition + 1).filter(|_| from_higher > 0) {
-            let pages: Vec<u32> = self.live_at(higher.active).collect();
-            taken += self.take_in(victim, pages.into_iter().rev().take(from_higher as usize).collect());
+            let mut pages: Vec<u32> = self.live_at(higher.active).collect();
+            pages.reverse();
+            pages.truncate(from_higher as usize);
+            taken += self.take_in(victim, &pages);
         }
         let copied = live.len() as u64 + taken;
         self.copied += copied;
@@ -209,7 +212,7 @@ impl Array {
     }
 
     /// `pages` of other places move to `place`, as long as a page is left erased there; gives how many did.
-    fn take_in(&mut self, place: usize, pages: Vec<u32>) -> u64 {
+    fn take_in(&mut self, place: usize, pages: &[u32]) -> u64 {
         let room = (self.pages - self.places[place].programmed).saturating_sub(1) as usize;
         let partition = self.partition_of[place];
         for &page in pages.iter().take(room) {

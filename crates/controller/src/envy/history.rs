@@ -17,7 +17,7 @@ pub(super) struct Cleanings {
 }
 
 impl Cleanings {
-    /// One, of a segment of `pages` of which so many were copied.
+    /// One cleaning of a segment of `pages` pages, `copied` of which were live.
     pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
         Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }

@@ -30,7 +30,7 @@
 //! # Leaves out
 //! The reads of a copy (one memory cycle of 25 in a program); faults of chips; a segment goes on after `endurance`
 //! erases. Slower programs of worn cells: wu-1994 section 2 measured 4 us and 40 ms of a chip after two million cycles,
-//! so the times here are those of worn cells already, and a newer array is no slower.
+//! so the times here are those of worn cells, and a new array is at least as fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.

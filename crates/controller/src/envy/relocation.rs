@@ -136,8 +136,8 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// The next page that comes from another partition, when none of the segment's own lives any more: what a loss of power
-    /// interrupts is copied first, and whole relocations that begin anew have taken none.
+    /// The next page to take from another partition. Own live pages are copied first, so a relocation that a power loss
+    /// interrupts and recovery restarts has taken none.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let place = relocation.place as usize;
         // A place that is full would be cleaned again at once, and gain nothing.

@@ -98,7 +98,7 @@ impl<S: Store> Envy<S> {
         (address >> self.page_shift) as u32
     }
 
-    /// Goes on with the next part of the request, or completes it.
+    /// Starts the next part of the request, or completes it.
     #[inline]
     fn next_part(&mut self, at: Time, completions: &mut Completions) {
         let Request { op, bytes, .. } = self.visits[0].request;

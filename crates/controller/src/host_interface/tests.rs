@@ -42,11 +42,10 @@ pub(crate) fn served_at_once(
         spent: vec![Spent::nothing(); requests.len()],
         piece,
     };
-    for number in 0..requests.len() {
-        while port.next() < requests[number].at {
+    for (number, &Issued { at, op, bytes }) in requests.iter().enumerate() {
+        while port.next() < at {
             device.step(port);
         }
-        let Issued { at, op, bytes } = requests[number];
         let request = Request { arrival: at, address: 0, bytes: bytes as u32, volume: 0, op };
         let begun = port.submit(at, number as u32, &request, Time::ZERO);
         device.went(port, at, Part::whole(number as u32), Leg::Begun, begun);

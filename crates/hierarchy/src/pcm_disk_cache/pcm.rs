@@ -21,7 +21,7 @@ const WRITE: usize = Operation::Program as usize;
 #[derive(Clone, Copy, Debug, Value)]
 enum Work {
     Read,
-    /// A write, and the move of a row behind it that takes so long.
+    /// A write, followed by the move of a row, which takes `moving`.
     Write {
         moving: Time,
     },

@@ -119,7 +119,7 @@ impl OpMeter {
             self.failed[0] += 1;
         } else {
             self.latency.record(note.latency);
-            self.means.record_all([note.latency.as_ns_f64()].into_iter());
+            self.means.record_all([note.latency.as_ns_f64()]);
         }
     }
 

@@ -8,6 +8,7 @@ use nacre_kernel::{
     Activity, Bytes, Capabilities, ComponentId, ComponentReport, Op, Persistence, Random, Recovery, Request,
     Status, Time,
 };
+use nacre_testkit::empty_report;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Cursor};
 use std::ops::ControlFlow;
@@ -67,23 +68,7 @@ impl Device for Memory {
     fn restart_ledger(&mut self, _now: Time) {}
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
-        ComponentReport {
-            id: ComponentId(0),
-            kind: "memory",
-            path: "stack".into(),
-            resources: Vec::new(),
-            is_energy_modelled: false,
-            idle_energy: None,
-            counters: Vec::new(),
-            cost: None,
-            area_mm2: None,
-            lifetime_days: None,
-            wear: None,
-            columns: Vec::new(),
-            drive_share: None,
-            faults: Vec::new(),
-            children: Vec::new(),
-        }
+        empty_report(0, "memory", "stack")
     }
 
     fn check_invariants(&self) {}

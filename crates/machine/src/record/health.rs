@@ -60,31 +60,12 @@ pub(super) fn health(report: &ComponentReport) -> Option<Health> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nacre_kernel::{Column, ComponentId, Time, Wear};
-
-    fn plain_report() -> ComponentReport {
-        ComponentReport {
-            id: ComponentId(0),
-            kind: "ssd",
-            path: "stack".into(),
-            resources: Vec::new(),
-            is_energy_modelled: false,
-            idle_energy: None,
-            counters: Vec::new(),
-            cost: None,
-            area_mm2: None,
-            lifetime_days: None,
-            wear: None,
-            columns: Vec::new(),
-            drive_share: None,
-            faults: Vec::new(),
-            children: Vec::new(),
-        }
-    }
+    use nacre_kernel::{Column, Time, Wear};
+    use nacre_testkit::empty_report;
 
     #[test]
     fn health_is_what_the_report_of_a_component_says() {
-        let mut report = plain_report();
+        let mut report = empty_report(0, "ssd", "stack");
         assert_eq!(health(&report), None, "nothing wears");
         report.wear = Some(Wear { block_erases: vec![10, 30], endurance: Some(100), ..Wear::default() });
         report.counters = vec![("uncorrectable_units", 2), (LOST_PAGES, 3), ("read_retries", 7)];

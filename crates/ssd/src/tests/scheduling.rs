@@ -23,8 +23,14 @@ fn dies_of(count: usize, dies: u64, is_skewed: bool, random: &mut Random) -> Vec
 }
 
 /// What the drive and the event simulation make of reads of these dies.
-fn both(dies: u64, policy: usize, registers: usize, of: &[usize], load: Load<'_>) -> [Vec<Visit>; 2] {
-    let (name, arbitration) = POLICIES[policy];
+fn both(
+    dies: u64,
+    policy: (&str, Arbitration),
+    registers: usize,
+    of: &[usize],
+    load: Load<'_>,
+) -> [Vec<Visit>; 2] {
+    let (name, arbitration) = policy;
     let (count, setting) = REGISTERS[registers];
     let mut device = drive(&format!(
         "channels = 1\nways = {dies}\nread = [\"75 us\"]\nbus = \"200 MB/s\"\ncommand = \"1 us\"\n\
@@ -49,13 +55,13 @@ fn both(dies: u64, policy: usize, registers: usize, of: &[usize], load: Load<'_>
 #[test]
 fn every_read_of_a_closed_loop_is_done_when_an_event_simulation_says() {
     let mut random = random("closed");
-    for policy in 0..POLICIES.len() {
+    for policy in POLICIES {
         for (registers, dies) in [(0, 4), (1, 8), (2, 16), (3, 8)] {
             for clients in [1, 2, 4, 8, 16, 32, 64] {
                 let of = dies_of(1_500, dies, clients % 3 == 1, &mut random);
                 let [seen, right] = both(dies, policy, registers, &of, Load::Closed { clients });
                 let wrong = seen.iter().zip(&right).position(|(seen, right)| seen != right);
-                let (name, setting) = (POLICIES[policy].0, REGISTERS[registers].1);
+                let (name, setting) = (policy.0, REGISTERS[registers].1);
                 assert_eq!(wrong, None, "{name}, {setting}, {dies} dies, {clients} clients");
             }
         }
@@ -65,7 +71,7 @@ fn every_read_of_a_closed_loop_is_done_when_an_event_simulation_says() {
 #[test]
 fn every_read_of_an_open_loop_is_done_when_an_event_simulation_says() {
     let mut random = random("open");
-    for policy in 0..POLICIES.len() {
+    for policy in POLICIES {
         for (registers, dies) in [(0, 4), (1, 8), (2, 16), (3, 16)] {
             for load in [0.3, 0.6, 0.85] {
                 let of = dies_of(2_000, dies, load < 0.5, &mut random);
@@ -78,7 +84,7 @@ fn every_read_of_an_open_loop_is_done_when_an_event_simulation_says() {
                 }
                 let [seen, right] = both(dies, policy, registers, &of, Load::Open(&arrivals));
                 let wrong = seen.iter().zip(&right).position(|(seen, right)| seen != right);
-                let (name, setting) = (POLICIES[policy].0, REGISTERS[registers].1);
+                let (name, setting) = (policy.0, REGISTERS[registers].1);
                 assert_eq!(wrong, None, "{name}, {setting}, {dies} dies, load {load}");
             }
         }

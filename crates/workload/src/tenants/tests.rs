@@ -19,6 +19,26 @@ fn served(settings: &str, latency: Time) -> Vec<Request> {
     serve(asked.interactive().unwrap(), |_| latency)
 }
 
+/// Saves the workload of `settings` after 137 requests; panics unless the restored one asks for the same requests as the
+/// one that was not interrupted. Returns how many there are in all.
+fn continues_from_its_state(settings: &str) -> usize {
+    let mut asked = workload(settings, 1).unwrap();
+    let mut host = Host::default();
+    let advance = |host: &mut Host, asked: &mut dyn crate::Workload| {
+        host.advance(asked.interactive().unwrap(), |_| Time::from_us(30))
+    };
+    while host.issued.len() < 137 {
+        advance(&mut host, &mut *asked);
+    }
+    let (mut restored, mut other) = (workload(settings, 1).unwrap(), host.clone());
+    state::restored(&mut *restored, &state::saved(&*asked).unwrap()).unwrap();
+    while advance(&mut host, &mut *asked) {
+        advance(&mut other, &mut *restored);
+    }
+    assert_eq!(host.issued, other.issued);
+    host.issued.len()
+}
+
 #[test]
 fn a_tenant_alone_asks_for_what_its_workload_asks_for() {
     let alone = "kind = \"sequential\"\nrequests = 40\nfootprint = \"3 MiB\"\nread_share = \"0 %\"\n\

@@ -28,7 +28,7 @@ pub(super) enum Step {
     Restart,
 }
 
-/// Cleans what has the fewest live pages; so many pages go to and come from each neighbor of a partition.
+/// Cleans the segment with the fewest live pages, and moves `pages` pages to and from each neighboring partition.
 #[derive(Clone, State)]
 struct Exchanging {
     #[state(same)]

@@ -89,7 +89,7 @@ fn served(device: &mut dyn Device) -> Vec<(u32, Time, Status, Payload)> {
 
 #[test]
 fn without_an_active_fault_it_is_the_device_alone() {
-    let later = format!("{}\nstart = \"1000 s\"", DELAY);
+    let later = format!("{DELAY}\nstart = \"1000 s\"");
     let nowhere = "kind = \"error\"\nshare = \"0 %\"";
     for below in [BARE, DISK] {
         for has_bytes in [false, true] {

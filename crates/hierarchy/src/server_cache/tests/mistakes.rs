@@ -12,7 +12,7 @@ use nacre_kernel::{
     Activity, Bytes, Capabilities, ComponentId, ComponentReport, Op, Persistence, Random, Recovery, Request,
     Status, Time,
 };
-use nacre_testkit::Workbench;
+use nacre_testkit::{Workbench, empty_report};
 
 fn problems(level: &str, settings: &str) -> String {
     let toml = format!(
@@ -90,23 +90,7 @@ impl Device for Faulty {
     fn restart_ledger(&mut self, _now: Time) {}
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
-        ComponentReport {
-            id: ComponentId(self.id),
-            kind: "faulty",
-            path: String::new(),
-            resources: Vec::new(),
-            is_energy_modelled: false,
-            idle_energy: None,
-            counters: Vec::new(),
-            cost: None,
-            area_mm2: None,
-            lifetime_days: None,
-            wear: None,
-            columns: Vec::new(),
-            drive_share: None,
-            faults: Vec::new(),
-            children: Vec::new(),
-        }
+        empty_report(self.id, "faulty", "")
     }
 
     fn check_invariants(&self) {}

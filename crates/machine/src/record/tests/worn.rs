@@ -9,9 +9,10 @@ use crate::{Document, check};
 use nacre_kernel::event::{Agenda, Completions, Device, Payload, RequestId};
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Bytes, Capabilities, Column, ComponentId, ComponentReport, Persistence, Random, Recovery,
-    Request, Status, Time, Wear,
+    Activity, Bytes, Capabilities, Column, ComponentReport, Persistence, Random, Recovery, Request, Status,
+    Time, Wear,
 };
+use nacre_testkit::empty_report;
 
 /// A device that serves every request in a microsecond and reports what it was given.
 #[derive(State)]
@@ -70,23 +71,7 @@ impl Device for Worn {
 }
 
 fn component(id: u8, path: &str) -> ComponentReport {
-    ComponentReport {
-        id: ComponentId(id),
-        kind: "worn",
-        path: path.into(),
-        resources: Vec::new(),
-        is_energy_modelled: false,
-        idle_energy: None,
-        counters: Vec::new(),
-        cost: None,
-        area_mm2: None,
-        lifetime_days: None,
-        wear: None,
-        columns: Vec::new(),
-        drive_share: None,
-        faults: Vec::new(),
-        children: Vec::new(),
-    }
+    empty_report(id, "worn", path)
 }
 
 fn flash() -> ComponentReport {

@@ -124,21 +124,7 @@ fn waiting_requests_go_on_from_their_state() {
     let of =
         [("kind = \"closed\", queue_depth = 9", "low"), ("kind = \"poisson\", rate = \"50 kHz\"", "urgent")];
     let settings = tenants(2, 500, &of);
-    let mut asked = workload(&settings, 1).unwrap();
-    let mut host = Host::default();
-    let advance = |host: &mut Host, asked: &mut dyn crate::Workload| {
-        host.advance(asked.interactive().unwrap(), |_| Time::from_us(30))
-    };
-    while host.issued.len() < 137 {
-        advance(&mut host, &mut *asked);
-    }
-    let (mut restored, mut other) = (workload(&settings, 1).unwrap(), host.clone());
-    state::restored(&mut *restored, &state::saved(&*asked).unwrap()).unwrap();
-    while advance(&mut host, &mut *asked) {
-        advance(&mut other, &mut *restored);
-    }
-    assert_eq!(host.issued, other.issued);
-    assert_eq!(host.issued.len(), 1_000);
+    assert_eq!(continues_from_its_state(&settings), 1_000);
 }
 
 #[test]

@@ -127,20 +127,7 @@ fn every_choice_is_that_of_turns_written_out() {
 fn weights_go_on_from_their_state() {
     let of = [(CLOSED, "low"), ("kind = \"poisson\", rate = \"20 kHz\"", "high"), (CLOSED, "medium")];
     let settings = tenants(2, [4, 2, 1], 500, &of);
-    let mut asked = workload(&settings, 1).unwrap();
-    let mut host = Host::default();
-    let advance = |host: &mut Host, asked: &mut dyn crate::Workload| {
-        host.advance(asked.interactive().unwrap(), |_| Time::from_us(30))
-    };
-    while host.issued.len() < 137 {
-        advance(&mut host, &mut *asked);
-    }
-    let (mut restored, mut other) = (workload(&settings, 1).unwrap(), host.clone());
-    state::restored(&mut *restored, &state::saved(&*asked).unwrap()).unwrap();
-    while advance(&mut host, &mut *asked) {
-        advance(&mut other, &mut *restored);
-    }
-    assert_eq!(host.issued, other.issued);
+    continues_from_its_state(&settings);
 }
 
 #[test]
