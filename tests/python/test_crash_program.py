@@ -183,7 +183,8 @@ with Client(os.environ["NACRE_URI"]) as client:
         is_written = False
         while not is_written:
             try:
-                client.write(4096 * block, bytes([block % 255 + 1]) * 4096)
+                now = (turn >> 8).to_bytes(4, "big") + bytes([block % 255 + 1]) * 4092
+                client.write(4096 * block, now)
                 if turn % 16 == 0:
                     client.flush()
                 is_written = True
@@ -197,17 +198,22 @@ import os, sys
 sys.path.insert(0, {folder!r})
 from nbd_client import Client
 with Client(os.environ["NACRE_URI"]) as client:
+    passes = []
     for block in range(256):
         found = client.read(4096 * block, 4096)
-        if found != bytes([block % 255 + 1]) * 4096:
-            sys.exit(f"block {{block}} holds {{found[:1]}}")
+        passes.append(int.from_bytes(found[:4], "big"))
+        if found[4:] != bytes([block % 255 + 1]) * 4092:
+            sys.exit(f"block {{block}} holds {{found[4:5]}}")
+        # Those of the pass that the power ended, then those of the pass before.
+        if passes[-1] not in (passes[0], passes[0] - 1) or passes[-1] > min(passes):
+            sys.exit(f"block {{block}} holds what pass {{passes[-1]}} wrote")
 """
 
 
 def under_faults(
     device: str, tmp_path: Path, *faults: str, times: int = 2, recovery: float = 0.0
 ) -> tuple[int, dict[str, Any]]:
-    """A program that writes 256 blocks over and over, and the check that each holds its number."""
+    """A program that writes 256 blocks pass by pass, and the check that none lost its last write."""
     for name, text in (("writes", WRITES), ("reads", READS)):
         (tmp_path / name).write_text(text.format(folder=str(Path(__file__).parent)))
     options = ["--json", "--ready", "--within", "0.3", "--times", str(times)]

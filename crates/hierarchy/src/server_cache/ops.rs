@@ -375,12 +375,11 @@ impl Operations {
         }
     }
 
-    /// `to` is waited for by all that wait for `from`.
+    /// All that waits for `from` waits for `to` as well. Those themselves may wait for `from`, whose blocks they write.
     pub(super) fn hand_over(&mut self, from: u32, to: &[u32]) {
-        let dependents = self.all[from].dependents.clone();
-        for &dependent in &dependents {
-            to.iter().for_each(|&to| self.depend(dependent, to));
-        }
+        let mut dependents = self.all[from].dependents.clone();
+        dependents.retain(|dependent| !to.contains(dependent));
+        dependents.iter().for_each(|&dependent| self.depend_all(dependent, to));
     }
 
     /// All of them, by number.
