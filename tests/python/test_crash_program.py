@@ -213,7 +213,7 @@ with Client(os.environ["NACRE_URI"]) as client:
 def under_faults(
     device: str, tmp_path: Path, *faults: str, times: int = 2, recovery: float = 0.0
 ) -> tuple[int, dict[str, Any]]:
-    """A program that writes 256 blocks pass by pass, and the check that none lost its last write."""
+    """A program writes 256 blocks pass by pass; the check: none lost its last write."""
     for name, text in (("writes", WRITES), ("reads", READS)):
         (tmp_path / name).write_text(text.format(folder=str(Path(__file__).parent)))
     options = ["--json", "--ready", "--within", "0.3", "--times", str(times)]

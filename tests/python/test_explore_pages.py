@@ -123,7 +123,7 @@ def test_what_is_no_toml_says_where(inside: Client) -> None:
 def test_every_claim_is_listed_before_anything_has_run(
     inside: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known, "_shipped", dict)
+    monkeypatch.setattr(known, "REPRODUCED", inside.explorer.folder.root / "none.json")
     papers = inside.get("/api/papers").json()
     rows = [row for paper in papers for row in paper["rows"]]
     assert len(papers) == 6
@@ -150,7 +150,6 @@ def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_
     place = inside.explorer.folder.root / "reproduced.json"
     place.write_text(json.dumps(kept))
     monkeypatch.setattr(known, "REPRODUCED", place)
-    monkeypatch.setattr(known, "_shipped", known._shipped.__wrapped__)
     (listed,) = (p for p in inside.get("/api/papers").json() if p["name"] == paper.name)
     rows = {row["id"]: row for row in listed["rows"]}
     told = rows[asked["id"]]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, TypedDict
 
 from nacre.base.text import NOTHING
@@ -98,7 +99,7 @@ class Paper:
 
         Of a paper that is not in what is shipped it is what its plan guesses.
         """
-        took = _took().get(self.name)
+        took = _took(REPRODUCED).get(self.name)
         return sum(jobs_of([self.target]).values()) if took is None else took
 
     @cached_property
@@ -108,7 +109,7 @@ class Paper:
 
     def claims(self, known: Mapping[str, tuple[Row, Made]] | None = None) -> list[Claim]:
         """Every claim, with its row in `known` or else in the reproduction that is shipped."""
-        found = {**_shipped(), **(known or {})}
+        found = {**_shipped(REPRODUCED), **(known or {})}
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 
     def runs(self, figure: str) -> list[str]:
@@ -147,10 +148,10 @@ def _merged(row: Row, known: tuple[Row, Made] | None) -> tuple[Row, Made | None]
 
 
 @cache
-def _shipped() -> Mapping[str, tuple[Row, Made]]:
-    """The rows of the reproduction that is shipped, by their names."""
+def _shipped(place: Path) -> Mapping[str, tuple[Row, Made]]:
+    """The rows of the reproduction at `place`, by their names."""
     try:
-        document = json.loads(REPRODUCED.read_bytes())
+        document = json.loads(place.read_bytes())
     except FileNotFoundError:
         return {}
     now = versions()
@@ -160,10 +161,10 @@ def _shipped() -> Mapping[str, tuple[Row, Made]]:
 
 
 @cache
-def _took() -> Mapping[str, float]:
-    """What each paper took of processors in the reproduction that is shipped, in seconds."""
+def _took(place: Path) -> Mapping[str, float]:
+    """What each paper took of processors in the reproduction at `place`, in seconds."""
     try:
-        seconds: dict[str, float] = json.loads(REPRODUCED.read_bytes()).get("seconds", {})
+        seconds: dict[str, float] = json.loads(place.read_bytes()).get("seconds", {})
     except FileNotFoundError:
         return {}
     return seconds
