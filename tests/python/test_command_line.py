@@ -310,7 +310,7 @@ def test_help_shows_every_option_and_many_under_headings() -> None:
         for option in (each for each in command.params if each.param_type_name == "option"):
             assert re.search(rf"^ .*{option.opts[-1]}\b", shown[name], re.MULTILINE), name
     headings = {name: re.findall(r"^(\w.*):$", text, re.MULTILINE) for name, text in shown.items()}
-    assert headings["run"] == ["Arguments", "Options", "State", "Where it runs", "Results"]
+    assert headings["run"] == ["Arguments", "Options", "State", "Execution", "Results"]
     assert headings["trace info"] == ["Arguments", "Options", "Reading the trace", "Results"]
     assert headings["step"] == ["Arguments", "Options"]
 

@@ -1,4 +1,4 @@
-"""Commands and words of commands: their help, and what is said of an option that does not exist."""
+"""Commands and command groups: their help, and the message for an unknown option."""
 
 from __future__ import annotations
 
@@ -10,33 +10,35 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 _USAGE: Any = typer.BadParameter.__mro__[1]
-"""What is raised for an option that a command does not have."""
+"""Raised for an option that a command does not have."""
 _SHOWN = 3
 _MANY = 8
 """A command with more options lists them under headings."""
 _HEADINGS: Mapping[str, Sequence[str]] = {
     "State": ("--from", "--save-state"),
     "Connections": ("--listen", "--tls", "--control", "--metrics"),
-    "Under a program": ("--check", "--times", "--within", "--ready", "--ready-timeout"),
+    "With a program": ("--check", "--times", "--within", "--ready", "--ready-timeout"),
     "From a data sheet": (
         *("--capacity", "--read-iops", "--write-iops", "--sequential-read", "--sequential-write"),
         *("--read-latency", "--write-latency", "--endurance", "--unit", "--cells"),
     ),
     "Reading the trace": ("--format", "--time-unit", "--strict", "--action", "--page", "--limit"),
-    "Where it runs": (
+    "Execution": (
         *("--split", "--engine", "--address", "--workers"),
         *("--tls-ca", "--tls-cert", "--tls-key"),
     ),
     "Results": ("--output", "--out", "--html", "--record", "--resume", "--force", "--json"),
 }
 """The headings of options, in their order; others come first."""
+_VALUES = {"<int range>": "N", "<float>": "NUMBER", "<str>": "NAME"}
+"""Placeholders in help for the types of values."""
 
 
 class Command(TyperCommand):
-    """A command; one that takes `--set` says how a setting is given that came as an option."""
+    """A command. If it takes `--set`, an unknown option that is a setting gets a hint."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments; `--requests` is answered with `--set workload.requests=...`."""
+        """Read the arguments; the error for `--requests` suggests `--set workload.requests=...`."""
         try:
             return super().parse_args(ctx, args)
         except _USAGE as error:
@@ -50,7 +52,7 @@ class Command(TyperCommand):
             raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes the arguments and the options; many options under headings."""
+        """Write the arguments and the options; many options are listed under headings."""
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         is_long = sum(each.param_type_name == "option" for each, _ in shown) > _MANY
         rows: dict[str, list[Any]] = {name: [] for name in ("Arguments", "Options", *_HEADINGS)}
@@ -58,11 +60,19 @@ class Command(TyperCommand):
             if record and each.param_type_name == "argument":
                 rows["Arguments"].append(record)
             elif record:
-                rows[_heading(each.opts) if is_long else "Options"].append(record)
+                rows[_heading(each.opts) if is_long else "Options"].append(_readable(record))
         for name, records in rows.items():
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+def _readable(record: tuple[str, str]) -> tuple[str, str]:
+    """The names and the help of an option, with a placeholder instead of a type."""
+    names, text = record
+    for kind, value in _VALUES.items():
+        names = names.replace(kind, value)
+    return names, text
 
 
 def _heading(names: Sequence[str]) -> str:
@@ -71,10 +81,10 @@ def _heading(names: Sequence[str]) -> str:
 
 
 class Group(TyperGroup):
-    """Words of commands; nothing in the list of its help is cut."""
+    """A command group. Its help lists whole sentences."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes a line or more for each command."""
+        """Write one line or more for each command."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [(name, _first(each.help)) for name, each in found if each and not each.hidden]
         if rows:

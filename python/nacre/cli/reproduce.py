@@ -43,7 +43,7 @@ def reproduce(
         str | None,
         typer.Argument(
             metavar="[PAPER[/FIGURE]]",
-            help=f"Of {', '.join(papers())}, e.g. envy or envy/fig8; default: all (slow).",
+            help=f"One of {', '.join(papers())}, e.g. envy or envy/fig8; default: all (slow).",
             autocompletion=completing.papers,
         ),
     ] = None,

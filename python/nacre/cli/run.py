@@ -73,7 +73,7 @@ def run(
     split: Annotated[
         str | None,
         typer.Option(
-            metavar="WAY",
+            metavar="METHOD",
             help="Split the trace and run the parts in parallel: volume, volume:N, or hash:N.",
         ),
     ] = None,
