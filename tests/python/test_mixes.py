@@ -164,6 +164,43 @@ def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
     assert not nacre.mixes(SMALL, {"workload.requests": 100}, steps=4).findings
 
 
+def test_a_flash_drive_is_a_tier_with_the_times_of_its_parts() -> None:
+    drive = {
+        "kind": "ssd",
+        "channels": 2,
+        "ways": 1,
+        "planes": 1,
+        "blocks": 256,
+        "pages": 64,
+        "page": "4 KiB",
+        "unit": "4 KiB",
+        "read": ["50 us"],
+        "program": ["500 us"],
+        "erase": "3 ms",
+        "bus": "400 MB/s",
+        "command": "0 s",
+        "link": "1 GB/s",
+        "buffer": "1 MiB",
+        "over_provisioning": "10 %",
+        "price": "2 /GiB",
+        "price_basis": "kim-2014 ratio",
+    }
+    tiers = [
+        {"share": "10 %", "device": {"preset": "pcm_ssd"}},
+        {"share": "90 %", "device": drive},
+    ]
+    found = nacre.mixes(SMALL | {"stack": SMALL["stack"] | {"tier": tiers}}, steps=4)
+    assert (found.names, len(found)) == (["pcm_ssd", "ssd"], 5)
+    assert not found.findings
+    # A page is sensed, crosses the channel, and then the link; a write ends in the buffer.
+    assert found.tiers[1].read_ns == pytest.approx(50_000 + 10_240 + 4_096)
+    assert found.tiers[1].write_ns == pytest.approx(4_096)
+    alone = found.pure().filter(pl.col("ssd") == 1)
+    mean = (found.reads * found.tiers[1].read_ns + found.writes * 4_096) / 20_000
+    assert alone["mean_ns"].to_list() == [pytest.approx(mean)]
+    assert alone["cost"].to_list() == [2]
+
+
 def test_the_surface_has_a_field_for_every_mix(small: nacre.results.Mixes) -> None:
     spec: dict[str, Any] = small.plot().to_dict()
     fields = max(spec["datasets"].values(), key=len)
