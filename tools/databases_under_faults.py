@@ -83,22 +83,22 @@ class Fault:
 
 FAULTS = (
     Fault("none", "power cut alone", None),
-    Fault("delay", "every answer 20 ms later", {"latency": "20 ms"}),
+    Fault("delay", "every reply 20 ms later", {"latency": "20 ms"}),
     Fault("slow", "20 times as long", {"factor": 20.0}),
-    Fault("stall", "nothing answers for 5 s", {"start": "1 s", "duration": "5 s"}),
+    Fault("stall", "no replies for 5 s", {"start": "1 s", "duration": "5 s"}),
     Fault("limit", "20 requests per second", {"iops": "20 Hz"}),
     Fault("error", "5 % of writes fail", {"operations": ["write"], "share": "5 %"}),
     Fault("error", "every write fails for 2 s", {"operations": ["write"], "duration": "2 s"}),
     Fault(
         "error",
-        "5 % of writes are done and the answer is an error",
+        "5 % of writes are performed, but return an error",
         {"operations": ["write"], "share": "5 %", "at": "transport"},
     ),
     Fault("failing_flush", "one flush fails", {"lasting": "once"}),
     Fault("failing_flush", "every flush fails", {"lasting": "for_good"}),
     Fault(
         "disconnect",
-        "unreachable for 3 s, with time-outs of 1 s",
+        "unreachable for 3 s, with timeouts of 1 s",
         {"duration": "3 s", "timeout": "1 s"},
     ),
     Fault("lost_write", "2 % of writes", {"share": "2 %"}),
@@ -433,7 +433,7 @@ def stalled(by: Runs, engines: Sequence[str]) -> list[str]:
     """The rows of the table of a stall."""
     lines = []
     for engine in engines:
-        for name, said in (("none", "power cut alone"), ("stall", "nothing answers for 5 s")):
+        for name, said in (("none", "power cut alone"), ("stall", "no replies for 5 s")):
             if of := by.get((engine, name, said)):
                 what = "without a fault" if name == "none" else "with the stall"
                 times = " | ".join(milliseconds(of[key]) for key in ("p50_s", "p99_s", "slowest_s"))
@@ -449,13 +449,13 @@ def cell(of: Mapping[str, Any]) -> str:
     if of["wrong"]:
         detail.append(f"{of['wrong']:,} rows wrong")
     if of["failed"]:
-        detail.append("it says so" if not of["wrong"] else "it says so, too")
+        detail.append("reported" if not of["wrong"] else "also reported")
     elif of["wrong"]:
-        detail.append("**not told**")
+        detail.append("**not reported**")
     if of["errors"]:
         detail.append(f"{of['errors']:,} errors")
     if of["fault"] != "none" and not of["struck"]:
-        detail.append("never struck")
+        detail.append("no request affected")
     word = outcome(of)
     return f"{word} ({', '.join(detail)})" if detail else word
 
