@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import nacre
@@ -9,6 +12,7 @@ import pytest
 from exploring import MSR
 from nacre.errors import ConfigError
 from nacre.results.curves import CacheCurves
+from nacre.results.traces import TraceInfo
 from nacre.words import headlines
 from refusing import fails_with
 
@@ -48,6 +52,28 @@ def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
     tied = headlines.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
     assert "with arc misses 18.7 %" in tied[0]
     assert "18.7 % with sieve" in tied[0]
+
+
+def test_a_plan_has_the_latency_of_a_flush(week: nacre.simulate.Plan) -> None:
+    tree = json.loads(json.dumps(week.scenario))
+    buffered = dict(zip(week.mixes.names, ("evo970_1tb", "pm983_960gb", "disk_15k"), strict=True))
+    for tier, preset in zip(tree["stack"]["tier"], buffered.values(), strict=True):
+        tier["device"] = {"preset": preset}
+    flushed = TraceInfo({**week.info.to_dict(), "flushes": 2})
+    found = replace(week, scenario=tree, info=flushed)
+    ns = found.flush_ns()
+    for name, preset in buffered.items():
+        device = {"stack": {"preset": preset}}
+        assert ns[name] == nacre.step(device, [("write", 0, 4096), ("flush", 0, 0)])[1].latency_ns
+    assert ns["pcm_ssd"] > ns["emlc_ssd"] > 0 == ns["disk_15k_kim"]
+    # A flush goes to every tier of a mix, and takes as long as the slowest.
+    for row in found.to_polars().to_dicts():
+        assert row["flush_ns"] == max(ns[name] for name in ns if row[name] > 0)
+    fact = found.summary().facts[-1]
+    assert fact.startswith("2 of 1,500 requests are flushes.")
+    assert fact in unescape(nacre.report({"plan": found}))
+    assert "flushes" not in " ".join(week.summary().facts)
+    assert found.to_dict()["flush_ns"] == ns
 
 
 def test_a_plan_is_kept_and_read_again(week: nacre.simulate.Plan, tmp_path: Path) -> None:

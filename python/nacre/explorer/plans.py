@@ -24,6 +24,7 @@ from nacre.explorer.resource import Resource
 from nacre.explorer.runs import Runs
 from nacre.explorer.traces import Traces
 from nacre.words.headlines import of_plan
+from nacre.words.mixes import flushes
 
 ASKED_FILE = "asked.json"
 TIERS_MAX = 4
@@ -83,7 +84,7 @@ class Plans(Resource):
             "prices": priced.prices,
             "caches": _caches(plan),
             "headline": answers.lines(of_plan(priced, budget)),
-            "counted": answers.lines(whole.facts),
+            "counted": answers.lines([*whole.facts, *flushes(plan)]),
             "best": answers.tables(best) if best else [],
             "tiers": answers.tables(whole.tables[-1]),
             "worth": answers.tables(priced.if_prices_differ(budget))[0],

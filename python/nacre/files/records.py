@@ -44,6 +44,19 @@ def read(path: Path) -> Record:
     return Record(data, Late(lambda: _load(Record(data), file.parent)))
 
 
+def save_all(directory: Path, under: str, records: Mapping[str, Record]) -> dict[str, str]:
+    """Saves named records, each in a directory `under/N`; returns the directories by name."""
+    places = {name: f"{under}/{number}" for number, name in enumerate(records, 1)}
+    for name, record in records.items():
+        record.save(directory / places[name])
+    return places
+
+
+def read_all(directory: Path, places: Mapping[str, object]) -> dict[str, Record]:
+    """Reads the records that `save_all` wrote; raises `Error` if one is not a record."""
+    return {str(name): read(directory / str(place)) for name, place in places.items()}
+
+
 def files_of_saved(record_file: Path) -> list[str]:
     """The names of the files that hold the tables of a saved record; none where it is none."""
     try:

@@ -78,9 +78,7 @@ def write(staging: Staging, mixes: Mixes) -> None:
 
 def write_simulated(staging: Staging, records: Mapping[str, Record]) -> None:
     """Commits the records of mixes that were run, each in a folder of its own."""
-    places = {name: f"simulated/{number}" for number, name in enumerate(records, 1)}
-    for name, record in records.items():
-        record.save(staging.directory / places[name])
+    places = files.save_all(staging.directory, "simulated", records)
     staging.put(_SIMULATED_FILE, json.dumps(places, ensure_ascii=False).encode())
 
 
@@ -111,8 +109,7 @@ def _read_simulated(folder: Path) -> dict[str, Record]:
     listed = folder / _SIMULATED_FILE
     if not listed.is_file():
         return {}
-    places = json.loads(listed.read_bytes())
-    return {str(name): files.read(folder / str(place)) for name, place in places.items()}
+    return files.read_all(folder, json.loads(listed.read_bytes()))
 
 
 def _html(mixes: Mixes) -> str:
@@ -121,8 +118,8 @@ def _html(mixes: Mixes) -> str:
     return fragment([f"{mixes.name}: {counted(mixes)}"], [tiers(mixes), ranking(mixes)])
 
 
-def section(name: str, mixes: Mixes) -> str:
-    """The best, the tiers alone, the surface, and the runs of the best."""
+def section(name: str, mixes: Mixes, facts: Sequence[str] = ()) -> str:
+    """The best, the tiers alone, the surface, and the runs of the best; `facts` come before."""
     from nacre.pages import page
     from nacre.pages.html import paragraphs
 
@@ -132,7 +129,7 @@ def section(name: str, mixes: Mixes) -> str:
         KIND.summary(mixes),
         page.titled("Tiers", tiers(mixes)),
         page.titled("Best mixes", ranking(mixes)),
-        lines=[counted(mixes), *(f"note: {finding}" for finding in mixes.findings)],
+        lines=[counted(mixes), *facts, *(f"note: {finding}" for finding in mixes.findings)],
         after=[page.runs("The best mixes, simulated", runs)]
         if runs
         else [paragraphs([_NOT_RUN]), page.assumptions(mixes.origins)],

@@ -17,13 +17,15 @@ from nacre.results.curves import CacheCurves
 from nacre.results.traces import TraceInfo
 from nacre.simulate.planning import Plan
 from nacre.words.headlines import of_plan
+from nacre.words.mixes import flushes
 from nacre.words.summary import Summary
 
 _PLAN_FILE = "plan.json"
 
 
 def _words(plan: Plan) -> Summary:
-    return replace(mixes.KIND.words(plan.mixes), headline=of_plan(plan))
+    said = mixes.KIND.words(plan.mixes)
+    return replace(said, headline=of_plan(plan), facts=[*said.facts, *flushes(plan)])
 
 
 def _has(plan: Plan) -> list[str]:
@@ -39,7 +41,7 @@ def _html(plan: Plan) -> str:
 
 
 def _section(name: str, plan: Plan) -> str:
-    return mixes.section(name, plan.mixes)
+    return mixes.section(name, plan.mixes, flushes(plan))
 
 
 def _write(staging: Staging, plan: Plan) -> None:
@@ -58,7 +60,7 @@ def _read(folder: Path) -> Plan:
             json.loads((folder / name).read_bytes())
             for name in (_PLAN_FILE, "trace.json", "curves.json")
         )
-        known = CacheCurves(str(about["trace"]), {**curves, "rows": curves["caches"]})
+        known = CacheCurves.of_document(str(about["trace"]), curves)
         tree = tomllib.loads((folder / "scenario.toml").read_text())
         return Plan(
             str(about["trace"]), str(about["currency"]), TraceInfo(info), known,

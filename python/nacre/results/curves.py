@@ -63,16 +63,39 @@ class MissRatioCurve(Curve):
         super().__init__(name, about)
         self._columns = {_column(name): values for name, values in columns.items()}
 
+    @classmethod
+    def of_document(cls, name: str, document: Mapping[str, Any]) -> MissRatioCurve:
+        """The curve of a document of `to_dict`, which answers for the sizes in its table alone."""
+        import numpy as np
+
+        about = {key: value for key, value in document.items() if key not in ("curve", "name")}
+        found = cls(str(document.get("name", name)), about, {})
+        kinds = found.kinds()
+        given = {key: np.asarray(values) for key, values in document["curve"].items()}
+        nothing = np.full(len(given["bytes"]), math.nan)
+        exact = np.zeros(len(nothing))
+        for kind in KINDS:
+            of = kinds[0] if kind == "all" and len(kinds) == 1 else kind
+            given[kind] = given.get(of, nothing)
+            given[f"{kind}_ci95"] = given.get(f"{of}_ci95", exact)
+        found._columns = given
+        return found
+
     @property
     def sizes(self) -> Array:
         """The sizes the curve is drawn at, in bytes."""
         return self._columns["bytes"]
 
     def hits(self, size: int, kind: Kind = "all") -> float:
-        """Accesses to blocks that a cache of so many bytes serves."""
+        """Accesses to blocks that a cache of so many bytes serves.
+
+        Raises `TraceError` if the curve was loaded, and its file does not have this size.
+        """
         import numpy as np
 
         kind, blocks = _kind(kind), self._blocks(size)
+        if "step_blocks" not in self._columns:
+            return self._saved_hits(size, kind)
         place = int(np.searchsorted(self._columns["step_blocks"], blocks, side="right")) - 1
         if place < 0:
             return 0.0
@@ -116,15 +139,38 @@ class MissRatioCurve(Curve):
         return pl.DataFrame({name: self._columns[name] for name in shown})
 
     def steps(self) -> pl.DataFrame:
-        """Every size at which something changes: `blocks`, `read_hits`, `write_hits`."""
+        """Every size at which something changes: `blocks`, `read_hits`, `write_hits`.
+
+        Raises `TraceError` for a curve that was loaded: files do not have them.
+        """
         import polars as pl
 
+        if "step_blocks" not in self._columns:
+            raise TraceError("a saved curve has no steps; run nacre.traces.mrc for them", "no-data")
         names = ("blocks", "read_hits", "write_hits")
         return pl.DataFrame({name: self._columns[f"step_{name}"] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """What the curve is of, and its frame by columns."""
-        return {**self.about.to_dict(), "curve": self.to_polars().to_dict(as_series=False)}
+        return {
+            **self.about.to_dict(),
+            "name": self.name,
+            "curve": self.to_polars().to_dict(as_series=False),
+        }
+
+    def _saved_hits(self, size: int, kind: Kind) -> float:
+        """Hits by the table of a file, which has some sizes and not every step in between."""
+        import numpy as np
+
+        place = int(np.searchsorted(self.sizes, size))
+        if place == len(self.sizes) or self.sizes[place] != size:
+            near = " and ".join(str(int(at)) for at in self.sizes[max(place - 1, 0) : place + 1])
+            raise TraceError(
+                f"the saved curve has no cache of {size} bytes; the nearest are {near} bytes."
+                " To ask for any size, run nacre.traces.mrc",
+                "no-data",
+            )
+        return float((1 - self._columns[kind][place]) * self.accesses(kind))
 
     def _blocks(self, size: int) -> int:
         if size < 0:
@@ -163,6 +209,13 @@ class CacheCurves(Curve):
             }
             for row in about["rows"]
         ]
+
+    @classmethod
+    def of_document(cls, name: str, document: Mapping[str, Any]) -> CacheCurves:
+        """The curves of a document of `to_dict`."""
+        about = {key: value for key, value in document.items() if key not in ("caches", "name")}
+        rows = {"rows": document["caches"]}
+        return cls(str(document.get("name", name)), {**about, **rows})
 
     @property
     def policies(self) -> list[str]:

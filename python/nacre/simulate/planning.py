@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from nacre import traces
 from nacre.base.table import Table
@@ -17,8 +17,12 @@ from nacre.results.base import Result
 from nacre.results.curves import CacheCurves
 from nacre.results.mixes import Mixes
 from nacre.results.traces import TraceInfo
+from nacre.simulate import stepping
 from nacre.simulate.mixing import mixes
 from nacre.simulate.running import check
+
+if TYPE_CHECKING:
+    import polars as pl
 
 POLICIES = ("lru", "arc", "s3_fifo", "sieve")
 STEPS = 20
@@ -64,6 +68,43 @@ class Plan(Result):
     def sample(self) -> float | None:
         """The share of the blocks that caches were simulated for; None for all."""
         return _sample(self.info)
+
+    def flush_ns(self) -> dict[str, float]:
+        """The latency of a flush of each device, in nanoseconds.
+
+        It follows a write of 4 KiB and waits for nothing else, so it is a lower bound under load.
+        """
+        devices = (tier["device"] for tier in self.scenario["stack"]["tier"])
+        asked = (("write", 0, _BLOCK), ("flush", 0, 0))
+        return {
+            name: stepping.step({"stack": device}, asked)[-1].latency_ns
+            for name, device in zip(self.mixes.names, devices, strict=True)
+        }
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per mix, as of its `mixes`, with `flush_ns`.
+
+        A flush goes to every tier of a mix and takes as long as the slowest; see `flush_ns()`.
+        """
+        import polars as pl
+
+        slowest = pl.max_horizontal(
+            pl.when(pl.col(name) > 0).then(pl.lit(ns)) for name, ns in self.flush_ns().items()
+        )
+        return self.mixes.to_polars().with_columns(slowest.alias("flush_ns"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Trace, caches, mixes, and the scenario, each as its own `to_dict` has it."""
+        return {
+            "trace": self.trace,
+            "currency": self.currency,
+            "steps": self.steps,
+            "flush_ns": self.flush_ns(),
+            "info": self.info.to_dict(),
+            "caches": self.caches.to_dict(),
+            "mixes": self.mixes.to_dict(),
+            "scenario": dict(self.scenario),
+        }
 
     def repriced(self, prices: Mapping[str, float]) -> Plan:
         """The same plan where a GiB of some devices has another price."""

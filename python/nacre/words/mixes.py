@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from nacre.results.mixes import Mixes
+    from nacre.simulate.planning import Plan
     from nacre.simulate.simulated import Simulated
 
 _Cell = TypeVar("_Cell")
@@ -25,6 +26,17 @@ def counted(mixes: Mixes) -> str:
         " one after the other on idle devices"
         + ("" if mixes.budget is None else f", of which a GiB costs {amount(mixes.budget)} or less")
     )
+
+
+def flushes(plan: Plan) -> list[str]:
+    """How many flushes the trace has, and how long one takes on each device."""
+    if not plan.info.flushes:
+        return []
+    times = ", ".join(f"{duration(ns)} on {name}" for name, ns in plan.flush_ns().items())
+    return [
+        f"{count(plan.info.flushes)} of {count(plan.info.records)} requests are flushes. On an idle"
+        f" device, a flush after a write of 4 KiB takes {times}."
+    ]
 
 
 def _size(total: int, accesses: int) -> str:
