@@ -6,11 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
 from typer.core import TyperCommand, TyperGroup
 
-_USAGE: Any = typer.BadParameter.__mro__[1]
-"""Raised for an option that a command does not have."""
 _SHOWN = 3
 _MANY = 8
 """A command with more options lists them under headings."""
@@ -41,14 +38,14 @@ class Command(TyperCommand):
         """Read the arguments; the error for `--requests` suggests `--set workload.requests=...`."""
         try:
             return super().parse_args(ctx, args)
-        except _USAGE as error:
-            option = str(getattr(error, "option_name", ""))
+        except Exception as error:
+            option = getattr(error, "option_name", "")  # of an option that does not exist
             takes_settings = any("--set" in each.opts for each in self.params)
             paths = places(option.lstrip("-").replace("-", "_")) if takes_settings else []
             if paths:
                 given = " or ".join(f"--set {path}=..." for path in paths[:_SHOWN])
-                error.message = f"No such option: {option}; a setting is given as {given}"
-                error.possibilities = None
+                text = f"No such option: {option}; a setting is given as {given}"
+                vars(error).update(message=text, possibilities=None)
             raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
