@@ -28,6 +28,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 SEED_MAX = 2**63 - 1
 """The largest integer of TOML, which a scenario is repeated from."""
 

@@ -24,6 +24,11 @@ __all__ = [
     "Replacement",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 Column: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
