@@ -5,6 +5,7 @@ A kind is a module here with a `Kind`, and a line in `KINDS`. Nothing else tells
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -21,31 +22,34 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A class of results, where its kind is, and the file by which a directory of it is known."""
+    """A class of results, where its kind is, and what identifies a saved one."""
 
     result: str
     place: str
     seal: str | None = None
+    """The file that a directory of it has."""
+    field: str | None = None
+    """The field that only its JSON document has."""
 
 
 KINDS = (
+    Known("Reproduction", "nacre.papers.kind:KIND", "rows.json"),
     Known("Plan", "nacre.kinds.plans:KIND", "plan.json"),
     Known("StudyResult", "nacre.kinds.studies:KIND", "study.json"),
     Known("Record", "nacre.kinds.records:KIND", "record.json"),
     Known("Mixes", "nacre.kinds.mixes:KIND", "mixes.json"),
-    Known("Crash", "nacre.kinds.crashes:KIND", "crash.json"),
-    Known("Comparison", "nacre.kinds.comparisons:KIND"),
-    Known("TraceInfo", "nacre.kinds.traces:KIND"),
+    Known("Crash", "nacre.kinds.crashes:KIND", "crash.json", "blocks_audited"),
+    Known("Comparison", "nacre.kinds.comparisons:KIND", "comparison.json"),
+    Known("TraceInfo", "nacre.kinds.traces:KIND", field="first_bad"),
     Known("FittedWorkload", "nacre.kinds.traces:FITTED"),
-    Known("MissRatioCurve", "nacre.kinds.curves:MISS_RATIO"),
-    Known("CacheCurves", "nacre.kinds.curves:CACHES"),
-    Known("CheckedScenario", "nacre.kinds.checked:KIND"),
-    Known("Statistics", "nacre.kinds.served:SERVER"),
-    Known("ExportStatistics", "nacre.kinds.served:EXPORT"),
-    Known("Outage", "nacre.kinds.served:OUTAGE"),
-    Known("Reproduction", "nacre.papers.kind:KIND"),
+    Known("MissRatioCurve", "nacre.kinds.curves:MISS_RATIO", field="curve"),
+    Known("CacheCurves", "nacre.kinds.curves:CACHES", field="caches"),
+    Known("CheckedScenario", "nacre.kinds.checked:KIND", field="capacity"),
+    Known("Statistics", "nacre.kinds.served:SERVER", field="exports"),
+    Known("ExportStatistics", "nacre.kinds.served:EXPORT", field="answered"),
+    Known("Outage", "nacre.kinds.served:OUTAGE", field="acknowledged_lost"),
 )
-"""Every kind. Where a directory has several of the files, the first counts."""
+"""Every kind. If a directory has several of the files, the first counts."""
 _PLACES = {known.result: known.place for known in KINDS}
 
 
@@ -68,6 +72,15 @@ def at(place: str) -> Kind:
     module, _, name = place.partition(":")
     found: Kind = getattr(import_module(module), name)
     return found
+
+
+def fields(path: Path) -> set[str]:
+    """The fields of the JSON object in a file; none if it is not an object."""
+    try:
+        document = json.loads(path.read_bytes())
+    except ValueError:
+        return set()
+    return set(document) if isinstance(document, dict) else set()
 
 
 def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:

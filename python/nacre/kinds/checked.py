@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nacre.kinds.kind import Kind
+from nacre.kinds.kind import Kind, document, reader
 from nacre.results.checked import CheckedScenario
 from nacre.results.origins import assumed
 from nacre.words.summary import Summary, filled
@@ -14,4 +14,4 @@ def _words(checked: CheckedScenario) -> Summary:
     return Summary((), [said], filled(checked.table()), assumed=paths)
 
 
-KIND = Kind(words=_words)
+KIND = Kind(words=_words, encode=document, read=reader(CheckedScenario))

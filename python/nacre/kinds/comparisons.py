@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nacre.kinds.kind import Kind, Plots
+from nacre.errors import Error
+from nacre.files import records as files
+from nacre.files.staging import Staging
+from nacre.kinds.kind import Kind, Plots, read_document
 from nacre.results.comparison import Comparison, compare
 from nacre.results.origins import assumed
 from nacre.results.record import Op, Record
@@ -16,6 +21,9 @@ from nacre.words.summary import Figures, Summary, filled
 
 if TYPE_CHECKING:
     import altair as alt
+
+COMPARISON_FILE = "comparison.json"
+SCHEMA = "nacre-comparison-1"
 
 
 def _words(result: Comparison) -> Summary:
@@ -68,4 +76,28 @@ def _html(result: Comparison) -> str:
     return result.to_polars()._repr_html_()
 
 
-KIND = Kind(words=_words, plots=_plots, drawings=_figures, notebook=_html)
+def _write(staging: Staging, result: Comparison) -> None:
+    """Commits the records, each in a directory, and then their names."""
+    named = zip(result.names, result.records, strict=True)
+    places = files.save_all(staging.directory, "records", dict(named))
+    document = json.dumps({"schema": SCHEMA, "records": places}, indent=2, ensure_ascii=False)
+    staging.put(COMPARISON_FILE, f"{document}\n".encode())
+
+
+def _read(folder: Path) -> Comparison:
+    """Reads what `Comparison.save` wrote; raises `Error` for other content."""
+    places = read_document(folder / COMPARISON_FILE).get("records")
+    if not isinstance(places, dict) or not places:
+        raise Error(f"{folder} holds no comparison", "invalid-content")
+    return compare(files.read_all(folder, places))
+
+
+KIND = Kind(
+    words=_words,
+    plots=_plots,
+    drawings=_figures,
+    notebook=_html,
+    names=(COMPARISON_FILE,),
+    write=_write,
+    read=_read,
+)

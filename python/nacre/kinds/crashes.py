@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nacre.base.text import NOTHING, count, duration
-from nacre.errors import Error
 from nacre.files.staging import Staging
-from nacre.kinds.kind import Kind, Line, Plots
+from nacre.kinds.kind import Kind, Line, Plots, reader
 from nacre.results.crash import Crash
 from nacre.results.origins import assumed
 from nacre.words import headlines
@@ -53,16 +52,9 @@ def write(staging: Staging, found: Crash) -> None:
     staging.put("crash.json", f"{document}\n".encode())
 
 
-def _read(folder: Path) -> Crash:
-    """Reads what `nacre crash --out` left; raises `Error` for another directory."""
-    try:
-        found = Crash(json.loads((folder / "crash.json").read_bytes()))
-        found.blocks_audited, found.recovery.bars, found.origins  # noqa: B018 (they are there)
-    except (OSError, ValueError, AttributeError, TypeError):
-        raise Error(
-            f"{folder} holds nothing that losses of power found", "invalid-content"
-        ) from None
-    return found
+def _read(path: Path) -> Crash:
+    """Reads what `nacre crash` wrote with `--out` or `--json`; raises `Error` for other content."""
+    return reader(Crash)(path / "crash.json" if path.is_dir() else path)
 
 
 def _html(found: Crash) -> str:

@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from nacre.errors import TraceError
-from nacre.kinds.kind import Kind, Plots
-from nacre.results.curves import Curve
+from nacre.errors import Error, TraceError
+from nacre.kinds.kind import Kind, Plots, read_document
+from nacre.results.curves import CacheCurves, Curve, MissRatioCurve
 from nacre.words.summary import Summary
 
 SUFFIXES = ("csv", "parquet", "json", "svg", "png", "html")
@@ -65,9 +65,16 @@ def _cache_plots() -> Plots:
     return {"misses": cache_curves}
 
 
-def _kind(plots: Callable[[], Plots]) -> Kind:
-    return Kind(words=_words, plots=plots, notebook=_html, encode=_encoded)
+def _kind(curve: type[MissRatioCurve | CacheCurves], plots: Callable[[], Plots]) -> Kind:
+    def read(path: Path) -> Curve:
+        """Reads a JSON document that `save` or `--json` wrote; raises `Error` for other content."""
+        try:
+            return curve.of_document(path.stem, read_document(path))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Error(f"{path} is not a complete {curve.__name__}", "invalid-content") from None
+
+    return Kind(words=_words, plots=plots, notebook=_html, encode=_encoded, read=read)
 
 
-MISS_RATIO = _kind(_miss_ratio_plots)
-CACHES = _kind(_cache_plots)
+MISS_RATIO = _kind(MissRatioCurve, _miss_ratio_plots)
+CACHES = _kind(CacheCurves, _cache_plots)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from nacre.base.shape import faults
+from nacre.base.view import View
 from nacre.errors import Error
 from nacre.words.summary import Figures, Summary
 
@@ -17,10 +20,46 @@ if TYPE_CHECKING:
     from nacre.files.staging import Staging
 
 Plots: TypeAlias = "Mapping[str, Callable[..., alt.TopLevelMixin]]"
+Document = TypeVar("Document", bound=View)
 
 
 def _not_read(_path: Path) -> Any:
     raise Error("results of this kind are not read from files", "not-supported")
+
+
+def document(result: Any, path: Path) -> bytes:
+    """A result as the JSON document that `--json` prints."""
+    if path.suffix != ".json":
+        raise Error(
+            f'a {type(result).__name__} is saved as JSON; end "{path}" in .json', "not-supported"
+        )
+    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; raises `Error` for other content."""
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise Error(f"{path} is not JSON: {error}", "invalid-content") from None
+    if not isinstance(found, dict):
+        raise Error(f"{path} is not a JSON object", "invalid-content")
+    return found
+
+
+def reader(result: type[Document]) -> Callable[[Path], Document]:
+    """Reads a result that is one JSON document, and checks that no field is missing."""
+
+    def read(path: Path) -> Document:
+        found = read_document(path)
+        if wrong := list(faults(found, result)):
+            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+            problem = f"{', '.join(wrong[:3])}{more}"
+            raise Error(f"{path} is not a complete {result.__name__}: {problem}", "invalid-content")
+        return result(found)
+
+    return read
 
 
 @dataclass(frozen=True)

@@ -27,35 +27,42 @@ def load(
     path: str | os.PathLike[str],
     progress: Callable[[int, int | None], bool | None] | None = None,
 ) -> Result:
-    """The result in a directory, the record of a file, or what a trace is like.
+    """The result in a directory or in a JSON file, or what a trace is like.
 
-    Raises `ConfigError` for what is none of them.
+    Reads what `save` and `--out` write, and what `--json` prints of a result in one document.
+    Raises `ConfigError` for anything else.
     """
     path = Path(path)
     if path.name in _SEALS and path.is_file():
         path = path.parent
-    seal = next((name for name in _SEALS if (path / name).is_file()), None)
-    if seal is None and (path / EXPLORED / "study.json").is_file():
-        path, seal = path / EXPLORED, "study.json"
-    if path.is_dir() and seal is None:
-        hint = _HINT
-        if (path / "rows.html").is_file():
-            hint = f"it holds what papers published, recomputed; a page of it is {path}/rows.html"
-        raise invalid("invalid-content", "", f"{path} holds no results of these", hint=hint)
-    if path.is_file() and path.suffix == ".toml":
+    elif path.is_file() and path.suffix == ".toml":
         hint = f"give what `nacre run {path} --out results` writes"
         raise invalid("invalid-content", "", f"{path} is a scenario, and no result", hint=hint)
+    if (path / EXPLORED / "study.json").is_file():
+        path /= EXPLORED
     try:
-        if seal is None and path.suffix == ".json":
-            seal = "record.json"
-        if seal is None:
+        known = _known(path)
+        if known is None:
             return traces.info(path, progress=progress)
-        found: Result = kinds.at(_SEALS[seal].place).read(path)
+        found: Result = kinds.at(known.place).read(path)
         return found
     except ConfigError:
         raise
     except Error as error:
         raise invalid(error.code, "", str(error), hint=_HINT) from None
+
+
+def _known(path: Path) -> kinds.Known | None:
+    """The kind of what is saved there; None for a file that may be a trace."""
+    if path.is_dir():
+        for seal, known in _SEALS.items():
+            if (path / seal).is_file():
+                return known
+        raise Error(f"{path} holds no results of these", "invalid-content")
+    if path.suffix != ".json":
+        return None
+    fields = kinds.fields(path)
+    return next((known for known in kinds.KINDS if known.field in fields), _SEALS["record.json"])
 
 
 def files_of(results: Iterable[Path]) -> list[Path]:
@@ -71,9 +78,15 @@ def files_of(results: Iterable[Path]) -> list[Path]:
 
 def name_of(path: Path, among: Sequence[Path]) -> str:
     """The shortest name that tells the results apart."""
-    folder = path.parent if path.suffix == ".json" else path
-    same = [other for other in among if other.name == path.name]
-    return printable(folder.resolve().name if len(same) == 1 else str(folder))
+    names = [_place(other).resolve().name for other in among]
+    place = _place(path)
+    name = place.resolve().name
+    return printable(name if names.count(name) == 1 else str(place))
+
+
+def _place(path: Path) -> Path:
+    """The directory of a result whose file was named."""
+    return path.parent if path.name in _SEALS else path
 
 
 def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nacre.kinds.kind import Kind, Plots
-from nacre.results.served import ExportStatistics
+from nacre.kinds.kind import Kind, Plots, document, reader
+from nacre.results.served import ExportStatistics, Outage, Statistics
 from nacre.words.served import (
     export_facts,
     fault_table,
@@ -45,6 +45,14 @@ def _plots() -> Plots:
     return {"wear": _wear}
 
 
-SERVER = Kind(words=lambda found: Summary((), server_facts(found)))
-EXPORT = Kind(words=_of_export, plots=_plots, has=_has)
-OUTAGE = Kind(words=lambda found: Summary((), outage_facts(found)))
+SERVER = Kind(
+    words=lambda found: Summary((), server_facts(found)),
+    encode=document,
+    read=reader(Statistics),
+)
+EXPORT = Kind(
+    words=_of_export, plots=_plots, has=_has, encode=document, read=reader(ExportStatistics)
+)
+OUTAGE = Kind(
+    words=lambda found: Summary((), outage_facts(found)), encode=document, read=reader(Outage)
+)

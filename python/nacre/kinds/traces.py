@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nacre.base.text import NOTHING, count, duration, percent, printable, size
-from nacre.kinds.kind import Kind, Line
+from nacre.kinds.kind import Kind, Line, document, reader
 from nacre.results.traces import TraceInfo
 from nacre.words import headlines
 from nacre.words.summary import Summary, filled
@@ -60,6 +60,8 @@ KIND = Kind(
         ["requests", "reads", "touched", "duration", "misses of an LRU cache of a tenth"],
         _line,
     ),
+    encode=document,
+    read=reader(TraceInfo),
 )
 
 

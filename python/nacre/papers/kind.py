@@ -54,4 +54,5 @@ KIND = Kind(
     notebook=_html,
     names=output.NAMES,
     write=output.write,
+    read=output.read,
 )

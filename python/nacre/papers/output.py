@@ -7,15 +7,23 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from nacre.errors import Error, invalid
+from nacre.files import records
 from nacre.files.staging import Staging
+from nacre.kinds import mixes
 from nacre.papers.page import page
 from nacre.papers.result import Reproduction
+from nacre.papers.running.outcome import Result
+from nacre.papers.running.served import SERVED_FILE, NotRunError, Served
 from nacre.papers.running.target import Target
+from nacre.papers.spec.paper import SHIPPED, find
 from nacre.papers.spec.plan import Job
 
 ROWS_FILE = "rows.json"
-NAMES = (ROWS_FILE, "runs.json", "rows.parquet")
+RUNS_FILE = "runs.json"
+NAMES = (ROWS_FILE, RUNS_FILE, "rows.parquet")
 SUFFIXES = ("svg", "png", "html")
 
 
@@ -30,7 +38,7 @@ def write(staging: Staging, reproduction: Reproduction) -> None:
     parquet = io.BytesIO()
     reproduction.rows.write_parquet(parquet)
     staging.write("rows.parquet", parquet.getvalue())
-    staging.write("runs.json", _json(_runs(reproduction, places)))
+    staging.write(RUNS_FILE, _json(_runs(reproduction, places)))
     staging.write("rows.html", page(reproduction).encode())
     staging.write(ROWS_FILE, _json(reproduction.listed))
     staging.discard(
@@ -54,10 +62,65 @@ def _runs(reproduction: Reproduction, places: Mapping[Job, Path]) -> list[dict[s
             "record": str(places[point.job])
             if f"{target.paper.name}/{point.name}" in results
             else None,
+            **_why(reproduction.failure(point.job)),
         }
         for target in reproduction.targets
         for point in target.points
     ]
+
+
+def _why(failure: Exception | None) -> dict[str, str]:
+    """Why there is no record: the run failed, or needs something that is not on this machine."""
+    if failure is None:
+        return {}
+    return {"not_run" if isinstance(failure, NotRunError) else "failed": str(failure)}
+
+
+def read(folder: Path) -> Reproduction:
+    """Reads what `nacre reproduce --out` wrote: its rows as they were judged, and every result.
+
+    Raises `ConfigError` for other content, or for a paper that this version does not have.
+    """
+    try:
+        rows = json.loads((folder / ROWS_FILE).read_bytes())
+        figures: dict[str, dict[str, None]] = {}
+        for row in rows:
+            figures.setdefault(row["paper"], {})[row["figure"]] = None
+        runs = {_point_of(run): run for run in json.loads((folder / RUNS_FILE).read_bytes())}
+        targets = [Target(find(name, SHIPPED), list(of)) for name, of in figures.items()]
+        ended = {
+            point.job: found
+            for target in targets
+            for point in target.points
+            if (run := runs.get((target.paper.name, point.group, point.labels)))
+            and run["settings"] == point.job.overrides()
+            and (found := _ended(folder, run)) is not None
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"it holds no reproduction: {' '.join(str(error).split())}"
+        hint = "give what `nacre reproduce --out` wrote"
+        raise invalid("invalid-content", str(folder), problem, hint=hint) from None
+    return Reproduction(targets, ended, rows)
+
+
+def _point_of(run: Mapping[str, Any]) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+    return run["paper"], run["runs"], tuple(run["labels"].items())
+
+
+def _ended(folder: Path, run: Mapping[str, Any]) -> Result | Exception | None:
+    """What a saved run ended in; None if it did not end."""
+    if "not_run" in run:
+        return NotRunError(run["not_run"])
+    if "failed" in run:
+        return Error(run["failed"], "failed")
+    if run["record"] is None:
+        return None
+    place = folder / run["record"]
+    if (place / "mixes.json").is_file():
+        return mixes.read(place)
+    if (place / SERVED_FILE).is_file():
+        return Served(json.loads((place / SERVED_FILE).read_bytes()))
+    return records.read(place)
 
 
 def _places(targets: Sequence[Target]) -> dict[Job, Path]:

@@ -23,15 +23,26 @@ if TYPE_CHECKING:
 
 
 class Reproduction(base.Result):
-    """What the model says to published results, row by row."""
+    """What the model says to published results, row by row.
 
-    def __init__(self, targets: Sequence[Target], ended: Mapping[Job, Result | Exception]) -> None:
+    `rows` are those of a saved reproduction; without them, what has `ended` is judged.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        ended: Mapping[Job, Result | Exception],
+        rows: Sequence[Row] | None = None,
+    ) -> None:
         self.targets = tuple(targets)
         self._outcomes = Outcomes(dict(ended))
+        self._rows = rows
 
     @cached_property
     def listed(self) -> list[Row]:
         """The rows as `nacre reproduce --json` prints them."""
+        if self._rows is not None:
+            return list(self._rows)
         return [
             row
             for target in self.targets
@@ -107,6 +118,11 @@ class Reproduction(base.Result):
         """The same by what was run, each once."""
         ended = self._outcomes.ended.items()
         return {job: of for job, of in ended if not isinstance(of, Exception)}
+
+    def failure(self, job: Job) -> Exception | None:
+        """Why a run has no result; None if it has one or has not ended."""
+        found = self._outcomes.ended.get(job)
+        return found if isinstance(found, Exception) else None
 
     @property
     def not_run(self) -> Mapping[str, str]:

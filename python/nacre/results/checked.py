@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nacre.base.table import Table
 from nacre.base.toml import setting
 from nacre.base.view import View
 from nacre.results.base import Result
 from nacre.results.origins import assumed
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class CheckedScenario(Result, View):
@@ -24,6 +28,17 @@ class CheckedScenario(Result, View):
         ]
         columns = ["value", "is", "from", "confidence", "source"]
         return Table("", columns, [False] * 5, rows, prose=["is", "source"])
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per value: `path`, `value` as text, `from`, `place`, `source`, `confidence`."""
+        import polars as pl
+
+        columns = ("path", "value", "from", "place", "source", "confidence")
+        rows = [
+            {**{name: o.get(name) for name in columns}, "value": setting(o.value)}
+            for o in self.origins
+        ]
+        return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String))
 
     def __repr__(self) -> str:
         unknown = len(assumed(self.origins))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nacre.base.view import View
 from nacre.results._record import ValueOrigin
 from nacre.results.base import Result
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Tried(View):
@@ -69,6 +74,12 @@ class Crash(Result, View):
     finding: Finding | None
     origins: tuple[ValueOrigin, ...]
     """Every value of the stack, with where it comes from; the workload is drawn."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per class of faults: the fields of `faults`."""
+        import polars as pl
+
+        return pl.DataFrame([tried.to_dict() for tried in self.faults])
 
     @property
     def silent(self) -> int:

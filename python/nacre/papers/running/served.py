@@ -54,6 +54,9 @@ _FILE_SYSTEM_MIB = 16
 """Beside its files an ext4 needs room for itself, the image for the state of the device."""
 
 
+SERVED_FILE = "served.json"
+
+
 class NotRunError(Exception):
     """A run that cannot be made here; the text says what it needs."""
 
@@ -80,7 +83,7 @@ class Served(View):
 
         with Staging(Path(directory)) as staging:
             text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-            staging.write("served.json", f"{text}\n".encode())
+            staging.write(SERVED_FILE, f"{text}\n".encode())
         return Path(directory)
 
 
