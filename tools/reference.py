@@ -210,7 +210,7 @@ def _page(command: Any, context: Any, title: str) -> str:
             "ran but failed: a claim missed, a point failed",
             ".TP",
             ".B 2",
-            "the user's mistake, which is named with its place and a remedy",
+            "the user's error, which is named with its place and a remedy",
         ]
     return "\n".join(lines) + "\n"
 
@@ -235,7 +235,7 @@ def _roff(text: str) -> str:
 
 
 def _devices() -> dict[str, Any]:
-    """The entries of the catalogue that stand where a device does."""
+    """The entries of the catalog that stand where a device does."""
     return {name: e for name, e in sorted(catalog.entries().items()) if e.family == "device"}
 
 
@@ -246,7 +246,7 @@ def presets() -> str:
     used = "".join(_annotations(kind) for kind in classes.values())
     known = [name for name in config.__all__ if re.search(rf"\b{name}\b", used)]
     lines = [
-        '"""A function for each device of the catalogue, with the settings of its model.',
+        '"""A function for each device of the catalog, with the settings of its model.',
         "",
         "Written by `make reference`; do not edit.",
         '"""',

@@ -4,7 +4,7 @@
 
 What is kept has the date, the version of the product and that of each model, and the time of
 processors that the runs of each paper took. Rows of other reproductions, such as on a machine with
-sysbench, can be given beside: of a row that is there several times the last one counts, where it
+sysbench, can be given next to: of a row that is there several times the last one counts, where it
 was run.
 """
 

@@ -1,10 +1,10 @@
-"""How fast a served device answers beside nbdkit, and how exactly it keeps the time of a model.
+"""How fast a served device answers next to nbdkit, and how exactly it keeps the time of a model.
 
     python tools/serve_speed.py --pairs 7 --seconds 1
 
 serves devices with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`, and
 has fio read and write 4 KiB at random addresses of each, one after the other, so often as there are
-pairs. It prints the median rate of each and, below it, the median of the ratios of neighbours, it
+pairs. It prints the median rate of each and, below it, the median of the ratios of neighbors, it
 over `nbdkit memory`, with the least and the most; then the medians of what a request takes of a
 processor, in the server and in fio, and the share of the time for which fio had one. Where that is
 nearly all of it, fio sets the rate, and no server could be faster than what fio takes allows. A
@@ -13,8 +13,8 @@ The devices are one of constant latency, a flash drive whose bytes lie where its
 disk, and a cache before a device.
 
 Then a device of a constant 100 us is served, as it is and with `--timing compensated`, and fio's
-shortest and median latencies at one request at a time are set beside it. With each line stands the
-load average of the last minute: on a busy machine ratios of neighbours still say something,
+shortest and median latencies at one request at a time are set next to it. With each line stands the
+load average of the last minute: on a busy machine ratios of neighbors still say something,
 latencies do not.
 
 Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).

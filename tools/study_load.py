@@ -65,7 +65,7 @@ def measured(points: int, requests: int, engine: str) -> None:
         f"{points} points of {1000 * mean:.2f} ms: {wall:.1f} s;"
         f" processors {100 * used / wall / number:.1f} % busy,"
         f" workers in points {100 * inside / wall / number:.1f} % of the time,"
-        f" {1000 * (wall * number - inside) / points:.3f} ms beside each point\n"
+        f" {1000 * (wall * number - inside) / points:.3f} ms next to each point\n"
         f"  {marks['planned'] - began:.2f} s until the points are known,"
         f" {max(marks['first'] - marks['planned'] - mean, 0.0):.2f} s until workers have begun,"
         f" {ended - marks['last']:.2f} s behind the last point;"

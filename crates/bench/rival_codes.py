@@ -32,7 +32,7 @@ def rate(work: Callable[[int], object]) -> float:
 
 
 def rates(t: int) -> dict[str, float]:
-    """What it makes of encoding, checking, and finding as many wrong bits as it can."""
+    """What it makes of encoding, checking, and finding as many bit errors as it can."""
     code = bchlib.BCH(t, m=15)
     pages = [os.urandom(PAGE) for _ in range(DIFFERENT)]
     parities = [code.encode(page) for page in pages]
@@ -45,7 +45,7 @@ def rates(t: int) -> dict[str, float]:
     pairs = zip(wrong, parities, strict=True)
     found = [code.decode(data=page, recv_ecc=parity) for page, parity in pairs]
     if found != [t] * DIFFERENT:
-        message = f"bchlib found {found} wrong bits"
+        message = f"bchlib found {found} bit errors"
         raise ValueError(message)
     return {
         f"bch/encode/{t}": rate(lambda at: code.encode(pages[at])),

@@ -1,4 +1,4 @@
-//! Lists the catalogue and the shipped scenarios, so that adding one is adding its file.
+//! Lists the catalog and the shipped scenarios, so that adding one is adding its file.
 #![expect(
     clippy::disallowed_methods,
     reason = "a build script reads the tree; the fences are for the model it builds"

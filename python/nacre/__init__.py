@@ -2,7 +2,7 @@
 
 What it does:
 
-- `run` simulates a scenario and returns a record; `check` finds every mistake in one.
+- `run` simulates a scenario and returns a record; `check` finds every error in one.
 - `step` issues single requests and says where every nanosecond went.
 - `mixes` scores every mix of the tiers of a scenario; `plan` says which cache and which mix a trace
   wants.

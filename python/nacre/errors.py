@@ -52,7 +52,7 @@ class Error(Exception):
 
 
 class ConfigError(Error, ValueError):
-    """A scenario with mistakes; `problems` lists every one.
+    """A scenario with errors; `problems` lists every one.
 
     `code` and `data` are those of the first.
     """
@@ -85,7 +85,7 @@ class InternalError(Error):
 
 
 class Problem(TypedDict, total=False):
-    """One mistake in a scenario: an entry of `ConfigError.problems`.
+    """One error in a scenario: an entry of `ConfigError.problems`.
 
     `override` is the path of the override that set the value; empty if it is not from one.
     """
@@ -101,7 +101,7 @@ class Problem(TypedDict, total=False):
 
 
 def config_error(problems: Sequence[Problem]) -> ConfigError:
-    """A `ConfigError` for mistakes noticed before the model is entered."""
+    """A `ConfigError` for errors noticed before the model is entered."""
     first = problems[0]
     text = "\n".join(_sentence(problem) for problem in problems)
     error = ConfigError(text, first["code"], **first.get("data", {}))
@@ -140,7 +140,7 @@ def in_range(path: str, value: SupportsIndex, least: int, most: int) -> int:
 
 
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:
-    """The mistake of naming something that does not exist, with what does."""
+    """The error of naming something that does not exist, with what does."""
     known = sorted(set(known))
     meant = nearest(name, known)
     remedy = f'did you mean "{meant}"? ' if meant else ""

@@ -1,7 +1,7 @@
 """Policies of your own, in Python: what a cache keeps, where extents lie, what flash cleans.
 
 They stand where the built-in ones do: `nacre.run("server-cache", {"stack.level[0].policy": Mine})`.
-In a study, which runs in other processes, they come from a module of their own.
+In a study, which runs in other processes, they come from their own module.
 """
 
 from __future__ import annotations

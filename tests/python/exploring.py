@@ -1,4 +1,4 @@
-"""What tests of the explorer share: the application in this process, or a server of its own."""
+"""What tests of the explorer share: the application in this process, or its own server."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def client(folder: Path) -> Iterator[Client]:
 
 
 class Server:
-    """`nacre explore` in a process of its own."""
+    """`nacre explore` in its own process."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder

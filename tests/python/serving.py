@@ -1,4 +1,4 @@
-"""What tests of served devices share: a server in a process of its own, missing clients."""
+"""What tests of served devices share: a server in its own process, missing clients."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def event(line: str) -> dict[str, Any] | None:
 
 
 class Server:
-    """`nacre serve` on a unix socket in a folder; answers at once unless told otherwise."""
+    """`nacre serve` on a unix socket in a folder; replies immediately unless told otherwise."""
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 Until then it listens where docs/security.md says, and nowhere else.
 
 How soon is counted in the time of processors, which says the same on a busy machine: a command that
-goes on working, or waits for something that does not come, is found out.
+continues working, or waits for something that does not come, is found out.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_r
 
 @dataclass
 class Case:
-    """A command that goes on and on."""
+    """A command that continues and on."""
 
     arguments: str
     begins: str = "working"
@@ -122,7 +122,7 @@ def is_record(folder: Path) -> None:
 
 def is_study(folder: Path) -> None:
     points = list((folder / "out").rglob("*.parquet"))
-    assert points, "what was finished is kept"
+    assert points, "finished points are saved"
 
 
 def is_image(folder: Path) -> None:
@@ -417,7 +417,7 @@ def test_what_is_saved_is_not_saved_into_a_pipe(inputs: Path, tmp_path: Path) ->
     command = [str(NACRE), "run", str(inputs / "small.toml"), "--save-state", state]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1, done.stdout
-    assert "no saved state" in done.stderr
+    assert "not a saved state" in done.stderr
 
 
 def test_the_first_ctrl_c_ends_at_once_what_has_nothing_to_leave_yet() -> None:

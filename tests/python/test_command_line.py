@@ -109,7 +109,7 @@ def test_an_unknown_scenario_is_answered_with_the_shipped_ones(run: Runner) -> N
 
 def test_a_setting_that_is_given_as_an_option_is_told_how_it_is_given(run: Runner) -> None:
     said = run("run", "small.toml", "--requests", "10").stderr
-    assert "a setting is given as --set workload.requests=... or --set run.requests=..." in said
+    assert "to change a setting, use --set workload.requests=... or --set run.requests=..." in said
     assert "--set workload.arrival.queue_depth=..." in run("check", "x", "--queue-depth=1").stderr
     assert "Possible options: --seed" in run("run", "small.toml", "--sed", "1").stderr
     assert "--set" not in run("report", "small.toml", "--requests", "10").stderr
@@ -120,9 +120,9 @@ def test_a_setting_without_its_table_is_told_where_it_is(run: Runner) -> None:
     said = run("run", "server-cache-zipf", *wrong).stderr
     assert "policy (--set policy=arc): there is no such setting; write its whole path:" in said
     assert "whole path: stack.level[0].policy\n" in said
-    assert 'did you mean "seed"?' in said, "with all other mistakes"
+    assert 'did you mean "seed"?' in said, "with all other errors"
     inside = run("check", "server-cache-zipf", "--set", "stack.level.policy=arc").stderr
-    assert "it stands behind a list; say which of its entries is meant, [0] to [0]" in inside
+    assert "it follows a list; choose one of its entries, [0] to [0]" in inside
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_help_shows_every_option_and_many_under_headings() -> None:
 def test_the_catalogue_shows_an_entry_and_the_scenario_of_the_same_name(run: Runner) -> None:
     done = run("catalog", "show", "onyx")
     assert "akel-2011" in done.stdout
-    assert "onyx is a scenario, too: nacre run onyx" in done.stdout
+    assert "onyx is also a scenario: nacre run onyx" in done.stdout
     assert "[workload]" in done.stdout
     shown = json.loads(run("catalog", "show", "onyx", "--json").stdout)
     assert "[workload]" in shown["scenario"]["text"]
@@ -344,8 +344,8 @@ def test_a_setting_in_place_of_a_table_says_what_goes_with_the_table(run: Runner
     table = 'workload={kind="zipf", footprint="1 MiB", requests=100}'
     done = run("run", "small.toml", "--set", table, "--json")
     assert done.returncode == 0, done.stderr
-    assert "--set workload stands in place of the whole table" in done.stderr
-    assert "no workload.read_share, workload.arrival any longer" in done.stderr
+    assert "--set workload replaces the whole table" in done.stderr
+    assert "which removes workload.read_share, workload.arrival" in done.stderr
     assert json.loads(done.stdout)["requests"]["completed"] == 100
     whole = (
         "--set",
@@ -355,13 +355,13 @@ def test_a_setting_in_place_of_a_table_says_what_goes_with_the_table(run: Runner
     )
     assert run("check", "small.toml", *whole).stderr == "", "nothing but names goes"
     first = ("--set", "run.warm_up=5", "--set", "run={seed=2}")
-    assert "no run.warm_up any longer" in run("check", "small.toml", *first).stderr
+    assert "which removes run.warm_up" in run("check", "small.toml", *first).stderr
 
 
 def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_path: Path) -> None:
     done = run("report", "small.toml", "--html", "page.html")
     assert done.returncode == 2
-    assert "small.toml is a scenario, and no result" in done.stderr
+    assert "small.toml is a scenario, not a result" in done.stderr
     assert not (tmp_path / "page.html").exists()
     nacre.run(tmp_path / "small.toml").save(tmp_path / "out")
     assert run("report", "out", "--html", "page.html").stdout == "page.html: 1 record\n"

@@ -53,14 +53,16 @@ def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) ->
 
 
 def test_who_is_not_a_control_socket_is_named(server: Server, tmp_path: Path) -> None:
-    assert "nothing is served from" in refused("stats", tmp_path / "no.img", status=1)
+    assert "no server for" in refused("stats", tmp_path / "no.img", status=1)
     assert "not a control socket" in refused("stats", f"{server.image}.sock", status=1)
     dead = tmp_path / "dead.img.ctl"
     with socket.socket(socket.AF_UNIX) as wire:
         wire.bind(str(dead))
-    assert "nothing listens there any more" in refused("stats", tmp_path / "dead.img", status=1)
-    assert "begins with the name of a trace" in refused("record", server.image)
-    assert "end it in .svg" in refused("wear", server.image, "--out", tmp_path / "wear.bmp")
+    assert "no server listens on this socket" in refused("stats", tmp_path / "dead.img", status=1)
+    assert "either a trace to write or --stop" in refused("record", server.image)
+    assert "use a name that ends in .svg" in refused(
+        "wear", server.image, "--out", tmp_path / "wear.bmp"
+    )
 
 
 def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
@@ -90,6 +92,6 @@ def test_addresses_that_cannot_be_had_are_mistakes(tmp_path: Path) -> None:
         assert done.exit_code == 2, done.output
         return done.stderr
 
-    assert "metrics are for this one" in mistake("--metrics", "tcp:0.0.0.0:0")
+    assert "metrics are local only" in mistake("--metrics", "tcp:0.0.0.0:0")
     assert "too long for a socket" in mistake("--control", "x" * 120)
     assert "no such" in mistake("--record", f"{tmp_path}/no/io.nacre").lower()

@@ -38,7 +38,7 @@ def test_sectors_fail_as_long_as_somebody_wishes(
         "length": 512,
         "harm": "heal",
     }
-    assert "no number of bytes" in refused("media-error", server.image, "1.5", 10)
+    assert "not a number of bytes" in refused("media-error", server.image, "1.5", 10)
     assert "the range is empty" in refused("media-error", server.image, 0, 0)
     client.write(1024 * KIB, b"m" * 1024)
     control.media_error(0, 512, "writes")
@@ -61,7 +61,7 @@ def test_the_power_fails_and_what_was_flushed_is_there(server: Server, control: 
     client.close()
     with Client(server.uri) as again:
         assert again.read(2048 * KIB, 4096) == b"p" * 4096
-    assert "the power failed" in told("power-fail", server.image)
+    assert "power failed" in told("power-fail", server.image)
     assert control.stats().connections.dropped == 0
 
 

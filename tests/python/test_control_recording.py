@@ -60,7 +60,7 @@ def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: 
             client.read(0, 4096)
         with Control(server.image) as control:
             until(lambda: control.stats().connections.now == 0)
-        assert told("stop", server.image) == "the server ends\n"
+        assert told("stop", server.image) == "the server is stopping\n"
         last = server.said_last()
     recorded = last["exports"][0]["recording"]
     assert (recorded["path"], recorded["requests"]) == (str(trace), 2)
@@ -77,7 +77,7 @@ def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
     beside.symlink_to(server.image)
     image = server.image.stat()
     for place in (trace, link):
-        assert "already a file of this name" in refused("record", server.image, place)
+        assert "the file already exists" in refused("record", server.image, place)
     assert "what is there is not a file" in refused("record", server.image, link, "--force")
     for place in (server.image, beside):
         for force in ([], ["--force"]):
@@ -99,7 +99,10 @@ def test_a_server_does_not_begin_by_recording_over_its_image_or_a_file(tmp_path:
         server.kill()
     image = server.image.read_bytes()
     (tmp_path / "mine.txt").write_text("mine")
-    for place, said in ((server.image, "an image that"), (tmp_path / "mine.txt", "already a file")):
+    for place, said in (
+        (server.image, "an image that"),
+        (tmp_path / "mine.txt", "file already exists"),
+    ):
         command = [str(NACRE), "serve", str(device), str(server.image), "--record", str(place)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 2, done.stdout
@@ -173,9 +176,9 @@ def test_a_recording_whose_name_was_taken_meanwhile_is_kept_and_told(tmp_path: P
 
 def test_what_a_device_without_a_model_cannot_be_asked_is_the_users_mistake(tmp_path: Path) -> None:
     with serving(tmp_path, "--timing", "none") as bare:
-        assert "has no medium whose wear is modelled" in refused("wear", bare.image)
-        assert "so there is no time to be seen" in refused("step", bare.image, "read:0:4096")
+        assert "has no medium with modeled wear" in refused("wear", bare.image)
+        assert "so there is no latency to show" in refused("step", bare.image, "read:0:4096")
         trace = tmp_path / "none" / "io.nacre"
-        assert "none is no folder; make it" in refused("record", bare.image, trace)
+        assert "none is not a directory; create it" in refused("record", bare.image, trace)
         assert "recording into" in told("record", bare.image, tmp_path / "io.nacre")
         assert "0 requests" in told("record", bare.image, "--stop")

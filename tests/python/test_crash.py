@@ -88,12 +88,12 @@ def test_silent_corruption_comes_first_and_is_no_success(disk: str, tmp_path: Pa
         f"In {found.silent} of {found.lives} lives the device returned corrupted data"
         " without an error, through misdirected program"
     )
-    assert "no promise was broken: the device has no means to detect those faults" in rest
+    assert "no durability guarantee was violated: the device cannot detect those faults" in rest
     headline = found.summary().headline
     assert headline[0] == f"{first}."
     page = (tmp_path / "out" / "crash.html").read_text()
     for text in (done.stdout, page, *headline):
-        assert "every promise was kept" not in text
+        assert "every durability guarantee held" not in text
     lines = _others_side_by_side({"a": found, "b": found})
     assert "silent corruption" in lines
     assert "<td>kept" not in lines
@@ -118,7 +118,7 @@ def test_mistakes_are_named(disk: str) -> None:
         nacre.crash(disk, points=-1)
     unlimited = {"stack": {"kind": "network", "read": "90 us", "write": "90 us"}}
     uniform = {"kind": "uniform", "footprint": "1 MiB", "requests": 1}
-    with pytest.raises(ConfigError, match="give it a capacity"):
+    with pytest.raises(ConfigError, match="set its capacity"):
         nacre.crash({"workload": uniform, **unlimited})
 
 
@@ -141,20 +141,20 @@ def test_a_seed_has_all_of_64_bits() -> None:
 def test_results_are_one_page_and_one_document(disk: str, tmp_path: Path) -> None:
     done = command(disk, "--points", "300", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
-    assert "every promise was kept" in done.stdout
+    assert "every durability guarantee held" in done.stdout
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "crash.html",
         "crash.json",
     ]
     page = (tmp_path / "out" / "crash.html").read_text()
-    assert "every promise was kept" in page
+    assert "every durability guarantee held" in page
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
 def test_without_a_scenario_there_is_nothing_to_set() -> None:
     done = command("--set", "stack.capacity=1 MiB")
     assert done.returncode == 2
-    assert "everything is drawn" in done.stderr
+    assert "the stack, faults, and settings are random" in done.stderr
 
 
 COUNTS = """

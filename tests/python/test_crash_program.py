@@ -15,7 +15,7 @@ import pytest
 from serving import NACRE, scenario, until
 
 SOON_S = 60
-"""More than anything here takes, and less than what would be waited for by mistake."""
+"""More than anything here takes, and less than what would be waited for by error."""
 FOREVER = "sleep 600"
 
 
@@ -69,7 +69,7 @@ def test_an_interrupted_check_is_no_violation(
     process.send_signal(number)
     status, out, err = ended(process)
     assert status == 130, err
-    assert "interrupted: the power was pulled 0 of 10 times" in err
+    assert "interrupted: 0 of 10 power losses were tested" in err
     assert "failed" not in out
     assert not is_alive(pid)
 
@@ -151,7 +151,7 @@ time.sleep(1 if clears else 0)
 
 @pytest.mark.parametrize("how", ["outlives", "clears", "both"])
 def test_no_process_of_a_program_is_left(device: str, tmp_path: Path, how: str) -> None:
-    """One in a session of its own has lost its parent, one its environment, and one both."""
+    """One in its own session has lost its parent, one its environment, and one both."""
     (tmp_path / "outlives.py").write_text(OUTLIVES)
     note = tmp_path / "survivor"
     program = [sys.executable, str(tmp_path / "outlives.py"), str(note), how]
@@ -169,7 +169,7 @@ def test_what_a_check_leaves_behind_is_not_waited_for(device: str, tmp_path: Pat
         begun(device, "--within", "0", "--times", "1", "--check", check, "--", "true")
     )
     assert status == 0, err
-    assert "the check found nothing wrong, 1 times" in out
+    assert "the check passed 1 times" in out
     assert not is_alive(noted(note))
 
 

@@ -13,7 +13,7 @@ from nacre.results.record import Record
 from nacre.scenario.data_sheet import DataSheet, drive
 from typer.testing import CliRunner
 
-# Neither is in the catalogue. Samsung PM9D3a 7.68 TB (MZWL67T6HBLC): the table of
+# Neither is in the catalog. Samsung PM9D3a 7.68 TB (MZWL67T6HBLC): the table of
 # syspartsdirect.com. Samsung PM9A3, U.2: the maker's data sheet in heise.de/-4720224 (2020).
 PM9D3A = DataSheet(
     capacity=7.68e12,

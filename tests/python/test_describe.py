@@ -60,7 +60,7 @@ def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
         assert json.loads(command("schema", name).stdout) == published
     assert command("new", "ssd", "-o", "my.toml", where=tmp_path).returncode == 0
     again = command("new", "ssd", "-o", "my.toml", where=tmp_path)
-    assert (again.returncode, "it is there already" in again.stderr) == (2, True)
+    assert (again.returncode, "it already exists" in again.stderr) == (2, True)
     assert command("new", "sdd").returncode == 2
     none = command("new", "-o", "other.toml", where=tmp_path)
     assert (none.returncode, none.stdout) == (2, "")

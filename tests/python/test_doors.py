@@ -72,7 +72,7 @@ def test_a_server_without_encryption_is_for_this_machine(tmp_path: Path) -> None
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 2, done.stdout
-    assert "is reached from other machines" in done.stderr
+    assert "is reachable from other machines" in done.stderr
 
 
 def test_a_study_on_this_machine_alone_does_not_listen(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A server ends soon, whatever its clients wait for, and goes on without what the system denies."""
+"""A server ends soon, whatever its clients wait for, and runs without what the system denies."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def test_what_tables_and_figures_are_denied_is_said_and_what_is_finished_kept(
     assert said in done.stderr
     assert "bug" not in done.stderr
     assert "panicked" not in done.stderr
-    assert ("the record is complete and kept in out" in done.stderr) == kept
+    assert ("the record is saved in out" in done.stderr) == kept
     if kept:
         assert nacre.results.Record.load(tmp_path / "out").requests.completed == 100
     else:

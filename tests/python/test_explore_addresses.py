@@ -1,4 +1,4 @@
-"""The explorer in a real browser: what addresses keep, mistakes at their field, and idle pages."""
+"""The explorer in a real browser: what addresses keep, errors at their field, and idle pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_plan_that_is_not_made_yet_has_an_address(watched: Watched) -> None:
     assert page.input_value("#price-disk_15k_kim") == ""
     assert not page.is_visible("#price-emlc_ssd")
     watched.open("/plan?tier=nobody:3")
-    assert watched.shows("text=There is no device called nobody")
+    assert watched.shows("text=The catalog has no device nobody")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_mistakes_of_a_study_are_said_at_their_field(watched: Watched) -> None:
     watched.open(f"/study?from=server-cache-zipf&{few}&{path}&name=cut")
     assert page.input_value("#values-0") == "{kind=closed", "a value may have an equals sign"
     watched.open(f"/study?from=server-cache-zipf&{few}&axis=run.seed%3D1&name=often&seeds=many")
-    assert watched.shows("#wrong-runs >> text=it is no whole number")
+    assert watched.shows("#wrong-runs >> text=it is not a whole number")
     assert page.input_value("#seeds") == "many"
     watched.click("button:has-text('Begin')")
     assert watched.shows("#wrong-runs >> text=give a whole number from 1 to 1,000")
@@ -109,12 +109,12 @@ def test_a_number_of_losses_of_power_that_is_none_is_said_at_its_field(watched: 
     page = watched.page
     watched.open("/crash?from=disk-15k&points=NaN&seed=1")
     assert page.input_value("#points") == "NaN"
-    assert watched.shows("#wrong-points >> text=it is no whole number")
+    assert watched.shows("#wrong-points >> text=it is not a whole number")
     watched.fill("#points", "1,000")
     assert not watched.shows("#wrong-points >> text=whole number")
     assert "points=1000" in watched.address
     watched.fill("#seed", "x")
-    watched.click("button:has-text('Lose the power')")
+    watched.click("button:has-text('Cut power')")
     assert watched.shows("#wrong-seed >> text=it is out of range")
 
 
@@ -138,7 +138,7 @@ def test_answers_of_single_requests_are_there_when_the_page_is_loaded_again(
         page.wait_for_selector("[data-looks]")
         watched.click("summary:has-text('Requests to this device')")
         watched.fill("[id^=ask-]", "read 4096 4096")
-        watched.click("button:has-text('Ask the device')")
+        watched.click("button:has-text('Send')")
         page.reload()
         page.wait_for_selector("[data-looks]")
         assert watched.shows(".export td:has-text('read 4,096 B at 4,096')")

@@ -49,7 +49,7 @@ def pictures() -> Path | None:
 def picture(watched: Watched, folder: Path | None, name: str) -> None:
     """Looks at a page in the light, in the dark and on a phone, and keeps pictures if asked to."""
     page = watched.page
-    # Each colour and each size is looked through once: that takes longest.
+    # Each color and each size is looked through once: that takes longest.
     for manner, colours, size, is_kept, is_searched in (
         ("light", "light", WIDE, True, True),
         ("dark", "dark", WIDE, True, False),
@@ -126,7 +126,7 @@ def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
     watched.comes_to("/design?run=pair-2")
     for number in (1, 2):
         page.check(f"[aria-label='Compare pair-{number}']")
-    watched.click("text=Put side by side")
+    watched.click("a.button:has-text('Compare')")
     assert page.locator("figure svg").count() >= 3
     assert "has the lowest mean read latency" in page.inner_text(".headline")
     picture(watched, pictures, "compared")
@@ -139,7 +139,7 @@ def test_design_shows_every_mistake_at_its_field(watched: Watched, pictures: Pat
     watched.fill('[name="stack.channels"]', "many")
     watched.click('[data-path="workload"]')
     watched.fill('[name="workload.footprint"]', "10 kg")
-    assert watched.shows("text=2 mistakes")
+    assert watched.shows("text=2 errors")
     assert page.is_disabled("#run")
     field = page.locator(".field", has=page.locator('[name="workload.footprint"]'))
     assert 'there is no unit "kg"' in field.inner_text()
@@ -148,7 +148,7 @@ def test_design_shows_every_mistake_at_its_field(watched: Watched, pictures: Pat
     watched.click("button:has-text('stack.channels')")
     assert page.evaluate("document.activeElement.name") == "stack.channels"
     watched.fill('[name="stack.channels"]', "8")
-    assert watched.shows("text=1 mistake")
+    assert watched.shows("text=1 error")
 
 
 def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> None:
@@ -160,7 +160,7 @@ def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> Non
     page.reload()
     page.wait_for_selector("progress[value]")
     watched.click(".job button:has-text('Stop')")
-    assert watched.shows("text=stopped early; what was finished is kept")
+    assert watched.shows("text=stopped early; finished results are saved")
     assert watched.shows(".headline")
 
 
@@ -195,9 +195,9 @@ def test_a_trace_that_is_too_large_is_not_sent_and_sending_can_be_stopped(
     assert watched.shows("text=large.csv: it is too large")
     assert sent == []
     page.set_input_files("#file", tmp_path / "slow.csv")
-    page.click("p:has-text('Sending slow.csv') >> button:has-text('Stop')")
+    page.click("p:has-text('Uploading slow.csv') >> button:has-text('Stop')")
     watched.ready()
-    assert watched.shows("text=Sending was stopped; nothing of it was kept.")
+    assert watched.shows("text=Upload stopped; nothing was stored.")
     assert sent == ["PUT"]
     assert about["upload"]["bytes"] == UPLOAD_MAX
 
@@ -238,12 +238,12 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     assert said in page.inner_text(".copying pre")
     watched.open("/plan?plan=monday-csv-1-1&budget=much")
     assert "budget" in page.inner_text(".trouble")
-    assert page.input_value("#budget") == "much", "the plan is there, and the mistake can be mended"
+    assert page.input_value("#budget") == "much", "the plan is there, and the error can be mended"
     watched.fill("#budget", "30")
     assert before in page.inner_text(".headline")
     watched.fill("#money", "0.01")
     page.uncheck("label:has-text('disk 15k kim') >> input")
-    watched.click("button:has-text('Simulate what it buys')")
+    watched.click("button:has-text('Simulate caches for this budget')")
     assert watched.address == "/design?compare=monday-csv-1-pcm-ssd-1,monday-csv-1-emlc-ssd-1"
     assert page.locator("figure svg").count() >= 1
 
@@ -260,11 +260,11 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
     page.wait_for_selector("figure svg")
     assert watched.shows(".job progress")
     watched.click(".job button:has-text('Stop')")
-    assert watched.shows("text=It was stopped before its end.")
+    assert watched.shows("text=Stopped early.")
     assert watched.shows("text=2 of 4 points")
-    page.click("button:has-text('Go on with it')")
+    page.click("button:has-text('Continue')")
     watched.click(".job button:has-text('Stop')")
-    assert watched.shows("text=It was stopped before its end.")
+    assert watched.shows("text=Stopped early.")
 
     few = "set=workload.requests%3D100000&set=run.warm_up%3D10000"
     watched.open(f"/study?from=server-cache-zipf&{few}&name=sizes")
@@ -337,7 +337,7 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
     watched.open("/device")
     watched.fill("#image", "none.img")
     page.click("button:has-text('Watch')")
-    page.wait_for_selector("text=nothing is served from")
+    page.wait_for_selector("text=no server for")
     served = Served(server.folder, "--timing", "emulated")
     try:
         watched.fill("#image", served.image.name)
@@ -346,7 +346,7 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         assert watched.shows(".export figure text:has-text('0 reads/s')")
         watched.click("summary:has-text('Requests to this device')")
         watched.fill("[id^=ask-]", "write 0 4 KiB\nread 0 4 KiB")
-        watched.click("button:has-text('Ask the device')")
+        watched.click("button:has-text('Send')")
         assert watched.shows(".export td:has-text('write 4,096 B at 0')")
         page.wait_for_selector(".mark-line path[d]:not([d='']) >> nth=3", state="attached")
         watched.click("summary:has-text('Media errors')")
@@ -354,11 +354,11 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         watched.click("button:has-text('Do it')")
         assert watched.shows("text=bytes 0 to 1,023, 2 sectors of 512 bytes: reads fail")
         watched.fill("[id^=ask-]", "read 0 512")
-        watched.click("button:has-text('Ask the device')")
-        assert watched.shows(".export td:has-text('the device could not do it')")
+        watched.click("button:has-text('Send')")
+        assert watched.shows(".export td:has-text('the device reported an error')")
         watched.fill("#requests", "read 0 4 KiB\nfly")
         watched.click("button:text-is('Ask')")
-        assert watched.shows("text=it is no request")
+        assert watched.shows("text=it is not a request")
         watched.fill("#requests", "read 0 4 KiB\nread 0 4 KiB\nwrite 0 4 KiB")
         watched.click("button:text-is('Ask')")
         assert watched.shows("td:has-text('write 4,096 B at 0')")
@@ -369,7 +369,7 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         picture(watched, None, "device")
         page.evaluate("document.querySelector('#requests').scrollIntoView()")
         picture(watched, pictures, "requests")
-        watched.click("button:has-text('Let the power fail')")
+        watched.click("button:has-text('Cut power')")
         assert watched.shows(".note")
     finally:
         served.close()
@@ -377,14 +377,14 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
 
 def test_crash_loses_the_power_and_says_what_was_promised(watched: Watched) -> None:
     watched.open("/crash")
-    assert watched.shows("label:has-text('Losses of power, at least')")
+    assert watched.shows("label:has-text('Minimum number of power losses')")
     watched.fill("#points", "none")
-    watched.click("button:has-text('Lose the power')")
+    watched.click("button:has-text('Cut power')")
     assert watched.shows("text=it is out of range")
     watched.fill("#points", "300")
     watched.click("label:has-text('bit rot') >> input")
     assert watched.address == "/crash?from=disk-15k&points=300&seed=1&fault=bit_rot"
-    watched.click("button:has-text('Lose the power')")
+    watched.click("button:has-text('Cut power')")
     assert watched.address == "/crash?found=disk-15k-1"
     assert watched.shows(
         "text=the device returned corrupted data without an error, through bit rot"
@@ -437,7 +437,7 @@ def test_a_page_whose_server_has_ended_says_so(browser: Browser, tmp_path: Path)
     made.ready()
     ended.close()
     made.click("#run")
-    assert made.shows("text=nacre explore does not answer any more")
+    assert made.shows("text=nacre explore has stopped")
     context.close()
 
 
@@ -455,6 +455,6 @@ def test_a_page_whose_server_is_killed_under_a_run_says_so(
     made.page.wait_for_selector("progress[value]")
     killed.close()
     made.ready()
-    assert made.shows("text=The server has ended. What was finished is in its folder.")
+    assert made.shows("text=The server has stopped. Finished results are in its folder.")
     assert not made.shows("button:has-text('Stop')")
     context.close()

@@ -146,7 +146,7 @@ def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path) -> None:
     server = Server(tmp_path)
     try:
         port = server.base.rpartition(":")[2]
-        with pytest.raises(AssertionError, match="it cannot be listened on: Address already in"):
+        with pytest.raises(AssertionError, match="cannot listen on it: Address already in"):
             Server(tmp_path, "--port", port)
     finally:
         server.close()

@@ -41,7 +41,7 @@ def test_a_run_shows_what_a_report_says_and_the_scenario_as_it_was_given(inside:
     inside.done("/api/runs", {"tree": SMALL})
     shown = inside.get("/api/runs/small-1").json()
     assert shown["scenario"] == SMALL
-    assert "requests a second" in shown["headline"][0]
+    assert "requests per second" in shown["headline"][0]
     figures = [inside.get(f"/api/runs/small-1/figures/{name}") for name in shown["figures"]]
     assert {"latency", "time_spent"} <= set(shown["figures"])
     assert all("vega-lite" in figure.json()["$schema"] for figure in figures)
@@ -79,7 +79,7 @@ def test_a_run_that_waits_for_its_turn_is_stopped_at_once(inside: Client) -> Non
     for job in jobs[:2]:
         inside.post(f"/api/jobs/{job['number']}/stop")
         inside.last(job)
-    assert (told["state"], told["note"]) == ("stopped", "stopped before it began")
+    assert (told["state"], told["note"]) == ("stopped", "stopped before it started")
     assert inside.last(jobs[2]) == told
 
 
@@ -268,7 +268,7 @@ def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client) -> None:
     (inside.explorer.folder.root / "runs" / "empty-1").mkdir(parents=True)
     answer = inside.get("/api/runs/empty-1")
     assert answer.status_code == 400
-    assert "holds no record" in answer.json()["error"]
+    assert "has no record yet" in answer.json()["error"]
     assert "empty-1" not in [run["id"] for run in inside.get("/api/runs").json()["runs"]]
 
 
@@ -279,7 +279,7 @@ def test_losses_of_power_are_kept_as_the_command_line_keeps_them(inside: Client)
     assert last["address"] == "/crash?found=disk-15k-1", last
     shown = inside.get("/api/crashes/disk-15k-1").json()
     assert shown["asked"] == asked
-    assert any(" losses of power in " in fact for fact in shown["facts"]), shown["facts"]
+    assert any(" power losses in " in fact for fact in shown["facts"]), shown["facts"]
     kept = inside.explorer.folder.root / "crashes" / "disk-15k-1"
     assert nacre.crash(tree, points=200, seed=3, faults=["bit_rot"]).to_dict() == json.loads(
         (kept / "crash.json").read_text()
@@ -314,7 +314,7 @@ def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None
     cheaper = inside.get(f"/api/plans/{name}?budget={best * 0.9}").json()
     assert float(cheaper["best"][0]["rows"][0][6]) < best
     none = inside.get(f"/api/plans/{name}?budget=0.5").json()
-    assert none["headline"][-1:] == ["No mix of these tiers costs 0.5 a GiB or less."]
+    assert none["headline"][-1:] == ["No mix of these tiers costs at most 0.5 per GiB."]
     dear = inside.get(f"/api/plans/{name}?price.disk_15k_kim=2").json()
     assert float(dear["best"][0]["rows"][0][6]) > best
     assert dear["prices"] == {"pcm_ssd": 24, "emlc_ssd": 6, "disk_15k_kim": 2}
@@ -477,7 +477,7 @@ def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path
         assert said.startswith("bytes 0 to 1,535, 3 sectors of 512 bytes: reads fail")
         reads = asked | {"requests": [["read", 0, 512]]}
         (table,) = inside.post("/api/device/step", json=reads).json()["tables"]
-        assert table["rows"][0][0] == "read 512 B at 0: the device could not do it"
+        assert table["rows"][0][0] == "read 512 B at 0: the device reported an error"
         for key, wrong in (("harm", "curse"), ("length", 0), ("offset", "x")):
             refused = inside.post("/api/device/media-error", json=harm | {key: wrong}).json()
             assert refused["problems"][0]["path"] == key

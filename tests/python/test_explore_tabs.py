@@ -37,7 +37,7 @@ def test_two_tabs_see_and_stop_each_others_runs_and_lose_none(
     assert watched.shows(".job progress")
     other.page.click(stop)
     watched.ready()
-    assert watched.shows("text=stopped early; what was finished is kept")
+    assert watched.shows("text=stopped early; finished results are saved")
     assert watched.shows("h2:has-text('Result: first-1')")
     other.page.wait_for_selector(".runs >> text=first-1")
     assert other.shows("h2:has-text('Result: second-1')")

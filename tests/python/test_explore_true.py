@@ -6,7 +6,7 @@ from pathlib import Path
 
 from exploring import MSR, Watched
 
-NO_VALUE = ("such as ", "any price", "no price yet")
+NO_VALUE = ("e.g. ", "any price", "no price yet")
 """How words in an empty field begin that are no default."""
 
 
@@ -32,7 +32,7 @@ def test_enter_in_a_setting_runs(watched: Watched) -> None:
     watched.fill('[name="workload.requests"]', "many")
     watched.page.keyboard.press("Enter")
     watched.ready()
-    assert watched.page.locator("#run").is_disabled(), "there is a mistake"
+    assert watched.page.locator("#run").is_disabled(), "there is an error"
 
 
 def test_no_grey_word_looks_like_a_value_that_would_be_used(watched: Watched) -> None:
@@ -63,4 +63,4 @@ def test_plan_shows_one_price_of_a_device(watched: Watched, tmp_path: Path) -> N
     assert page.inner_text(".headline") != headline
     curve = page.locator("figure svg").last.text_content() or ""
     assert "tuesday" in curve
-    assert "/" not in curve, "it is no path of the server"
+    assert "/" not in curve, "it is not a path of the server"

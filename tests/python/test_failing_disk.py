@@ -70,7 +70,7 @@ def test_a_file_is_the_one_of_before_or_the_new_one(
 
 
 def kept(out: Path, outcomes: list[Outcome], *, resume: bool) -> dict[str, object]:
-    """Adds what is not in a store of points, each as a file of its own, and makes one of them."""
+    """Adds what is not in a store of points, each as its own file, and makes one of them."""
     with Store(out, {"name": "points"}, {}, points=len(outcomes), resume=resume) as store:
         for outcome in outcomes:
             if outcome.key not in store.rows:

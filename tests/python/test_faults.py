@@ -155,7 +155,7 @@ def test_bad_faults_are_refused_with_a_code(served: nacre.devices.Served) -> Non
 def test_what_fails_to_be_served_is_raised_in_the_block(tmp_path: Path) -> None:
     missing = tmp_path / "nowhere" / "disk.img"
     with (
-        pytest.raises(nacre.errors.ConfigError, match="is no folder"),
+        pytest.raises(nacre.errors.ConfigError, match="is not a directory"),
         nacre.devices.served(scenario(tmp_path), image=missing),
     ):
         pytest.fail("it was served")

@@ -60,7 +60,7 @@ def test_sizes_shares_rates_and_amounts_are_those_of_the_job(tmp_path: Path) -> 
         assert line in text
     assert found.without == (
         "rate_iops: 14000 reads and 6000 writes a second come mixed at random here, and in fio each"
-        " at a pace of its own",
+        " at its own pace",
         "iodepth: 1 request at once: with a rate, there may be any number",
     )
 
@@ -346,7 +346,7 @@ def test_what_reaches_beyond_the_device_is_named(tmp_path: Path) -> None:
     file = tmp_path / "large.fio"
     file.write_text("[a]\nrw=write\nsize=100t\nioengine=null\n")
     found = fio.scenario(file, stack="pcm_ssd")
-    assert any("nacre run refuses it" in each for each in found.without)
+    assert any("nacre run rejects it" in each for each in found.without)
 
 
 def test_an_offset_is_the_start(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Imported jobs beside fio itself: the same number of requests, sizes, directions, and addresses.
+"""Imported jobs next to fio itself: the same number of requests, sizes, directions, and addresses.
 
 fio runs each job on its engine `null`, which does nothing, and logs what it asks for.
 """

@@ -61,7 +61,7 @@ def test_what_needs_no_workload_asks_for_none(tmp_path: Path) -> None:
     status, said, wrong = told("check", str(device))
     assert status == 0, wrong
     assert "workload." not in said
-    assert said.endswith("note: it has no workload, which nacre run needs\n")
+    assert said.endswith("note: it has no workload; nacre run needs one\n")
     status, said, wrong = told("step", str(device), "read:0:4096")
     assert status == 0, wrong
     assert "10,000.0 ns" in said

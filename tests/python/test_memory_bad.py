@@ -23,8 +23,8 @@ def image(tmp_path: Path) -> Path:
         (lambda m: m[CAPACITY], IndexError, "address 192, size 1: the memory ends at byte 192"),
         (lambda m: m[-193], IndexError, "address -193, size 1: the memory ends at byte 192"),
         (lambda m: m[190:200], IndexError, "address 190, size 10: the memory ends at byte 192"),
-        (lambda m: m[0:10:2], ValueError, "the step is 1; given 2"),
-        (lambda m: m[10:0:-1], ValueError, "the step is 1; given -1"),
+        (lambda m: m[0:10:2], ValueError, "must have step 1; given 2"),
+        (lambda m: m[10:0:-1], ValueError, "must have step 1; given -1"),
         (lambda m: m["a"], TypeError, "'str' object cannot be interpreted as an integer"),
         (lambda m: m.read(190, 3), IndexError, "address 190, size 3: the memory ends at byte 192"),
         (lambda m: m.read(-1, 1), IndexError, "address -1, size 1: the memory ends at byte 192"),
@@ -43,11 +43,11 @@ def image(tmp_path: Path) -> Path:
         (lambda m: m.__setitem__(0, b"a"), TypeError, "given b'a' (bytes)"),
         (lambda m: m.__setitem__(192, 1), IndexError, "address 192, size 1"),
         (lambda m: m.__setitem__(slice(0, 2), b"abc"), ValueError, "cannot be replaced by 3"),
-        (lambda m: m.__setitem__(slice(0, 4, 2), b"ab"), ValueError, "the step is 1; given 2"),
+        (lambda m: m.__setitem__(slice(0, 4, 2), b"ab"), ValueError, "must have step 1; given 2"),
         (lambda m: m.write_word(0, 2**32), ValueError, "from 0 to 4294967295; given 4294967296"),
         (lambda m: m.write_word(0, -1), ValueError, "given -1"),
         (lambda m: m.read_word(189), IndexError, "address 189, size 4"),
-        (lambda m: m.idle(-1), ValueError, "not negative; given -1"),
+        (lambda m: m.idle(-1), ValueError, "cannot be negative; given -1"),
         (lambda m: m.idle(float("nan")), ValueError, "given NaN"),
         (lambda m: m.idle(float("inf")), nacre.errors.Error, "simulated time ends after 200 days"),
         (lambda m: m.recover(), nacre.errors.Error, "the power is on"),
@@ -72,8 +72,8 @@ def test_a_memory_without_an_end_is_refused(image: Path) -> None:
     with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.open("server-cache", image=image)
     assert str(raised.value) == (
-        "stack.backing: a memory has an end, and this has none, given network;"
-        ' give it a capacity, as stack.backing.capacity = "1 GiB"'
+        "stack.backing: a device of fixed size is required, and this one has no capacity,"
+        ' given network; set its capacity, e.g. stack.backing.capacity = "1 GiB"'
     )
     assert not image.exists()
 
@@ -106,9 +106,9 @@ def test_an_image_of_another_device_is_left_as_it_is(image: Path) -> None:
         small(image, {"stack.segments": 8, "stack.cleaning": "fifo", "run.seed": 5})
     text = str(raised.value)
     assert text.startswith(f"{image}: it holds another device: ")
-    assert "`stack.segments` is 4 in it, 8 was asked for" in text
-    assert "`stack.cleaning.kind` is greedy in it, fifo was asked for" in text
-    assert "`run.seed` is 1 in it, 5 was asked for" in text
+    assert "`stack.segments` is 4 in it, 8 was requested" in text
+    assert "`stack.cleaning.kind` is greedy in it, fifo was requested" in text
+    assert "`run.seed` is 1 in it, 5 was requested" in text
     assert text.endswith("use the image's settings, or another image")
     assert digest(image) == before
 

@@ -46,7 +46,7 @@ def test_capacitors_too_small_lose_what_they_cannot_program() -> None:
     short = {"stack.program_energy": "1 uJ", "stack.capacitors": "15 uJ"}
     with pytest.raises(nacre.errors.ConfigError, match="may_lose_writes = true") as refused:
         nacre.open(SMALL, {**short, "stack.row_ranks": 3})
-    assert "stack.row_ranks" in str(refused.value), "all mistakes at once"
+    assert "stack.row_ranks" in str(refused.value), "all errors at once"
     with nacre.open(SMALL, {**short, "stack.may_lose_writes": True}) as memory:
         for chunk in range(8):
             memory[chunk * 256 : (chunk + 1) * 256] = b"\xff" * 256

@@ -1,4 +1,4 @@
-"""Every mix of the tiers of a scenario: scores, files, the command, and its mistakes."""
+"""Every mix of the tiers of a scenario: scores, files, the command, and its errors."""
 
 import json
 import subprocess
@@ -134,7 +134,7 @@ def test_tiers_priced_in_different_things_have_no_cost() -> None:
     assert [tier.price_basis for tier in found.tiers] == ["kim-2014 ratio"] * 2 + ["USD 2023"]
     assert found.to_polars()["cost"].null_count() == len(found)
     assert found.to_polars()["iops"].null_count() == 0
-    assert "disk_15k_kim in USD 2023; convert them, as --prices" in found.findings[0]
+    assert "disk_15k_kim in USD 2023; convert them, e.g. --prices" in found.findings[0]
     with fails_with("no-data"):
         found.best()
     assert found.to_dict()["best"][0]["iops"] == found.to_polars()["iops"].max()
@@ -226,7 +226,7 @@ def test_two_tiers_make_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("overrides", "steps", "text"),
     [
-        ({"stack": '{ preset = "pcm_ssd" }'}, 20, "only tiers can be mixed"),
+        ({"stack": '{ preset = "pcm_ssd" }'}, 20, "`nacre mixes` needs a stack of kind tiers"),
         ({}, 65, "give 1 to 64; there are 64 extents"),
         ({}, 0, "give a whole number from 1 to 1000"),
         ({"workload": '{ kind = "tpca", rate = "10 kHz" }'}, 5, "never ends; give run.requests"),
@@ -296,7 +296,7 @@ def test_a_saturated_mix_says_so(command: Runner) -> None:
 def test_mistakes_end_in_status_two(command: Runner) -> None:
     done = command("server-cache")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "only tiers can be mixed" in done.stderr
+    assert "`nacre mixes` needs a stack of kind tiers" in done.stderr
     done = command("two.toml", "--set", "workload.kind=tpca", "--steps", "0")
     assert done.returncode == 2
 
@@ -307,7 +307,7 @@ def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
     assert cheap.budget == 5
     with pytest.raises(nacre.errors.Error, match="no mix is left: none costs"):
         cheap.within(0.5).best()
-    assert counted(cheap).endswith("of which a GiB costs 5 or less")
+    assert counted(cheap).endswith("at most 5 per GiB")
     done = command("two.toml", "--steps", "4", "--budget", "7", "--json")
     found = json.loads(done.stdout)
     assert found["budget"] == 7

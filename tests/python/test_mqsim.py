@@ -351,7 +351,7 @@ def test_both_run_the_same_flow_where_the_other_is_on_the_path(
     assert "writes a second" not in rows, "neither writes"
     assert rows["processor time, s"].nacre > 0
     program.write_text("#!/bin/sh\necho no such geometry >&2\nexit 3\n")
-    with pytest.raises(nacre.errors.Error, match="wrote no results; it said: no such geometry"):
+    with pytest.raises(nacre.errors.Error, match="wrote no results; it printed: no such geometry"):
         mqsim.compare(device, flows[0], found, tmp_path)
 
 
@@ -379,7 +379,7 @@ def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
     device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
-    assert "flows other than the second: it was asked for alone" in map(str, found.missing)
+    assert "flows other than the second: it was requested alone" in map(str, found.missing)
     assert tomllib.loads(found.text)["workload"]["kind"] == "uniform"
 
 

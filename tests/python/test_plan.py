@@ -48,7 +48,7 @@ def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
     first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
     said = headlines.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
     assert "with sieve misses 18.6 %" in said[0]
-    # What reads alike is a tie: the first that was given is named, and the other beside it.
+    # What reads alike is a tie: the first that was given is named, and the other next to it.
     tied = headlines.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
     assert "with arc misses 18.7 %" in tied[0]
     assert "18.7 % with sieve" in tied[0]

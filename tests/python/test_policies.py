@@ -171,5 +171,5 @@ def test_a_study_takes_classes_and_placements_of_modules(
     assert found.table["policy"].to_list() == ["lru", "Lru"]
     assert found.table["mean_ns"].n_unique() == 1
     local = type("Local", (Lru,), {"__module__": "__main__"})
-    with pytest.raises(ConfigError, match="put it into a module of its own"):
+    with pytest.raises(ConfigError, match="put it into its own module"):
         nacre.study({"scenario": "server-cache-zipf", "set": {POLICY: local}, "axis": [axis]})

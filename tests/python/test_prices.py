@@ -50,6 +50,6 @@ def test_what_cannot_be_converted_is_named() -> None:
     for wrong in ("1.5", "USD", "0 USD 2023", "-1 USD 2023"):
         with fails_with("invalid-value", ConfigError):
             nacre.run(TIERS, prices={"USD 2009": wrong})
-    with pytest.raises(ConfigError, match="--prices: it is no factor and basis"):
+    with pytest.raises(ConfigError, match="--prices: it is not a factor and a currency"):
         given(["1.5 USD 2023"])
     assert given(["USD 2009=1.5 USD 2023"]) == FACTOR

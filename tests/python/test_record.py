@@ -293,7 +293,7 @@ def test_costs_in_different_things_are_said_apart() -> None:
     }
     finding = {"kind": "prices_differ", "text": "prices have no sum", "paths": ["a", "b"]}
     lines = facts(Record(DATA | sums | {"findings": [finding]}))
-    assert "cost 0.2 in USD 2023 and 24 in the unit of the prices given" in lines
+    assert "cost 0.2 in USD 2023 and 24 in the currency of the given prices" in lines
     assert "note: prices have no sum" in lines
 
 

@@ -159,7 +159,7 @@ def test_a_record_json_of_somebody_else_removes_nothing_outside(worn: Worn, tmp_
     components = [{"path": "stack", "tables": {"../outside": {"rows": 1, "columns": []}}}]
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "record.json").write_text(json.dumps({"components": components}))
-    with pytest.raises(FileExistsError, match="no results that it would belong to"):
+    with pytest.raises(FileExistsError, match="it holds a file of this name but no results"):
         worn().save(tmp_path / "d")
     assert outside.exists()
 
@@ -169,7 +169,7 @@ def test_wear_is_told_in_sentences(worn: Worn) -> None:
     for line in (
         "write amplification 2.75",
         "cleaning cost 1.50",
-        "erases 12 (3 to 8 of a block in its whole life)",
+        "erases 12 (3 to 8 per block over its lifetime)",
         "lifetime 3,151 days (8.63 years)",
     ):
         assert line in lines
@@ -187,7 +187,7 @@ def test_a_medium_without_blocks_says_nothing_of_erases(worn: Worn) -> None:
 def test_a_row_worn_out_early_and_the_lifetime_do_not_contradict_each_other(worn: Worn) -> None:
     worn_out = {"seconds": 140.0, "writes": None, "simulated": False}
     lines = facts(Record(worn().to_dict() | {"worn_out": worn_out}))
-    assert "lifetime 3,151 days (8.63 years) if wear were even" in lines
+    assert "lifetime 3,151 days (8.63 years) with even wear" in lines
 
 
 def test_a_steady_state_is_told_or_that_there_was_none(worn: Worn) -> None:

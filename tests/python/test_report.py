@@ -54,12 +54,12 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
     shown = page(*(results / name for name in names))
     for sentence in (
         "fast has the lowest mean read latency, 10.0 us; slow follows with 30.0 us.",
-        "100 k requests a second. A read takes 10.0 us.",
+        "100 k requests per second. A read takes 10.0 us.",
         "The busiest part is stack, 100.0 % of the time.",
         "A read spends 100.0 % of its time in stack (read).",
         "2 designs. The best mean latency is 10.0 us, with read 10 us.",
         "The best of 15 mixes is ",
-        "and every promise was kept.",
+        "and every durability guarantee held.",
         "1,500 requests in 1.50 s, 33.3 % of them reads, to 1.95 MiB."
         " An LRU cache of a tenth of that, 200 KiB, would miss ",
     ):
@@ -83,7 +83,7 @@ def test_a_study_says_what_its_best_designs_assume_take_and_cost(tmp_path: Path)
     assert "The best designs side by side" in shown
     assert "Energy, wear and cost" in shown
     assert "Where the time went" in shown
-    assert re.search(r"What is assumed: [1-9]\d* values", shown)
+    assert re.search(r"Assumed values: [1-9]\d* values", shown)
     assert ">cost, kim-2014 ratio<" in shown, "the axis of a figure says what costs are counted in"
     assert len(re.findall(r"kim-2014 ratio", shown)) > 4
 
@@ -99,15 +99,15 @@ def test_a_study_says_what_saturates_in_its_best_designs(tmp_path: Path) -> None
     slow = {"path": "stack.read", "values": ["100 us", "200 us"]}
     asked = {**STUDY, "scenario": {**ONE_SERVER, "workload": server}, "axis": [slow]}
     nacre.study(asked, out=tmp_path / "slow")
-    assert "Of the best designs, 100 us cannot keep up: requests come" in page(tmp_path / "slow")
+    assert "Of the best designs, 100 us is saturated: requests arrive" in page(tmp_path / "slow")
 
 
 def test_mixes_say_what_they_assume_and_what_the_best_take_when_they_are_run(
     results: Path, tmp_path: Path
 ) -> None:
     plain = page(results / "mixes")
-    assert re.search(r"What is assumed: [1-9]\d* values", plain)
-    assert "A mix is scored and not run: it has no energy, no wear and no queues." in plain
+    assert re.search(r"Assumed values: [1-9]\d* values", plain)
+    assert "Mixes are evaluated without a simulation: no energy, wear, or queueing." in plain
     runner = CliRunner()
     out = tmp_path / "simulated"
     asked = ["mixes", "tiers", "--set", "workload.requests=20000", "--steps", "4"]
@@ -123,14 +123,14 @@ def test_losses_of_power_say_what_they_assume_and_what_they_do_not_measure(
     results: Path, tmp_path: Path
 ) -> None:
     shown = page(results / "crash")
-    assert re.search(r"What is assumed: [1-9]\d* values", shown)
+    assert re.search(r"Assumed values: [1-9]\d* values", shown)
     assert "stack.write_cache" in shown
     assert "workload.read_share" not in shown, "the workload is drawn"
-    assert "neither energy nor wear, nor cost, nor speed under load" in shown
+    assert "For energy, wear, cost, and performance" in shown
     drawn = crash_random(3, points=20)
     assert {origin.path.split(".")[0] for origin in drawn.origins} == {"stack"}
     drawn.save(tmp_path / "drawn")
-    assert "What is assumed: " in page(tmp_path / "drawn")
+    assert "Assumed values: " in page(tmp_path / "drawn")
 
 
 def test_results_of_a_kind_stand_side_by_side(results: Path, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_results_of_a_kind_stand_side_by_side(results: Path, tmp_path: Path) -> 
     assert "Studies side by side" not in one
     names = ("study", "again", "mixes", "fewer", "crash", "few", "week.csv", "day.csv")
     shown = page(*(tmp_path / name for name in names))
-    for kind in ("Studies", "Mixes", "Losses of power", "Traces"):
+    for kind in ("Studies", "Mixes", "Power losses", "Traces"):
         assert f"{kind} side by side" in shown
 
 
@@ -203,7 +203,7 @@ def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
         for name, read in (("able", "10 us"), ("slow", "100 us"), ("slower", "1 ms"))
     }
     said = headlines.of_records(runs)[-1]
-    assert said.startswith("slow, slower cannot keep up: requests come faster")
+    assert said.startswith("slow, slower are saturated: requests arrive faster")
     del runs["slow"], runs["slower"]
     assert not headlines.overloaded(runs)
 
@@ -220,7 +220,7 @@ def test_mixes_are_read_back(results: Path) -> None:
 def test_what_holds_no_result_is_told_with_what_does(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
     for path in (tmp_path, tmp_path / "notes.txt"):
-        with pytest.raises(ConfigError, match="give a trace, or what `nacre run`"):
+        with pytest.raises(ConfigError, match="give a trace, or a directory that `nacre run`"):
             load(path)
 
 

@@ -272,7 +272,7 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
     os.kill(process.pid, signal.SIGINT)
     printed, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert f"interrupted: {out} keeps what was finished; --resume goes on with it" in said
+    assert f"interrupted: {out} has the finished runs; continue with --resume" in said
     assert printed == ""
     assert sorted(path.name for path in out.iterdir()) == [".lock", "points", "study.json"]
     (part,) = (out / "points").iterdir()
@@ -305,7 +305,7 @@ def test_an_interrupted_reproduction_of_all_papers_writes_the_runs_that_ended_on
     assert sorted(path.name for path in out.iterdir()) == [".lock", "points", "study.json"]
     printed, said = capsys.readouterr()
     assert printed == ""
-    assert "--resume goes on with it" in said
+    assert "continue with --resume" in said
 
 
 def test_runs_have_the_axes_of_a_study(tmp_path: Path) -> None:
@@ -394,5 +394,5 @@ def test_all_papers_are_not_recomputed_without_a_word(
         assert (asked, done.stderr) == ([1], "")
         return
     assert asked == [len(papers())]
-    assert done.stderr.startswith("note: no paper is named, so all are recomputed, 1,")
+    assert done.stderr.startswith("note: all papers are reproduced, 1,")
     assert all(each in done.stderr for each in papers())

@@ -1,4 +1,4 @@
-"""The drives of the catalogue against their data sheets."""
+"""The drives of the catalog against their data sheets."""
 
 from __future__ import annotations
 

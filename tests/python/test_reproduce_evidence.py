@@ -34,7 +34,7 @@ def test_a_miss_that_is_known_says_why_and_fails_the_command_all_the_same(
 def test_a_miss_that_holds_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claims = CLAIMS.replace("published = 100_000", 'published = 100_000\nmisses = "one server"')
     assert status(work.targets(None, written(tmp_path, claims))) == 0
-    assert "tiny/rate/rate is said to miss, and holds" in capsys.readouterr().err
+    assert "tiny/rate/rate is listed as a miss, but holds" in capsys.readouterr().err
 
 
 def test_where_the_paper_prints_nothing_a_row_is_held_against_a_law(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_neutral_value_the_model_refuses_is_said(
 
 @pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
 def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
-    """Of the runs that answer its rows; what is only drawn beside them decides none."""
+    """Of the runs that answer its rows; what is only drawn next to them decides none."""
     (target,) = work.targets(paper)
     answering = [
         point.job

@@ -117,7 +117,7 @@ def test_a_figure_that_does_not_fit_costs_no_record(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert re.fullmatch(
         r"error: d/\w+\.(png|svg): the file would be larger than this system allows\n"
-        r"error: the record is complete and kept in d; its figures are not\n",
+        r"error: the record is saved in d; its figures are missing\n",
         done.stderr,
     )
     assert Record.load(tmp_path / "d").to_dict() == json.loads(done.stdout)

@@ -96,11 +96,11 @@ def test_a_file_is_replaced_with_the_usual_rights_and_a_link_is_not_followed(
         os.umask(mask)
     assert target.stat().st_mode & 0o777 == 0o640
     link.symlink_to(target)
-    with pytest.raises(FileExistsError, match="it is a link"):
+    with pytest.raises(FileExistsError, match="it is a symbolic link"):
         write_file(link, b"y")
     link.unlink()
     link.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(FileExistsError, match="it is a link"):
+    with pytest.raises(FileExistsError, match="it is a symbolic link"):
         write_file(link, b"y")
     assert link.is_symlink()
     assert target.read_bytes() == b"x"
@@ -109,7 +109,7 @@ def test_a_file_is_replaced_with_the_usual_rights_and_a_link_is_not_followed(
 
 def test_a_file_that_is_not_to_be_replaced_stays_though_it_comes_late(tmp_path: Path) -> None:
     target = tmp_path / "page.html"
-    with pytest.raises(FileExistsError, match="already a file of this name"), replacing(target):
+    with pytest.raises(FileExistsError, match="the file already exists"), replacing(target):
         target.write_text("late")
     with pytest.raises(FileExistsError, match="--force"):
         write_file(target, b"new", replace=False)
@@ -143,7 +143,9 @@ def test_a_directory_of_results_takes_new_ones_and_keeps_the_files_of_others(
         theirs = tmp_path / f"theirs {len(names(tmp_path))}"
         theirs.mkdir()
         (theirs / name).write_text(content)
-        with pytest.raises(FileExistsError, match="no results that it would belong to") as failure:
+        with pytest.raises(
+            FileExistsError, match="it holds a file of this name but no results"
+        ) as failure:
             Staging(theirs, [name]).__enter__()
         assert failure.value.filename == str(theirs / name)
         staging = Staging(theirs)
@@ -164,7 +166,7 @@ def test_in_a_directory_of_results_links_are_not_followed(tmp_path: Path) -> Non
         staging.write("record.json", b'{"schema": "nacre-record-1"}')
     (ours / "latency.svg").symlink_to(tmp_path / "letter")
     staging = Staging(ours)
-    with pytest.raises(FileExistsError, match="it is a link"), staging:
+    with pytest.raises(FileExistsError, match="it is a symbolic link"), staging:
         staging.write("latency.svg", b"new")
     assert (tmp_path / "letter").read_text() == "mine"
 
@@ -208,7 +210,7 @@ def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
             place.write_text("mine")
         refused = CliRunner().invoke(app, list(command))
         assert refused.exit_code != 0, command
-        assert "replace it with --force" in refused.stderr
+        assert "overwrite it with --force" in refused.stderr
         assert taken.read_text() == "mine"
         forced = CliRunner().invoke(app, [*command, "--force"])
         assert forced.exit_code == 0, forced.output
@@ -218,7 +220,7 @@ def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
         for force in ([], ["--force"]):
             linked = CliRunner().invoke(app, [*command, *force])
             assert linked.exit_code != 0, command
-            assert "it is a link" in linked.stderr
+            assert "it is a symbolic link" in linked.stderr
         assert taken.is_symlink()
         assert elsewhere.read_text() == "mine"
         taken.unlink()
@@ -247,7 +249,7 @@ def test_results_of_another_scenario_are_not_overwritten_without_force(
     other = [*command, "--set", "workload.requests=90", "--out", "out"]
     refused = CliRunner().invoke(app, other)
     assert refused.exit_code == 1, refused.output
-    assert "out: it holds results already" in refused.stderr
+    assert "out: the directory already holds results" in refused.stderr
     assert "--force" in refused.stderr
     assert refused.stdout == ""
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
@@ -285,7 +287,7 @@ def test_no_command_writes_over_what_it_reads(
     for name in ("io.csv", "./io.csv", "hard.csv", "link.csv", "folder/io.csv"):
         refused = CliRunner().invoke(app, [*command, name, *replacing])
         assert refused.exit_code == 1, (name, refused.output)
-        assert "it is a file that is read" in refused.stderr, name
+        assert "it is also an input file" in refused.stderr, name
         assert str(Path(name)) in refused.stderr
         assert read.read_text() == Path("hard.csv").read_text() == text
     assert names(Path()) == ["folder", "hard.csv", "io.csv", "link.csv"]
@@ -300,7 +302,7 @@ def test_a_report_does_not_replace_the_results_it_is_of(tmp_path: Path) -> None:
     for read in (results, record):
         for part in ("record.json", "latency.parquet"):
             command = ["report", str(read), "-o", str(results / part), "--force"]
-            assert "it is a file that is read" in CliRunner().invoke(app, command).stderr
+            assert "it is also an input file" in CliRunner().invoke(app, command).stderr
     assert record.read_bytes() == before
     page = ["report", str(results), "-o", str(results / "page.html"), "--force"]
     for _ in range(2):

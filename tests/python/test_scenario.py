@@ -1,4 +1,4 @@
-"""Whatever names a scenario: what is accepted, and how mistakes are told."""
+"""Whatever names a scenario: what is accepted, and how errors are told."""
 
 import os
 from pathlib import Path
@@ -110,6 +110,6 @@ def test_a_device_of_the_catalogue_is_no_scenario_and_becomes_one() -> None:
 def test_a_share_of_a_drive_that_is_too_small_says_what_it_takes() -> None:
     level = {"device": {"preset": "tlc_nvme", "capacity": "4 GiB"}}
     with pytest.raises(
-        nacre.errors.ConfigError, match=r"no room for the data of so small a share.*give at"
+        nacre.errors.ConfigError, match=r"no space for data in such a small share.*give at"
     ):
         nacre.check("server-cache-zipf", {"stack.level": [level]})

@@ -203,7 +203,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(
     doubtful: dict[int, bytes] = {}
     try:
         for _ in range(3):
-            # One thread kills at a moment of its own while writes are under way.
+            # One thread kills at its own moment while writes are under way.
             killer = threading.Timer(choose.uniform(0.0, 0.1), server.kill)
             client = Client(server.uri)
             try:
@@ -330,9 +330,9 @@ def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
         stop=lambda: True,
     )
     assert told[0] == (
-        "run.fill, run.precondition, run.warm_up are of simulated runs and not followed: a served"
-        " device begins new, or where its image ended; to begin as a run would, save the state of"
-        " one (nacre run --save-state FILE) and give it (nacre serve --from FILE)"
+        "run.fill, run.precondition, run.warm_up are only used by nacre run: a"
+        " served device starts new or from its image; to start from the state after a run, use"
+        " nacre run --save-state FILE, then nacre serve --from FILE"
     )
 
 
@@ -353,9 +353,9 @@ def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: P
         tell=told.append,
         stop=lambda: True,
     )
-    assert told[0] == "run.requests is of simulated runs and not followed"
+    assert told[0] == "run.requests is only used by nacre run"
 
 
 def test_an_image_in_a_folder_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
-    with pytest.raises(nacre.errors.ConfigError, match="none is no folder; make it"):
+    with pytest.raises(nacre.errors.ConfigError, match="none is not a directory; create it"):
         nacre.serve(scenario(tmp_path), image=tmp_path / "none" / "disk.img", listen="unix:socket")

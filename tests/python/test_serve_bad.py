@@ -45,7 +45,7 @@ def raw(server: Server) -> socket.socket:
 
 
 def is_dropped(connection: socket.socket) -> bool:
-    """Whether the server ends the connection, whatever it says before."""
+    """Whether the server is stopping the connection, whatever it says before."""
     try:
         while connection.recv(65536):
             pass
@@ -184,5 +184,5 @@ def test_a_second_server_cannot_have_the_image(server: Server, tmp_path: Path) -
     other = Server.__new__(Server)
     other.folder, other.device, other.image = tmp_path, server.device, server.image
     other.options = ("--timing", "none", "--listen", f"unix:{tmp_path}/other.sock")
-    with pytest.raises(pytest.fail.Exception, match="only one may"):
+    with pytest.raises(pytest.fail.Exception, match="end that process first"):
         other.start()

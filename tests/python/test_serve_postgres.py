@@ -50,7 +50,7 @@ def programs() -> Path:
 
 
 class Database:
-    """A database in a folder, as its own user, on a socket beside it."""
+    """A database in a folder, as its own user, on a socket next to it."""
 
     def __init__(self, programs: Path, folder: Path, socket: Path) -> None:
         self._programs, self._data, self._socket = programs, folder / "data", socket
@@ -160,7 +160,7 @@ def test_what_postgresql_committed_is_there_after_a_loss_of_power(
 
 
 def fail_amid(client: subprocess.Popen[str], server: Server) -> int:
-    """Lets the power fail once some rows are committed; how many the client was told of."""
+    """Lets the power fail once some rows are committed; how many the client was notified of."""
     told = 0
     with client:
         assert client.stdout is not None

@@ -86,8 +86,8 @@ def test_a_trace_that_can_be_read_once_only_is_refused(folder: Path) -> None:
         with pytest.raises(ConfigError) as refused:
             nacre.studies.run_split(scenario, "volume")
         assert str(refused.value) == (
-            "workload.file: it is read once for the split and once by each part, and is no file,"
-            f' given "{given}"; write it to a file first, or leave --split out'
+            "workload.file: it is read once for the split and once by each part, and is not a file,"
+            f' given "{given}"; write it to a file first, or remove --split'
         )
 
 
@@ -207,19 +207,19 @@ def test_a_part_that_fails_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--split", "hash"], '--split: it does not say how many parts, given "hash"'),
+        (["--split", "hash"], '--split: it needs the number of parts, given "hash"'),
         (["--split", "hash:0"], "--split: it makes no parts"),
-        (["--split", "disk:2"], "--split: there is no such way to split a trace"),
+        (["--split", "disk:2"], "--split: unknown way to split a trace"),
         (["--split", "volume"], "--split: the trace "),
         (
             ["--split", "hash:2", "--set", "run.requests=5", "--set", "run.warm_up=0"],
-            "run.requests (--set run.requests=5): a",
+            "run.requests (--set run.requests=5): parts",
         ),
         (["--split", "hash:2", "--set", "workload.file=no.csv"], "workload.file: the file cannot"),
         (["--split", "hash:2", "--address", "tcp://here:1"], "only the engine dask has an address"),
-        (["--engine", "dask"], "--engine: one run is one process; give --split"),
-        (["--tls-ca", "ca.pem"], "--tls-ca: one run is one process; give --split"),
-        (["--workers", "2"], "--workers: one run is one process; give --split"),
+        (["--engine", "dask"], "--engine: it applies only to a run with --split; add --split"),
+        (["--tls-ca", "ca.pem"], "--tls-ca: it applies only to a run with --split; add --split"),
+        (["--workers", "2"], "--workers: it applies only to a run with --split; add --split"),
     ],
 )
 def test_mistakes_end_before_anything_is_run(arguments: list[str], told: str) -> None:

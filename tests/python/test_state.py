@@ -49,7 +49,7 @@ def test_a_run_goes_on_from_the_state_of_another(tmp_path: Path) -> None:
     assert second.state is None
     for field in ("requests", "throughput", "latency", "time_spent", "components"):
         assert second[field] == whole[field], field
-    assert any("goes on behind 2048 requests" in note for note in second.workload.notes)
+    assert any("continues after 2048 earlier requests" in note for note in second.workload.notes)
 
 
 def test_a_warmed_drive_is_measured_under_another_workload(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_is_no_state_is_neither_read_nor_replaced(tmp_path: Path) ->
     notes.write_text("mine, and long enough to be something else")
     with pytest.raises(Error, match=r"notes\.txt: it is not a saved state"):
         nacre.run(SCENARIO, start=notes)
-    with pytest.raises(OSError, match="it is kept; give another name"):
+    with pytest.raises(OSError, match="is not overwritten; choose another name"):
         nacre.run(SCENARIO, save_state=notes)
     assert notes.read_text().startswith("mine")
     place = tmp_path / "cut.state"
@@ -186,7 +186,7 @@ def test_the_command_line_saves_and_goes_on(tmp_path: Path) -> None:
     small = ["--set", "stack.pages=4", "--set", "workload.footprint=400 MiB"]
     saved = CliRunner().invoke(app, [*short, *small, "--save-state", place])
     assert saved.exit_code == 0, saved.output
-    assert f"the state is in {place}" in saved.output.replace("\n", "")
+    assert f"the state is saved in {place}" in saved.output.replace("\n", "")
     again = CliRunner().invoke(app, [*short, *small, "--from", place])
     assert again.exit_code == 0, again.output
     parts = CliRunner().invoke(app, [*short, "--split", "hash:2", "--from", place])

@@ -80,4 +80,4 @@ def test_a_request_is_written_with_units_or_without() -> None:
     for wrong in ("read:4k", "8192", "read:0:1:2"):
         refused = CliRunner().invoke(app, ["step", "nvram-card", wrong])
         assert refused.exit_code == 2
-        assert "write it as read:8192:4096, or read:8KiB:4KiB" in refused.stderr
+        assert "write OP:ADDRESS:SIZE, e.g. read:8KiB:4KiB" in refused.stderr

@@ -101,7 +101,7 @@ def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
     result = nacre.study(study, workers=1)
     assert result.designs["feasible"].to_list() == [True, True, False] * 2
     assert result.pareto()["point"].to_list() == [1, 4]
-    assert facts(result)[0].startswith("2 of 4 designs that keep all limits")
+    assert facts(result)[0].startswith("2 of 4 designs that meet all constraints")
     lives = GRID | {"constraint": [{"of": "lifetime", "at_least": "1 d"}]}
     assert not nacre.study(lives, workers=1).designs["feasible"].any()
 
@@ -146,9 +146,9 @@ def test_costs_counted_in_different_things_are_not_compared() -> None:
     assert result.table["cost_basis"].to_list() == ["USD 2009", "USD 2023"]
     assert result.designs["cost"].null_count() == 2
     assert result.pareto().height == 0
-    said = "note: costs are counted in different things and are not compared: USD 2009; USD 2023"
+    said = "note: costs are in different currencies and are not compared: USD 2009; USD 2023"
     assert any(line.startswith(said) for line in facts(result))
-    assert "note: without a front, designs are by IOPS per cost" in facts(result)
+    assert "note: no Pareto front; designs are sorted by IOPS per cost" in facts(result)
     assert [row[1] for row in best(result).rows] == ["USD 2009", "USD 2023"]
     assert "on the front" not in best(result).columns
 
@@ -159,7 +159,7 @@ def test_a_saturated_design_says_so() -> None:
     axis = {"path": "stack.read", "values": ["1 us", "40 ms"]}
     result = nacre.study({"scenario": scenario, "axis": [axis]}, workers=1)
     assert result.designs["findings"].to_list() == [None, "saturated"]
-    assert any(line.startswith("note: 1 design: requests came faster") for line in facts(result))
+    assert any(line.startswith("note: 1 design: requests arrived faster") for line in facts(result))
 
 
 def test_seeds_are_averaged_and_what_they_decide_is_told() -> None:
@@ -262,7 +262,7 @@ def test_the_tables_and_figures_show_what_was_found(grid: nacre.studies.StudyRes
     front = drawn["pareto"]().to_dict()
     (dots,) = (layer for layer in front["layer"] if layer["mark"]["type"] == "circle")
     kinds = [row["kind"] for row in front["datasets"][dots["data"]["name"]]]
-    assert sorted(kinds) == ["beaten"] * 5 + ["on the front"]
+    assert sorted(kinds) == ["dominated"] * 5 + ["on the front"]
     lines = drawn["by_axis"]().to_dict()
     rows = lines["datasets"][lines["layer"][0]["data"]["name"] if "data" in lines["layer"][0]
                              else lines["data"]["name"]]  # fmt: skip

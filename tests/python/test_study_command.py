@@ -37,14 +37,14 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
     assert done.stdout.splitlines() == [
         "small: 2 points",
         "  1 of 2 designs are on the Pareto front of low read mean latency",
-        "  note: each design ran once, so small differences may be chance: give [study] confidence"
+        "  note: each design ran once, so small differences may be noise: give [study] confidence"
         ' = "2 %", or seeds',
         "",
         "point  read   read mean latency",
         "    0  10 us            10.0 us",
         "",
         "point  read   read mean latency  left out",
-        "    1  20 us            20.0 us  beaten",
+        "    1  20 us            20.0 us  dominated",
         "",
         "share of variance by axis  read mean latency",
         "read                                 100.0 %",
@@ -76,7 +76,7 @@ def test_axes_of_some_points_only_share_out_nothing_and_that_is_said() -> None:
     write = {"path": "stack.write", "values": ["20 us", "40 us"], "when": {"read": "20 us"}}
     done = nacre(STUDY | {"axis": [read, write]})
     assert done.exit_code == 0, done.stderr
-    assert "note: shares of the variance are not given: combinations are missing" in done.stdout
+    assert "note: no variance shares: combinations are missing" in done.stdout
 
 
 def test_json_is_one_document_and_a_failed_point_is_status_1() -> None:

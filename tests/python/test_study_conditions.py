@@ -89,10 +89,10 @@ def test_the_designs_that_are_left_out_are_shown_with_the_reason() -> None:
     under = study(condition=True, constraint=[{"of": "cost", "at_most": 2.5}])
     left = others(under)
     assert [[*row[1:3], row[-1]] for row in left.rows] == [
-        ["look-up", "writes", "beaten"],
-        ["look-up", "poor", "breaks a limit"],
-        ["log", "reads", "beaten"],
-        ["log", "poor", "breaks a limit"],
+        ["look-up", "writes", "dominated"],
+        ["look-up", "poor", "violates a constraint"],
+        ["log", "reads", "dominated"],
+        ["log", "poor", "violates a constraint"],
     ]
     assert len(left.rows) + len(best(under).rows) == under.designs.height
     few = others(under, 1)

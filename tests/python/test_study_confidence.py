@@ -117,7 +117,7 @@ def test_differences_within_chance_are_named() -> None:
     front, others = result.pareto(), result.contenders()
     assert front.height == others.height == 1
     assert front["certain"].to_list() == [False]
-    assert any("2 designs may be on the front or not" in line for line in facts(result))
+    assert any("2 designs may or may not be on the front" in line for line in facts(result))
     assert [row[-1] for row in best(result).rows] == ["perhaps", "perhaps"]
 
 

@@ -1,4 +1,4 @@
-"""What a study's file may say, and what is told of its mistakes before anything is run."""
+"""What a study's file may say, and what is reported of its errors before anything is run."""
 
 from decimal import Decimal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Nobody but us runs anything on a Dask cluster of our own; a foreign one may ask who we are."""
+"""Nobody but us runs anything on our own Dask cluster; a foreign one may ask who we are."""
 
 import socket
 import ssl
@@ -30,7 +30,7 @@ STUDY: dict[str, Any] = {
 
 
 class Running(NamedTuple):
-    """A cluster of our own, and where it listens."""
+    """Our own cluster, and where it listens."""
 
     address: str
     keys: Any

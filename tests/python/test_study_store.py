@@ -69,7 +69,7 @@ def started(study: Path, *arguments: object) -> "subprocess.Popen[str]":
 
 
 def wait_for_points(out: Path, process: "subprocess.Popen[str]") -> None:
-    """Returns when the first points are on the disk, and the study goes on."""
+    """Returns when the first points are on the disk, and the study continues."""
     deadline = time.monotonic() + 60
     while not list((out / "points").glob("[0-9]*.parquet")):
         assert process.poll() is None, process.communicate()
@@ -107,7 +107,7 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_table(
     assert 0 < kept < 24
     if blow is signal.SIGINT:
         assert process.returncode == 130
-        assert said == "error: interrupted: this is what was finished; --resume goes on with it\n"
+        assert said == "error: interrupted: finished runs are shown; continue with --resume\n"
         assert results(out).height == kept
     process = started(file, "--out", out, "--resume", "--json")
     answer, said = process.communicate(timeout=100)
@@ -207,7 +207,7 @@ def test_a_directory_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
         (out / "study.json").write_text(json.dumps(identity | {"schema": schema}))
         said = told(out, resume=True)
         assert f"is a store of another version: {schema or 'an unknown one'}" in said
-        assert "writes nacre-study-1; go on with the Nacre that wrote it" in said
+        assert "writes nacre-study-1; continue with the Nacre that wrote it" in said
     (out / "study.json").write_text(json.dumps(identity))
     (out / "points" / "000000.parquet").write_bytes(b"PAR1 no more")
     assert "remove it; its points are run again" in told(out, resume=True)

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Losses of power of each stack.
+/// Power losses of each stack.
 const POINTS: u64 = 2_000;
 /// One stack in so many is also put into an image, which loses its host so often.
 const IMAGES: u64 = 8;
@@ -85,7 +85,7 @@ fn print(done: &Done) {
     }
     let Crashed { kills, power_losses, inside_writes, torn_records, unsynced_lost, .. } = done.images;
     println!(
-        "images: {kills} kills and {power_losses} losses of power of the host, {inside_writes} inside a write; \
+        "images: {kills} kills and {power_losses} power losses of the host, {inside_writes} inside a write; \
          {torn_records} torn records, {unsynced_lost} times what was not synced was lost"
     );
     let counted = |counts: &BTreeMap<&'static str, u64>| {

@@ -1,4 +1,4 @@
-//! BCH over pages of 2 KiB: encoding, checking a page without wrong bits, and putting as many right as it can.
+//! BCH over pages of 2 KiB: encoding, checking a page without bit errors, and putting as many right as it can.
 
 use crate::report::{Report, best_of};
 use nacre_config::{Configuration, Node, Reader, Slot};

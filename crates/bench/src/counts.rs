@@ -11,7 +11,7 @@ const REQUESTS: u64 = 400_000;
 /// Growth that is said.
 const GROWTH: f64 = 0.05;
 
-/// Counts every row, prints it beside what `file` says, and says what has grown.
+/// Counts every row, prints it next to what `file` says, and says what has grown.
 pub(crate) fn compare(file: &Path) -> Result<()> {
     if !is_there() {
         println!("instructions are not counted: valgrind is not here");

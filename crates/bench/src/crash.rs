@@ -1,4 +1,4 @@
-//! The crash simulator: losses of power of a small flash drive, and of stacks that are drawn.
+//! The crash simulator: power losses of a small flash drive, and of stacks that are drawn.
 
 use crate::report::{Report, best_of, processor_seconds};
 use crate::streams::{NoFiles, checked};
@@ -6,9 +6,9 @@ use nacre_crash::{Options, crash};
 use nacre_machine::crash::{Nothing, OfScenario, drawn};
 use std::ops::ControlFlow;
 
-/// Losses of power of the flash drive.
+/// Power losses of the flash drive.
 const POINTS: u64 = 40_000;
-/// Stacks that are drawn, and losses of power of each.
+/// Stacks that are drawn, and power losses of each.
 const STACKS: u64 = 100;
 const POINTS_DRAWN: u64 = 2_000;
 
@@ -28,12 +28,12 @@ pub(crate) fn measure(report: &Report) {
         assert!(found.finding.is_none(), "a promise was broken");
         found.points()
     });
-    report.line("losses of power of a small ssd", POINTS, seconds, Some(0.02), &[]);
+    report.line("power losses of a small ssd", POINTS, seconds, Some(0.02), &[]);
     let (start, mut points) = (processor_seconds(), 0);
     for seed in 0..STACKS {
         let drawn = drawn(seed, POINTS_DRAWN);
         let found = nacre_machine::crash::crash(&drawn.checked, &Nothing, &drawn.options, &mut |_| go());
         points += found.expect("it was built when it was drawn").points();
     }
-    report.line("losses of power of drawn stacks", points, processor_seconds() - start, Some(0.001), &[]);
+    report.line("power losses of drawn stacks", points, processor_seconds() - start, Some(0.001), &[]);
 }

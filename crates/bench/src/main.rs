@@ -23,7 +23,7 @@
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread, unless a line says otherwise. A rate is per second of processor time, the best of five runs: on a shared
-//! machine the fastest run is the one least disturbed, and the one in the middle beside it says by how much. Nothing is
+//! machine the fastest run is the one least disturbed, and the one in the middle next to it says by how much. Nothing is
 //! asserted; the budgets are those of docs/decisions/0005-speed.md and docs/decisions/0019-whole-runs.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 

@@ -10,7 +10,7 @@ use nacre_machine::stack::build_alone;
 
 /// Requests per repeat.
 const REQUESTS: u64 = 1_000_000;
-/// Bursts of a request: what a simulator of memory takes for a request of its own.
+/// Bursts of a request: what a simulator of memory takes for its own request.
 const BURSTS: u64 = 64;
 /// Requests of 64 B a second.
 const RIVALS: [(&str, f64); 3] =

@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// The times of several runs of `work`; what it returns is kept from being optimised away.
+/// The times of several runs of `work`; what it returns is kept from being optimized away.
 pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
     repeated(REPEATS, work)
 }
@@ -122,7 +122,7 @@ pub(crate) fn processor_seconds() -> f64 {
     ThreadTime::now().as_duration().as_secs_f64()
 }
 
-/// Seconds by the clock: what a work on several threads takes, and what others do on the machine beside it.
+/// Seconds by the clock: what a work on several threads takes, and what others do on the machine next to it.
 pub(crate) fn clock_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64()

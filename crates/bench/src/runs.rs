@@ -19,7 +19,7 @@ const LONG: u64 = 100_000_000;
 /// Most memory it may take, in MB.
 const MEMORY_BUDGET_MB: f64 = 300.0;
 
-/// A thread beside that of the simulation.
+/// A thread in addition to that of the simulation.
 pub(crate) struct SecondThread;
 
 impl Beside for SecondThread {
@@ -33,7 +33,7 @@ impl Beside for SecondThread {
     }
 }
 
-/// Measures whole runs, and the memory of streaming a long trace in a process of its own.
+/// Measures whole runs, and the memory of streaming a long trace in its own process.
 pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     for stream in STREAMS {
         let scenario = checked(&stream.run(REQUESTS));

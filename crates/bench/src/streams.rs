@@ -91,7 +91,7 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A scenario without mistakes.
+/// A scenario without errors.
 pub(crate) fn checked(text: &str) -> Checked {
     check(&Document { text, name: "bench", overrides: &[], seed: Some(1) })
         .unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}"))
@@ -103,7 +103,7 @@ pub(crate) fn requests(scenario: &str, count: u64) -> Vec<Request> {
     let mut requests = Vec::with_capacity(count as usize);
     loop {
         let before = requests.len();
-        workload.fill(&mut requests, 65_536).expect("a synthetic workload has no mistakes");
+        workload.fill(&mut requests, 65_536).expect("a synthetic workload has no errors");
         if requests.len() == before {
             return requests;
         }

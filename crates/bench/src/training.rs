@@ -46,7 +46,7 @@ fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
 
 /// Lets the stack of a scenario lose its power so often.
 fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
-    let Value::Integer(points) = points.value else { return Err(format!("{points} is no number").into()) };
+    let Value::Integer(points) = points.value else { return Err(format!("{points} is not a number").into()) };
     let options = Options::new(u64::try_from(points)?, SEED);
     let go_on = &mut |_| ControlFlow::Continue(());
     nacre_machine::crash::crash(&shipped(scenario, &[])?, files, &options, go_on)?;
@@ -76,7 +76,7 @@ fn shipped(name: &str, settings: &[(String, String)]) -> Result<Checked> {
 fn table(node: &Node) -> Result<&[(String, Node)]> {
     match &node.value {
         Value::Table(entries) => Ok(entries),
-        _ => Err(format!("{node} is no table").into()),
+        _ => Err(format!("{node} is not a table").into()),
     }
 }
 

@@ -16,10 +16,10 @@ pub trait Configuration: Sized {
     const DOC: &'static str;
     /// Its fields, in order.
     fn fields() -> Vec<Field>;
-    /// Reads the fields from `table`, which may hold others. Mistakes go to `reader`; `None` if there was one.
+    /// Reads the fields from `table`, which may hold others. Errors go to `reader`; `None` if there was one.
     fn read_fields(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Reads `table`, which holds nothing else. Mistakes go to `reader`; `None` if there was one.
+    /// Reads `table`, which holds nothing else. Errors go to `reader`; `None` if there was one.
     fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
         reader.only_known(table, &Self::fields())?;
         Self::read_fields(table, reader)
@@ -31,7 +31,7 @@ pub trait FieldType: Sized {
     /// What it may hold.
     fn shape() -> Shape;
 
-    /// Reads `node`. Mistakes go to `reader`; `None` if there was one.
+    /// Reads `node`. Errors go to `reader`; `None` if there was one.
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
     /// The value of a field that is not given and has no default, if that is allowed.
@@ -60,7 +60,7 @@ impl Field {
         for bound in [self.min, self.max].into_iter().flatten() {
             assert!(
                 T::takes_bound(bound),
-                "{:?} is no bound for {}: give {}",
+                "{:?} is not a bound for {}: give {}",
                 bound.plain(),
                 self.name,
                 self.shape.expected()
@@ -406,7 +406,7 @@ impl<T: FieldType> FieldType for Vec<T> {
         if !matches!(node.value, Value::List(_)) && matches!(T::shape(), Shape::Table(_)) {
             let remedy = format!("write [[{}]] with two brackets", reader.path());
             let problem = match node.value {
-                Value::Table(_) => "it is one table where there may be several".into(),
+                Value::Table(_) => "it is one table; several are allowed here".into(),
                 _ => format!("it is {}", node.kind_name()),
             };
             let problem = reader.mistake(ErrorCode::WrongType, node, &problem);

@@ -7,10 +7,10 @@
 //! | module | holds |
 //! |---|---|
 //! | [`origin`] | where a value came from |
-//! | [`problem`] | a user's mistake, with its place and remedy |
+//! | [`problem`] | a user's error, with its place and remedy |
 //! | [`node`] | the document tree, reading it from TOML, overriding it by path |
 //! | [`shape`] | what a field may hold: shapes, literals, bounds |
-//! | [`reader`] | one pass over a document that collects every mistake at once, and the descriptors of rooms |
+//! | [`reader`] | one pass over a document that collects every error at once, and the descriptors of rooms |
 //! | [`field`] | the types that can be fields |
 //! | [`room`] | rooms, the families they belong to, and slots that hold one |
 

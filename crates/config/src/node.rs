@@ -111,9 +111,9 @@ impl Node {
         }
     }
 
-    /// Puts `node` under `key` of this table, in place of what was there.
+    /// Puts `node` under `key` of this table, instead of what was there.
     pub fn insert(&mut self, key: &str, node: Node) {
-        let Value::Table(entries) = &mut self.value else { panic!("insert into a node that is no table") };
+        let Value::Table(entries) = &mut self.value else { panic!("insert into a node that is not a table") };
         match entries.iter_mut().find(|(name, _)| name == key) {
             Some((_, old)) => *old = node,
             None => entries.push((key.into(), node)),
@@ -173,11 +173,17 @@ impl Node {
             Value::List(nodes) => {
                 let last = nodes.len().saturating_sub(1);
                 let Ok(place) = step.parse::<usize>() else {
-                    let remedy = format!("say which of its entries is meant, [0] to [{last}]: [0].{step}");
-                    return Err(("it stands behind a list".into(), remedy));
+                    let remedy = format!("choose one of its entries, [0] to [{last}]: [0].{step}");
+                    return Err(("it follows a list".into(), remedy));
                 };
                 nodes.get_mut(place).ok_or_else(|| {
-                    (format!("there is no place {step} in this list"), format!("it has places 0 to {last}"))
+                    (
+                        format!("the list has no entry {step}"),
+                        format!(
+                            "its entries are 0 to \
+                        {last}"
+                        ),
+                    )
                 })
             }
             Value::Table(entries) => {
@@ -267,7 +273,7 @@ impl Lines {
 }
 
 impl Node {
-    /// `{ value, source, confidence, note }` becomes the value with a catalogue origin.
+    /// `{ value, source, confidence, note }` becomes the value with a catalog origin.
     fn with_source(self) -> Node {
         let has_only = |allowed: &[&str]| match &self.value {
             Value::Table(entries) => entries.iter().all(|(key, _)| allowed.contains(&key.as_str())),

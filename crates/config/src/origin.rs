@@ -14,7 +14,7 @@ pub enum Origin {
     },
     /// Set on the command line or by a program; holds the text of the override.
     Override(Arc<str>),
-    /// Taken from a catalogue entry.
+    /// Taken from a catalog entry.
     Catalog {
         /// The entry.
         entry: Arc<str>,

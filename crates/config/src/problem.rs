@@ -1,13 +1,13 @@
-//! The user's mistakes: each names its place, what was given, what is allowed, and a remedy.
+//! The user's errors: each names its place, what was given, what is allowed, and a remedy.
 
 use crate::origin::Origin;
 use nacre_kernel::{Datum, ErrorCode, ErrorData};
 use std::fmt;
 
-/// One mistake in a document.
+/// One error in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of mistake it is, for programs.
+    /// What kind of error it is, for programs.
     pub code: ErrorCode,
     /// What a program can use of it, such as the limit; the keys are those of the code.
     pub data: ErrorData,
@@ -106,7 +106,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All mistakes of a document, in the order of the document. Never empty when returned as an error.
+/// All errors of a document, in the order of the document. Never empty when returned as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

@@ -1,4 +1,4 @@
-//! One pass over a document that collects every mistake, and what it knows of rooms.
+//! One pass over a document that collects every error, and what it knows of rooms.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -6,7 +6,7 @@ use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape, Use, table_example};
 use nacre_kernel::ErrorCode;
 
-/// A value that a room will use, with its place and origin: explicit, from a catalogue, or a default.
+/// A value that a room will use, with its place and origin: explicit, from a catalog, or a default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// Dotted path.
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         self.uses.iter().rev().fold(setting, renamed)
     }
 
-    /// Every leaf value read, in reading order, or every mistake. A list of plain values is one leaf.
+    /// Every leaf value read, in reading order, or every error. A list of plain values is one leaf.
     pub fn finish(self) -> Result<Vec<Resolved>, Problems> {
         if self.problems.is_empty() { Ok(self.resolved) } else { Err(Problems(self.problems)) }
     }
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         &self.path
     }
 
-    /// Reports every key of `table` that no field has. `None` if this is no table at all.
+    /// Reports every key of `table` that no field has. `None` if this is not a table at all.
     pub fn only_known(&mut self, table: &Node, fields: &[Field]) -> Option<()> {
         let Value::Table(entries) = &table.value else {
             return self.unlike(table, &format!("it is {}", table.kind_name()), table_example(fields));
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let is_misplaced = table.get("preset").is_some() && !known.contains(&"preset");
         for (key, node) in entries {
-            // What a misplaced preset brought along is no mistake of its own.
+            // What a misplaced preset brought along is no error of its own.
             let is_brought = key == "kind" || matches!(node.origin, Origin::Catalog { .. });
             if known.contains(&key.as_str()) || (is_misplaced && is_brought) {
                 continue;
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// How many mistakes there are so far.
+    /// How many errors there are so far.
     pub fn problem_count(&self) -> usize {
         self.problems.len()
     }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
     pub fn expected<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
         let problem = match node.value {
             Value::Float(number) if number.is_finite() && matches!(shape, Shape::Integer { .. }) => {
-                "it is no whole number".into()
+                "it is not a whole number".into()
             }
             _ => format!("it is {}", node.kind_name()),
         };
@@ -127,23 +127,23 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reports a mistake in `node`, with a remedy.
+    /// Reports an error in `node`, with a remedy.
     pub fn wrong(&mut self, code: ErrorCode, node: &Node, problem: &str, remedy: &str) {
         let problem = self.mistake(code, node, problem);
         self.report(problem.remedy(remedy));
     }
 
-    /// A mistake in `node`, to be reported with [`Reader::report`].
+    /// An error in `node`, to be reported with [`Reader::report`].
     pub fn mistake(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
         Problem::new(code, &self.path, Some(&node.origin), problem).given(node.brief())
     }
 
-    /// Reports a mistake.
+    /// Reports an error.
     pub fn report(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    /// Reports a mistake that spans fields of the table the reader is in; `field` names the one to change.
+    /// Reports an error that spans fields of the table the reader is in; `field` names the one to change.
     pub fn conflict(&mut self, field: &str, given: &str, problem: &str, remedy: &str) {
         let field = self.key(field);
         let path = if self.path.is_empty() { field.into() } else { format!("{}.{field}", self.path) };
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How far a reader was: values resolved, and mistakes found.
+/// How far a reader was: values resolved, and errors found.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(usize, usize);
 

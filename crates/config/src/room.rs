@@ -235,7 +235,7 @@ impl Reader<'_> {
                 // A preset without a kind is unknown, which whoever resolves presets has reported.
                 None if node.get("preset").is_some() => return None,
                 None => {
-                    let problem = format!("it does not say which {family}");
+                    let problem = format!("it does not name a {family}");
                     return self.nameless(ErrorCode::MissingSetting, node, &problem, family);
                 }
             },
@@ -271,7 +271,7 @@ impl Reader<'_> {
         family: &str,
     ) -> Option<&'static Descriptor> {
         let kinds = self.families.kinds(family).join(", ");
-        let remedy = format!("give `kind`, one of {kinds}, or a `preset` from the catalogue");
+        let remedy = format!("give `kind`, one of {kinds}, or a `preset` from the catalog");
         let problem = self.mistake(code, node, problem);
         self.report(problem.data("expected", format!("one of {kinds}")).remedy(remedy));
         None

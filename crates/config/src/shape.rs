@@ -45,7 +45,7 @@ impl Field {
     }
 }
 
-/// How a configuration uses a setting of another one that is flattened into it: what is given stands in place of
+/// How a configuration uses a setting of another one that is flattened into it: what is given stands instead of
 /// what that one says itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {

@@ -165,7 +165,7 @@ fn overrides_reach_any_place_and_keep_their_own_origin() {
     let error = node.set("level[7].capacity", Node::parse_value("1", &origin)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "level.7 (--set level[0].capacity=2 MiB): there is no place 7 in this list; it has places 0 to 0"
+        "level.7 (--set level[0].capacity=2 MiB): the list has no entry 7; its entries are 0 to 0"
     );
 }
 
@@ -430,7 +430,7 @@ fn whole_numbers_may_have_an_exponent_or_a_prefix() {
     for wrong in ["6.5", "\"6\"", "\"6.0001k\"", "nan"] {
         assert!(parallel(wrong).is_err_and(|problem| problem.contains("give a whole number")), "{wrong}");
     }
-    assert!(parallel("6.5").is_err_and(|problem| problem.contains("it is no whole number, given 6.5")));
+    assert!(parallel("6.5").is_err_and(|problem| problem.contains("it is not a whole number, given 6.5")));
 }
 
 #[test]
@@ -447,8 +447,8 @@ fn what_is_no_finite_number_is_said_not_to_be() {
 #[test]
 fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
     let (_, _, problems) = read("hit = \"2 us\"\n[level]\ncapacity = \"1 MiB\"\n");
-    let said = "level (cache.toml:2): it is one table where there may be several, given a table; \
-                write [[level]] with two brackets";
+    let said = "level (cache.toml:2): it is one table; several are allowed here, given a table; write \
+        [[level]] with two brackets";
     assert_eq!(problems, [said]);
     let (_, _, problems) = read("hit = \"2 us\"\nlevel = 5\n");
     assert_eq!(
@@ -475,15 +475,15 @@ macro_rules! bounded {
 #[test]
 fn a_bound_that_no_value_could_break_is_no_bound() {
     let quantity = bounded!(Time, min = "4 parsecs");
-    assert!(quantity.starts_with("\"4 parsecs\" is no bound for value: give "), "{quantity}");
+    assert!(quantity.starts_with("\"4 parsecs\" is not a bound for value: give "), "{quantity}");
     let optional = bounded!(Option<Bytes>, max = "1 GHz");
-    assert!(optional.starts_with("\"1 GHz\" is no bound for value: give "), "{optional}");
-    assert_eq!(bounded!(u32, max = "64"), "\"64\" is no bound for value: give a whole number");
-    assert_eq!(bounded!(u64, min = 0.5), "\"0.5\" is no bound for value: give a whole number");
-    assert_eq!(bounded!(f64, min = "1"), "\"1\" is no bound for value: give a number");
-    assert_eq!(bounded!(String, max = 12), "\"12\" is no bound for value: give text");
+    assert!(optional.starts_with("\"1 GHz\" is not a bound for value: give "), "{optional}");
+    assert_eq!(bounded!(u32, max = "64"), "\"64\" is not a bound for value: give a whole number");
+    assert_eq!(bounded!(u64, min = 0.5), "\"0.5\" is not a bound for value: give a whole number");
+    assert_eq!(bounded!(f64, min = "1"), "\"1\" is not a bound for value: give a number");
+    assert_eq!(bounded!(String, max = 12), "\"12\" is not a bound for value: give text");
     let list = bounded!(Vec<u32>, min = 1);
-    assert_eq!(list, "\"1\" is no bound for value: give a list; each entry is a whole number");
+    assert_eq!(list, "\"1\" is not a bound for value: give a list; each entry is a whole number");
 }
 
 #[test]

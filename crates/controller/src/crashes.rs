@@ -6,7 +6,7 @@ use nacre_crash::sequence::Action;
 use nacre_testkit::crashing::Described;
 use nacre_testkit::keeps_its_bytes;
 
-/// Losses of power of each device.
+/// Power losses of each device.
 const POINTS: u64 = 4_000;
 
 #[track_caller]
@@ -53,7 +53,7 @@ fn an_envy_keeps_its_bytes() {
     );
 }
 
-/// Every sequence of these on a tiny device, with a loss of power at every moment of every step.
+/// Every sequence of these on a tiny device, with a power loss at every moment of every step.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "with --nocapture it says how much was tried")]
 fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) {
@@ -64,7 +64,7 @@ fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) 
     let (points, sequences) = (report.points(), exhausted.sequences);
     assert!(points > 10 * sequences, "{points} points");
     let kind = toml.lines().next().unwrap_or_default();
-    println!("{kind}: {sequences} sequences of {length} steps, {points} losses of power");
+    println!("{kind}: {sequences} sequences of {length} steps, {points} power losses");
 }
 
 #[test]

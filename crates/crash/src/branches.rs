@@ -1,4 +1,4 @@
-//! Many losses of power off one moment of a life, without starting it over.
+//! Many power losses off one moment of a life, without starting it over.
 
 use crate::auditor::Broken;
 use crate::draw::Drawer;

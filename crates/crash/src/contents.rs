@@ -5,7 +5,7 @@
 pub(crate) enum Content {
     /// This word, again and again. Zero is what was never written, or was trimmed.
     Word(u64),
-    /// A mixture, as a loss of power may leave it.
+    /// A mixture, as a power loss may leave it.
     Mixed(Box<[u8]>),
 }
 
@@ -80,7 +80,7 @@ impl Content {
 const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
 const SECOND: u64 = 0x94D0_49BB_1331_11EB;
 
-/// The finisher of splitmix64 (Steele, Lea and Flood 2014): neighbouring numbers share no byte but by chance, and
+/// The finisher of splitmix64 (Steele, Lea and Flood 2014): neighboring numbers share no byte but by chance, and
 /// every number comes from one.
 fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(FIRST);

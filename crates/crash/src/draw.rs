@@ -7,7 +7,7 @@ use nacre_kernel::{Random, Time};
 /// Blocks of one place.
 const BLOCKS: u64 = 8;
 
-/// Draws the steps of one life. Every life has a workload of its own: places, sizes, a mix, a pace.
+/// Draws the steps of one life. Every life has its own workload: places, sizes, a mix, a pace.
 #[derive(Debug)]
 pub(crate) struct Drawer {
     random: Random,
@@ -100,7 +100,7 @@ impl Drawer {
         }
     }
 
-    /// A loss of power of `life`, which has just been asked for something.
+    /// A power loss of `life`, which has just been asked for something.
     pub(crate) fn loss(&mut self, life: &Life<'_>) -> Loss {
         let (now, latency) = (life.now, life.latency.as_ps());
         let busy = life.moments.iter().max().map_or(0, |&last| last.saturating_sub(now).as_ps());

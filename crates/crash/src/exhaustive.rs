@@ -1,4 +1,4 @@
-//! Every sequence of a few actions up to a length, with losses of power after every step.
+//! Every sequence of a few actions up to a length, with power losses after every step.
 
 use crate::auditor::Broken;
 use crate::fault::Fault;
@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Exhausted {
     /// Sequences.
     pub sequences: u64,
-    /// Losses of power, and what they did.
+    /// Power losses, and what they did.
     pub report: Report,
 }
 

@@ -20,7 +20,7 @@ pub enum Fault {
     LostProgram,
     /// A program changes only the first half of its page.
     TornProgram,
-    /// A program changes the page beside its own.
+    /// A program changes the page next to its own.
     MisdirectedProgram,
     /// Bits of a page that was programmed often are read wrong.
     BitRot,
@@ -71,7 +71,7 @@ impl Fault {
     ];
 
     /// Those that are put into the operations of a medium from outside. The others come from the device itself:
-    /// what happens at a loss of power and at the end of its life is part of its model.
+    /// what happens at a power loss and at the end of its life is part of its model.
     pub const INJECTED: [Fault; 6] = [
         Fault::LyingFlush,
         Fault::LostProgram,
@@ -131,7 +131,7 @@ impl Fault {
             // What a flush was to save is still among what recovery counts as lost.
             Fault::LyingFlush if persistence.needs_flush() => Promise::Detects,
             Fault::LyingFlush => Promise::Survives,
-            // No device keeps a checksum beside the host's bytes.
+            // No device keeps a checksum next to the host's bytes.
             Fault::LostProgram
             | Fault::TornProgram
             | Fault::MisdirectedProgram

@@ -5,7 +5,7 @@
 //! and faults of the medium. After every loss each block that was ever written is read, and an auditor says from
 //! the number of the write what it may hold.
 //!
-//! The device is saved after a step and restored after each loss of power, so that hundreds of losses branch off
+//! The device is saved after a step and restored after each power loss, so that hundreds of losses branch off
 //! one life; now and then one is not taken back. What breaks a promise is made shorter until no step can be left
 //! out, and is then a test: a few lines of text.
 //!
@@ -13,8 +13,8 @@
 //! |---|---|
 //! | [`run`] | lives, and the points at which each loses its power |
 //! | [`branches`] | many losses off one moment |
-//! | [`exhaustive`] | every sequence up to a length, with a loss of power after every step |
-//! | [`life`] | one device from new on: steps, losses of power, audits |
+//! | [`exhaustive`] | every sequence up to a length, with a power loss after every step |
+//! | [`life`] | one device from new on: steps, power losses, audits |
 //! | [`mod@sequence`] | steps as text |
 //! | [`mod@shrink`] | the fewest steps that lead to what was found |
 //! | [`auditor`] | what each byte may be |

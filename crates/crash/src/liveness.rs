@@ -38,7 +38,7 @@ impl Life<'_> {
         let (flushed, flush) = self.ask(now, flush)?;
         let is_promised = flush == Status::Done && self.capabilities.persistence.needs_flush();
         let lost_pages = if is_promised { self.lost_pages(flushed) } else { 0 };
-        let problem = "what is written after a recovery is not what is read";
+        let problem = "data written after recovery is read back differently";
         self.find_again(flushed, &blocks, &written, (lost_pages, problem))?;
         let rest = self.rest()?;
         self.device.power_fail(rest, &mut Streams::new(loss.chance).stream("again"));
@@ -46,7 +46,7 @@ impl Life<'_> {
         if recovery.bytes_lost > 0 || flush != Status::Done {
             return Ok(());
         }
-        let problem = "what is flushed after a recovery is lost when the power fails again";
+        let problem = "data flushed after recovery is lost at the next power loss";
         self.find_again(recovery.done, &blocks, &written, (lost_pages, problem))
     }
 
@@ -86,6 +86,6 @@ impl Life<'_> {
             self.run_to(next + Time::from_ps(1))?;
         }
         let at = self.now;
-        Err(Broken(format!("after a recovery the device is still busy at {at}, though nobody asks anything")))
+        Err(Broken(format!("after recovery the idle device is still busy at {at}")))
     }
 }

@@ -16,7 +16,7 @@ pub struct Report {
     pub capabilities: Capabilities,
     /// Whether the stack has a device `faulty` with faults.
     pub has_device_faults: bool,
-    /// Losses of power that were tried, by what else was wrong.
+    /// Power losses that were tried, by what else was wrong.
     pub faults: BTreeMap<Fault, Tried>,
     /// New devices.
     pub lives: u64,
@@ -24,7 +24,7 @@ pub struct Report {
     pub restarts: u64,
     /// Requests served, those of audits included.
     pub requests: u64,
-    /// Blocks read and compared after losses of power.
+    /// Blocks read and compared after power losses.
     pub blocks_audited: u64,
     /// From the return of the power until the device was ready.
     pub recoveries: LatencyHistogram,
@@ -37,7 +37,7 @@ pub struct Report {
 /// What became of the data under one class of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
-    /// Losses of power.
+    /// Power losses.
     pub points: u64,
     /// Operations of the medium that went wrong, flushes that were lies, writes that a worn-out medium refused, losses of
     /// power that damaged other pages or found too little energy, requests that a device `faulty` touched.
@@ -100,7 +100,7 @@ impl Report {
         }
     }
 
-    /// Losses of power tried.
+    /// Power losses tried.
     pub fn points(&self) -> u64 {
         self.faults.values().map(|tried| tried.points).sum()
     }

@@ -15,11 +15,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// What is to be tried.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Losses of power.
+    /// Power losses.
     pub points: u64,
     /// Of everything that is drawn.
     pub seed: u64,
-    /// What goes wrong in the medium beside losses of power, in every second life one of these. One that did not strike
+    /// What goes wrong in the medium in addition to power losses, in every second life one of these. One that did not strike
     /// has more lives.
     pub faults: Vec<Fault>,
     /// Replays that making a finding shorter may take.
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Losses of power alone, of what is drawn from `seed`.
+    /// Power losses alone, of what is drawn from `seed`.
     pub fn new(points: u64, seed: u64) -> Options {
         Options { points, seed, faults: Vec::new(), replays: REPLAYS_MAX }
     }
@@ -42,18 +42,18 @@ const STEPS_MORE: u64 = 400;
 const PRECONDITIONED_MAX: u64 = 4_000;
 /// Steps between two looks at the books of a device whose state is large. Those of others are looked at behind each.
 const LARGE_CHECKED_EVERY: u64 = 20;
-/// Losses of power after one step, at most.
+/// Power losses after one step, at most.
 const BRANCHES_MAX: u64 = 16;
 /// Steps between two after which the power is lost, at most.
 const APART_MAX: u64 = 8;
 /// Bytes of state above which a device is not saved at every step, since that would take longer than what is tried:
-/// no loss of power is taken back, and it goes on as another process after one in so many of the steps that say so.
+/// no power loss is taken back, and it continues as another process after one in so many of the steps that say so.
 const STATE_MAX: usize = 1 << 20;
 const LARGE_RESTARTS: u64 = 8;
-/// Lives more of a fault that did not strike, at most, and losses of power of each.
+/// Lives more of a fault that did not strike, at most, and power losses of each.
 const LIVES_MORE: u64 = 64;
 const POINTS_MORE: u64 = 100;
-/// One in so many losses of power is not taken back: life goes on behind it.
+/// One in so many power losses is not taken back: life continues behind it.
 const STAYS: u64 = 16;
 
 /// Crashes the device of `stack`; `watch` is told the points tried so far, and may end it.
@@ -225,7 +225,7 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Loses the power, and goes on.
+    /// Loses the power, and continues.
     fn lose(&mut self) -> Result<(), Broken> {
         let loss = self.drawer.loss(&self.life);
         let step = losing(loss);

@@ -8,7 +8,7 @@
 //! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
 //! ```
 //!
-//! Numbers behind `write`, `read` and `trim` are the first block and how many. A loss of power comes so long after its step was asked for, with the draws of one
+//! Numbers behind `write`, `read` and `trim` are the first block and how many. A power loss comes so long after its step was asked for, with the draws of one
 //! chance; the power is off for a while, and may fail again after so many 65536ths of the recovery. Reads that
 //! come before the recovery has ended are `early`.
 
@@ -42,13 +42,13 @@ pub enum Action {
     Commit,
     /// It is taken back.
     Abort,
-    /// The process ends, and another one goes on with the saved state and the same bytes.
+    /// The process ends, and another one continues with the saved state and the same bytes.
     Restart,
     /// The power is lost, and comes back.
     Lose(Loss),
 }
 
-/// A loss of power.
+/// A power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// So long after the step was asked for.
@@ -119,7 +119,7 @@ impl FromStr for Sequence {
     fn from_str(text: &str) -> Result<Sequence, String> {
         let mut sequence = Sequence::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let number = |text: &str| text.parse().map_err(|_| format!("{line:?} is no number"));
+            let number = |text: &str| text.parse().map_err(|_| format!("{line:?} is not a number"));
             if let Some(bytes) = line.strip_prefix("blocks ") {
                 sequence.block_bytes = number(bytes)? as usize;
             } else if let Some(writes) = line.strip_prefix("preconditioned ") {

@@ -46,7 +46,7 @@ pub trait Builder {
     /// to the scenario. Errors: the file is not there or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
-    /// What one access of `bytes` to an idle device of its own, as `slot` describes it, takes.
+    /// What one access of `bytes` to its own idle device, as `slot` describes it, takes.
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
     /// How often, and in what sizes, the whole workload, from its first request to its last, reads and writes

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Opens a file for reading, and nothing else: a pipe would let its reader wait for as long as nobody writes.
 ///
-/// Errors: what is at `path` is no file, or cannot be opened.
+/// Errors: what is at `path` is not a file, or cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {
     // Whatever it is, to open it this way takes no time.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

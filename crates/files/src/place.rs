@@ -80,7 +80,7 @@ fn hold(path: &Path) -> io::Result<File> {
     match file.try_lock_shared() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            let used = "it is in use, as an image of a server or a memory is; name another file";
+            let used = "it is in use by a server or a memory; choose another name";
             Err(io::Error::new(io::ErrorKind::ResourceBusy, used))
         }
         // A file system without locks: nobody has one.
@@ -101,7 +101,7 @@ pub fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn is_taken() -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, "there is already a file of this name")
+    io::Error::new(io::ErrorKind::AlreadyExists, "the file already exists")
 }
 
 fn identity(file: &Metadata) -> (u64, u64) {

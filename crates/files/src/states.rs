@@ -30,7 +30,7 @@ impl StateFile {
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
         if is_other {
-            let text = "there is a file that is no saved state, and it is kept; give another name";
+            let text = "an existing file is not a saved state and is not overwritten; choose another name";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
         WholeFile::begin(path, Existing::Replaced).map(StateFile)

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 /// Files this process has started: part of their temporary names, so that no two are alike.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A file being written under a temporary name beside its place. Dropped unfinished, it leaves nothing.
+/// A file being written under a temporary name next to its place. Dropped unfinished, it leaves nothing.
 ///
 /// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
 pub struct WholeFile {

@@ -139,7 +139,7 @@ fn a_pipe_is_no_file_and_nobody_waits_for_it() {
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
         .unwrap();
     assert_eq!(open_file(&pipe).unwrap_err().to_string(), "it is not a file");
-    assert!(StateFile::begin(&pipe).is_err_and(|refused| refused.to_string().contains("no saved state")));
+    assert!(StateFile::begin(&pipe).is_err_and(|refused| refused.to_string().contains("not a saved state")));
     assert_eq!(open_file(&folder).unwrap_err().to_string(), "it is not a file");
     assert_eq!(names(&folder), ["pipe"]);
 }

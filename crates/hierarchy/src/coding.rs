@@ -82,7 +82,7 @@ fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
     ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));
 }
 
-/// The verdict on a page whose decoder said `found`, where by the number of its wrong bits it is `expected`: a page beyond its
+/// The verdict on a page whose decoder said `found`, where by the number of its bit errors it is `expected`: a page beyond its
 /// code that the decoder took for another codeword, or whose code notices nothing, is not good, unless it `is_as_stored` all
 /// the same.
 #[inline]

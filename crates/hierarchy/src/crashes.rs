@@ -4,7 +4,7 @@ use crate::workbench::ROOMS;
 use nacre_testkit::crashing::{Described, keeps};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 
-/// Losses of power of each stack.
+/// Power losses of each stack.
 const POINTS: u64 = 2_000;
 
 /// Fewer of them, of one of many forms of a device.

@@ -32,14 +32,14 @@ fn a_part_of_the_energies_is_a_mistake() {
         let backing = if device == measured || !device.contains("cache") { "" } else { BACKING };
         let settings = format!("{device}{given}\n{below}{backing}");
         let problems = Workbench::new(ROOMS, 1).build(&settings).err().expect(given).to_string();
-        let expected = format!("energy is not known without {missing}, given");
+        let expected = format!("energy also needs {missing}, given");
         assert!(problems.contains(&expected), "{given} of {device}: {problems}");
-        assert!(problems.contains(&format!("give {missing} too")), "{problems}");
+        assert!(problems.contains(&format!("also set {missing}")), "{problems}");
     }
 }
 
 /// Energy of the encoder and decoder of `cache`, whose code takes 40 us for either: after a page was written, and after a
-/// request that came 10 ms later and met a loss of power so long after its begin, if any.
+/// request that came 10 ms later and met a power loss so long after its begin, if any.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
     let built = Workbench::new(ROOMS, 1)
@@ -67,7 +67,7 @@ fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     (before, energy(&host) - before, failure)
 }
 
-/// A decoding or encoding that a loss of power interrupts has taken the energy of the part that was done.
+/// A decoding or encoding that a power loss interrupts has taken the energy of the part that was done.
 #[test]
 fn a_code_takes_energy_until_the_power_fails() {
     let flash = "kind = \"flash_disk_cache\"\nblocks = 64\ndensity = \"slc\"\nbit_error_rate = 0\n";

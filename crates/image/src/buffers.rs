@@ -17,7 +17,7 @@ pub(crate) const RUN_BYTES: usize = 256 << 10;
 /// Pages read ahead of a copy, bytes.
 const AHEAD_BYTES: usize = 64 << 10;
 
-/// Neighbouring bytes of the file.
+/// Neighboring bytes of the file.
 #[derive(Debug, Default)]
 struct Span {
     offset: u64,
@@ -80,7 +80,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes what waits; where the disk is full it goes on waiting. Errors: the disk failed.
+    /// Writes what waits; where the disk is full it continues waiting. Errors: the disk failed.
     pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if self.run.bytes.is_empty() {
             return Ok(());

@@ -34,25 +34,25 @@ pub enum Problem {
     #[error("there is no image; create it first, or check the path")]
     Missing,
     /// Something is in the way of a new image.
-    #[error("there is already a file of this name; open it as an image, or choose another name")]
+    #[error("the file already exists; open it as an image, or choose another name")]
     Exists,
     /// A new image was to be made through a link.
-    #[error("it is a link, and links are not followed to make an image; name the file itself")]
+    #[error("it is a symbolic link; name the target file")]
     Linked,
     /// While it was opened another file got its name.
     #[error("it was moved or replaced while it was opened; open it again")]
     Replaced,
     /// A directory, a socket, a device node.
-    #[error("it is {found}, not a file; name a file to be the image")]
+    #[error("it is {found}, not a file; give a file name for the image")]
     NotAFile {
         /// What it is.
         found: &'static str,
     },
     /// It may not be written.
-    #[error("it cannot be written, and a device changes its image; allow writing, or use a copy")]
+    #[error("it is not writable, but a device modifies its image; make it writable, or use a copy")]
     ReadOnly,
     /// Somebody else has it open.
-    #[error("it is open in another process, and only one may hold an image; end that one first")]
+    #[error("it is open in another process; end that process first")]
     Locked,
     /// A file of another kind.
     #[error("it is not a Nacre image: it begins with {found}, not with \"NACREIMG\"; name another file")]
@@ -60,41 +60,44 @@ pub enum Problem {
         /// Its first bytes, printable.
         found: String,
     },
-    /// Written by a server of an earlier Nacre, which had a format of its own.
+    /// Written by a server of an earlier Nacre, which had its own format.
     #[error(
-        "it is the image of a server of an earlier Nacre, whose format is no longer read; its bytes begin at byte \
-         1,048,576 of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
+        "it has the format of an earlier Nacre, which is not supported; its data starts at byte 1,048,576 \
+         of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
     )]
     OldServed,
     /// A device's, where bytes alone were asked for.
     #[error(
-        "it holds a modelled device, and bytes without one were asked for (--timing none); serve it with its timing, \
-         or name another image"
+        "it holds a modeled device, but --timing none was given; serve it with its timing, or use another \
+         image"
     )]
     HoldsDevice,
     /// Bytes alone, where a device's was asked for.
     #[error(
-        "it holds bytes without a device (--timing none), and a modelled device was asked for; serve it with \
-         --timing none, or copy its bytes into a device that is served from a new image"
+        "it holds raw data (--timing none), but a modeled device was requested; serve it with --timing \
+         none, or copy its data to a device with a new image"
     )]
     HoldsRawBytes,
     /// The process that opened it has been copied (`fork`), and this is the copy.
     #[error(
-        "it was opened by process {by}, of which this one is a copy (fork), and only one may change an image; open \
-         it in the process that uses it"
+        "it was opened by process {by}, and this process is a fork of it; open it in the process that uses \
+         it"
     )]
     OtherProcess {
         /// The process that opened it.
         by: u32,
     },
     /// It was opened to be read.
-    #[error("it was opened to be read only, and this would change it; open it to be written")]
+    #[error("it is open read-only; open it for writing")]
     OpenedToRead,
     /// Its creation was interrupted.
-    #[error("its creation was interrupted, nothing was ever stored in it; delete it and create it anew")]
+    #[error("its creation was interrupted, so it holds no data; delete it and create it again")]
     Unfinished,
     /// Written by another Nacre.
-    #[error("its format is version {found}, and this Nacre knows version {known}; use the Nacre it is from")]
+    #[error(
+        "its format is version {found}, but this Nacre supports version {known}; use the Nacre that \
+        wrote it"
+    )]
     OtherVersion {
         /// The version found.
         found: u32,
@@ -109,8 +112,8 @@ pub enum Problem {
     },
     /// The file ends too early.
     #[error(
-        "it is cut short: {found} bytes, but what it holds needs {expected}; restore it from a copy, or see with nacre \
-         image check what is left"
+        "it is truncated: {found} bytes instead of {expected}; restore it from a copy, or run nacre image \
+         check"
     )]
     CutShort {
         /// Its length, bytes.
@@ -120,8 +123,8 @@ pub enum Problem {
     },
     /// A checksum is wrong, or a table is none.
     #[error(
-        "it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy, or see with \
-         nacre image check what is left"
+        "it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy, \
+         or run nacre image check"
     )]
     Damaged {
         /// What is damaged.
@@ -135,8 +138,9 @@ pub enum Problem {
     },
     /// A page is not what was written to it.
     #[error(
-        "it is damaged: page {page} of the medium, at byte {at}: expected checksum {expected:08x}, found {found:08x}; \
-         nothing was written since; nacre image check says what else is lost, and nacre image repair saves the rest"
+        "it is damaged: page {page} of the medium, at byte {at}: expected checksum {expected:08x}, found \
+         {found:08x}; nothing was written since; nacre image check lists all damage, and nacre image \
+         repair recovers the rest"
     )]
     DamagedPage {
         /// Its number.
@@ -149,13 +153,16 @@ pub enum Problem {
         found: u32,
     },
     /// Without the state of the device the rest means nothing.
-    #[error("it cannot be repaired, for the state of its device is lost: {why}")]
+    #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
         /// What is wrong with it.
         why: String,
     },
     /// The text that tells devices apart does not fit into a superblock.
-    #[error("the device's settings take {found} bytes, an image has room for {limit}; shorten names in them")]
+    #[error(
+        "the device's settings take {found} bytes, but the limit of an image is {limit}; shorten the \
+        names in them"
+    )]
     IdentityTooLong {
         /// Its bytes.
         found: usize,
@@ -163,9 +170,7 @@ pub enum Problem {
         limit: usize,
     },
     /// No room on the disk.
-    #[error(
-        "no room on the disk while {doing}; free some and go on: everything acknowledged is in the image"
-    )]
+    #[error("the disk is full while {doing}; free space and continue: all acknowledged data is in the image")]
     DiskFull {
         /// What was being done.
         doing: &'static str,
@@ -258,7 +263,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 fn list(differences: &[Difference]) -> String {
     let told = |difference: &Difference| {
         let [kept, asked] = difference.shown();
-        format!("`{}` is {kept} in it, {asked} was asked for", difference.path)
+        format!("`{}` is {kept} in it, {asked} was requested", difference.path)
     };
     differences.iter().map(told).collect::<Vec<_>>().join("; ")
 }

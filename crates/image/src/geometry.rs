@@ -9,7 +9,7 @@ pub struct Geometry {
     pub pages_per_extent: u64,
     /// Pages of the whole medium.
     pub pages: u64,
-    /// Bytes by host address, where no device is modelled and nothing has pages.
+    /// Bytes by host address, where no device is modeled and nothing has pages.
     pub raw_bytes: u64,
 }
 

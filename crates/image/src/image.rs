@@ -20,7 +20,7 @@ pub(crate) use opening::{load_checkpoint, read_copy};
 /// for the record that comes first.
 const JOURNAL_BYTES: u64 = 128 << 20;
 /// Room of the journal that only short records use where the disk is full: what is trimmed, and what ends, needs no room
-/// of its own. Beside it there is some for a checkpoint and its pages.
+/// of its own. In addition to it there is some for a checkpoint and its pages.
 const SPARE_BYTES: u64 = 64 << 10;
 /// Room that the journal has before it is needed, so that not every record asks for it.
 const AHEAD_BYTES: u64 = 256 << 10;
@@ -258,7 +258,7 @@ impl Image {
     }
 
     /// The failure after which nothing more is written, if there was one. The store cannot return it, so
-    /// whoever reads pages asks here before the bytes go on.
+    /// whoever reads pages asks here before the bytes continue.
     pub fn error(&self) -> Option<ImageError> {
         self.hold().check().err()
     }

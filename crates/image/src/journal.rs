@@ -105,7 +105,7 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Pr
     damage.map_or(Ok(found), Err)
 }
 
-/// The same, with the damage beside what comes before it.
+/// The same, with the damage in addition to what comes before it.
 pub(crate) fn read_as_far_as_it_is_good(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -143,7 +143,7 @@ pub(crate) fn read_as_far_as_it_is_good(
     Ok((Found { records: Records { journal, count }, bytes: end as u64, torn }, damage))
 }
 
-/// Whether what is at byte `at` and is no record was one: both its ends are there, and no sector lies between theirs
+/// Whether what is at byte `at` and is not a record was one: both its ends are there, and no sector lies between theirs
 /// that may be missing. Where its head is not good, both have to be in one sector.
 fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     // The generation that the tail behind so many bytes of content says.

@@ -29,7 +29,7 @@
 //! | 0 | 64 KiB | superblock, first copy |
 //! | 64 KiB | 64 KiB | superblock, second copy |
 //! | 128 KiB | 128 MiB | journal |
-//! | after it | the device's, and 4 KiB of zeroes | raw bytes by host address, where no device is modelled |
+//! | after it | the device's, and 4 KiB of zeroes | raw bytes by host address, where no device is modeled |
 //! | after them | | extents and both copies of the checkpoint, wherever there is room, in units of 4 KiB |
 //!
 //! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
@@ -62,7 +62,7 @@
 //!
 //! What neither the superblock on the disk leads to nor a page uses may hold anything: on a full disk it goes back to the
 //! file system. What only the last checkpoint uses goes with it. Where the disk is full there has to be room for the next
-//! checkpoint beside it, so the journal has as much beyond its end as the last one took, and for the pages that wait.
+//! checkpoint next to it, so the journal has as much beyond its end as the last one took, and for the pages that wait.
 //!
 //! A checkpoint writes two copies of state and table to unused room, syncs, writes the first superblock, syncs, writes the
 //! second, syncs. Until then old extents and old journal stay. So at every moment one readable superblock,

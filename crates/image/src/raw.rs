@@ -1,4 +1,4 @@
-//! Bytes by host address, where no device is modelled: what is written lies where a program put it.
+//! Bytes by host address, where no device is modeled: what is written lies where a program put it.
 //!
 //! Nothing of it is journaled: a write is in the page cache of the system before it is answered, which outlives the
 //! process, and [`Image::sync`] brings it to the disk. Trimmed bytes give their room back where the file system can.

@@ -1,5 +1,5 @@
 //! A file in memory that remembers what is done to it, for who stops a host at any moment: what the file holds after
-//! a kill, and what may be on the disk after a loss of power.
+//! a kill, and what may be on the disk after a power loss.
 
 use crate::disk::Disk;
 use nacre_kernel::Random;
@@ -122,7 +122,7 @@ impl Followed {
         }
     }
 
-    /// The file after a loss of power: of what was not synced each sector is there or not. Often it is all but the second
+    /// The file after a power loss: of what was not synced each sector is there or not. Often it is all but the second
     /// one of each write, or just that.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());

@@ -5,9 +5,9 @@
 pub struct Capabilities {
     /// Whether it carries bytes: reads return what was written.
     pub carries_bytes: bool,
-    /// From when on a write survives a loss of power.
+    /// From when on a write survives a power loss.
     pub persistence: Persistence,
-    /// Bytes, from a multiple of them on, that a loss of power leaves old or new but never mixed.
+    /// Bytes, from a multiple of them on, that a power loss leaves old or new but never mixed.
     pub atomic_unit: u32,
     /// Whether it has transactions.
     pub transactions: bool,
@@ -16,12 +16,12 @@ pub struct Capabilities {
     /// Whether the address of a request changes anything but which bytes it reads or writes. Of a device that is
     /// known by its latencies alone it does not.
     pub uses_addresses: bool,
-    /// Whether writes may go on, without time, until its medium is worn out (`Device::wear_out`): every write reaches
+    /// Whether writes may continue, without time, until its medium is worn out (`Device::wear_out`): every write reaches
     /// the medium then, and what it is made for is known.
     pub wears_out_ahead: bool,
 }
 
-/// From when on a write survives a loss of power.
+/// From when on a write survives a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Persistence {
     /// When a flush that was asked for after its acknowledgement is done, as long as the energy that is stored

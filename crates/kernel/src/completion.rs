@@ -22,7 +22,7 @@ pub enum Status {
 /// The answer to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// When the host may go on.
+    /// When the host may continue.
     pub done: Time,
     /// How it ended.
     pub status: Status,

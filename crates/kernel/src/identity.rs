@@ -1,7 +1,7 @@
 //! Which device it is: settings as lines `path = value`, for what was kept to be compared with what is asked for.
 //!
 //! Lines are compared by their paths: neither their order nor how a schema groups its settings has a part in it. A
-//! list is its elements, each with a path of its own; older Nacre wrote it in one line, which is read as well.
+//! list is its elements, each with its own path; older Nacre wrote it in one line, which is read as well.
 
 use std::collections::BTreeMap;
 

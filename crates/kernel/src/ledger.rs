@@ -212,14 +212,14 @@ pub struct ComponentReport {
     pub idle_energy: Option<Energy>,
     /// Counts of events, by name, in the order a reader wants them.
     pub counters: Vec<(&'static str, u64)>,
-    /// What it costs, in the catalogue's cost units; `None` where no price is known.
+    /// What it costs, in the catalog's cost units; `None` where no price is known.
     pub cost: Option<f64>,
-    /// Area of its memory's cells, and of what else its settings give an area, in square millimetres; `None` where it is
+    /// Area of its memory's cells, and of what else its settings give an area, in square millimeters; `None` where it is
     /// not known.
     pub area_mm2: Option<f64>,
-    /// Days until the medium is worn out at the rate of this run; `None` where endurance is not modelled.
+    /// Days until the medium is worn out at the rate of this run; `None` where endurance is not modeled.
     pub lifetime_days: Option<f64>,
-    /// What was programmed and erased, and why; `None` where the medium is not modelled.
+    /// What was programmed and erased, and why; `None` where the medium is not modeled.
     pub wear: Option<Wear>,
     /// What is too long for a count: by erase block, or over time.
     pub columns: Vec<Column>,

@@ -29,7 +29,7 @@ pub struct Pcie {
     pub long_addresses: bool,
 }
 
-/// Bytes of a packet beside header and data, where there are no flits.
+/// Bytes of a packet next to header and data, where there are no flits.
 const FRAMING: u64 = 8;
 /// Bytes of a completion's header, and of a request's with an address of 32 bits.
 const SHORT_HEADER: u64 = 12;

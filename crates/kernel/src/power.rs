@@ -3,7 +3,7 @@
 use crate::state::Value;
 use crate::time::Time;
 
-/// What a device did to be ready again after a loss of power, its children included.
+/// What a device did to be ready again after a power loss, its children included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Recovery {
     /// When it was ready.
@@ -12,7 +12,7 @@ pub struct Recovery {
     pub programs_repeated: u64,
     /// Erases that were interrupted and are done again.
     pub erases_repeated: u64,
-    /// Whether cleaning was under way and goes on.
+    /// Whether cleaning was under way and continues.
     pub is_cleaning: bool,
     /// Pages that an open transaction had changed and that are as before it.
     pub pages_rolled_back: u64,

@@ -3,7 +3,7 @@
 use crate::state::{State, Value};
 use crate::time::Time;
 
-/// Batches a mean is cut into at most; a power of two. Past it, neighbours join in pairs.
+/// Batches a mean is cut into at most; a power of two. Past it, neighbors join in pairs.
 const BATCHES_MAX: usize = 64;
 
 /// Fewest values of a batch that says something. The means of smaller batches depend on each other
@@ -26,7 +26,7 @@ const DEPENDENT: f64 = 1.2816;
 /// is cut into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and
 /// Analysis*, 5th ed., s. 9.5.3); batches double in size as the sequence grows. Whether they are independent is
 /// tested by von Neumann's ratio (Fishman, *Grouping observations in digital simulation*, Management Science
-/// 24(5), 1978): where they are not, neighbours are joined, down to eight batches.
+/// 24(5), 1978): where they are not, neighbors are joined, down to eight batches.
 #[derive(Clone, Debug, State)]
 #[state(after = "BatchMeans::check")]
 pub struct BatchMeans {
@@ -154,7 +154,7 @@ impl BatchMeans {
     }
 }
 
-/// How far the mean of a batch is from that of all, at most, where batches are the same. Neighbours are more alike then
+/// How far the mean of a batch is from that of all, at most, where batches are the same. Neighbors are more alike then
 /// than chance has it, and it does not matter.
 fn alike(means: &[f64]) -> Option<f64> {
     let mean = means.iter().sum::<f64>() / means.len() as f64;
@@ -166,7 +166,7 @@ fn alike(means: &[f64]) -> Option<f64> {
 struct Spread {
     batches: f64,
     squares: f64,
-    /// Products of neighbours' deviations, added up.
+    /// Products of neighbors' deviations, added up.
     neighbours: f64,
     /// The squared deviations of the first and the last.
     ends: f64,
@@ -185,7 +185,7 @@ impl Spread {
         }
     }
 
-    /// Neighbours are more alike than those of one independent sequence in ten.
+    /// Neighbors are more alike than those of one independent sequence in ten.
     fn is_dependent(&self) -> bool {
         let n = self.batches;
         let statistic = (n * n - 1.0) / (n - 2.0);

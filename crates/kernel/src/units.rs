@@ -15,7 +15,7 @@ pub use table::{Unit, units};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {wanted}: {problem}")]
 pub struct UnitError {
-    /// What kind of mistake it is.
+    /// What kind of error it is.
     pub code: ErrorCode,
     /// What was given.
     pub given: String,
@@ -297,13 +297,13 @@ float_quantity!(
     ["W" => 1.0, "mW" => 1e-3, "uW" => 1e-6, "kW" => 1e3]
 );
 float_quantity!(
-    /// Cost units per GiB. A cost unit is a dollar, or whatever a comparison is normalised to.
+    /// Cost units per GiB. A cost unit is a dollar, or whatever a comparison is normalized to.
     Price, "price", "a price such as \"4 /GiB\"", "/GiB",
     ["/GiB" => 1.0, "/TiB" => 1.0 / 1024.0, "/MiB" => 1024.0]
 );
 
 float_quantity!(
-    /// Square millimetres.
+    /// Square millimeters.
     Area, "area", "an area such as \"1.2 mm2\"", "mm2",
     ["mm2" => 1.0, "um2" => 1e-6]
 );
@@ -335,7 +335,7 @@ impl Bandwidth {
 }
 
 impl BitArea {
-    /// Square millimetres of the cells of `capacity`.
+    /// Square millimeters of the cells of `capacity`.
     pub fn mm2_of(self, capacity: Bytes) -> f64 {
         self.0 * capacity.0 as f64 * 8.0 * 1e-6
     }

@@ -95,7 +95,7 @@ fn exponential_draws_follow_their_law_everywhere() {
         let found = draws.iter().filter(|&&draw| draw > least).count() as f64 / n;
         assert_near(found, share, 5.0 * (share * (1.0 - share) / n).sqrt());
     }
-    // Neighbours and the bits that choose the layer are independent: lag-1 correlation.
+    // Neighbors and the bits that choose the layer are independent: lag-1 correlation.
     let mut random = stream("pairs");
     let mut last = random.exponential();
     let products = (0..DRAWS).map(|_| {

@@ -285,14 +285,14 @@ fn what_refuses_to_be_saved_says_so_once() {
     struct Foreign;
     impl State for Foreign {
         fn save(&self, state: &mut StateWriter) {
-            state.refuse("the policy is a program of its own");
+            state.refuse("the policy is its own program");
         }
         fn restore(&mut self, _: &mut StateReader<'_>) -> Result<(), StateError> {
             Ok(())
         }
     }
     let error = state::saved(&vec![Foreign, Foreign]).unwrap_err();
-    assert_eq!(error.to_string(), "the state cannot be saved: the policy is a program of its own");
+    assert_eq!(error.to_string(), "the state cannot be saved: the policy is its own program");
 }
 
 #[test]

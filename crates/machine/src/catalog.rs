@@ -1,4 +1,4 @@
-//! What ships with the product: catalogue entries and scenarios.
+//! What ships with the product: catalog entries and scenarios.
 //!
 //! Every file of `catalog/` and `scenarios/` is compiled in; adding one is adding the file.
 
@@ -9,7 +9,7 @@ include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 /// The family of entries that are no settings: what is expected of technologies.
 pub const ROADMAP: &str = "roadmap";
 
-/// One catalogue entry: settings that a scenario takes over with `preset = "name"`.
+/// One catalog entry: settings that a scenario takes over with `preset = "name"`.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name a scenario uses.
@@ -41,7 +41,7 @@ fn texts() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         .flat_map(|(family, files)| files.iter().map(move |&(name, text)| (family, name, text)))
 }
 
-/// Name and text of every device in the catalogue.
+/// Name and text of every device in the catalog.
 #[cfg(test)]
 pub(crate) fn device_texts() -> &'static [(&'static str, &'static str)] {
     CATALOG_DEVICES
@@ -63,7 +63,7 @@ pub fn scenarios() -> Vec<Shipped> {
 
 fn entry(family: &'static str, name: &'static str, text: &str) -> Entry {
     let mut settings =
-        Node::parse_toml(text, name).unwrap_or_else(|problems| panic!("catalogue entry {name}: {problems}"));
+        Node::parse_toml(text, name).unwrap_or_else(|problems| panic!("catalog entry {name}: {problems}"));
     let summary = settings.get("summary").and_then(Node::text).unwrap_or_default().to_string();
     if let Value::Table(entries) = &mut settings.value {
         entries.retain(|(key, _)| key != "summary");

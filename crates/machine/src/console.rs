@@ -76,7 +76,7 @@ pub fn ask(
             |asked: &&ConsoleRequest| asked.address.saturating_add(u64::from(asked.bytes)) > capacity.0;
         if let Some(asked) = asked.iter().find(beyond) {
             let given = format!("{} bytes from {} on", asked.bytes, asked.address);
-            let problem = format!("it reaches beyond the device, which has {} bytes", capacity.0);
+            let problem = format!("it is past the end of the device, which has {} bytes", capacity.0);
             let end = u128::from(asked.address) + u128::from(asked.bytes);
             return Err(Problem::new(ErrorCode::PastTheEnd, "requests", None, &problem)
                 .data("end", end)
@@ -208,6 +208,6 @@ mod tests {
     fn a_request_beyond_the_device_is_refused() {
         let beyond = ConsoleRequest { address: 1 << 30, ..READ };
         let problems = ask_of("preset = \"nvram_mram\"", &[beyond]).expect_err("it has 1 GiB");
-        assert!(problems.to_string().contains("beyond the device"), "{problems}");
+        assert!(problems.to_string().contains("past the end of the device"), "{problems}");
     }
 }

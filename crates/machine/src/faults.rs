@@ -23,7 +23,7 @@ struct Document {
 /// The fault that `text` describes, the inside of a TOML table, over a device of so much `capacity` of the scenario
 /// `checked`. Its start counts from `now`; its draws follow from the scenario's seed and its `number`.
 ///
-/// Errors: all mistakes in it.
+/// Errors: all errors in it.
 pub fn read(
     checked: &Checked,
     text: &str,

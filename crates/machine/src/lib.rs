@@ -5,7 +5,7 @@
 //!
 //! | module | step |
 //! |---|---|
-//! | [`scenario`] | what a scenario holds; reading it, presets and overrides, every mistake at once |
+//! | [`scenario`] | what a scenario holds; reading it, presets and overrides, every error at once |
 //! | [`rooms`] | every family and room of the product |
 //! | [`catalog`] | shipped devices, workloads and scenarios |
 //! | [`identity`] | what decides how the device of a scenario behaves, as text that images keep |
@@ -14,7 +14,7 @@
 //! | [`meter`] | what is measured while it runs |
 //! | [`crash`] | the stack of a scenario, or one that is drawn, loses its power anywhere |
 //! | [`faults`] | faults that are added to a device while it is served |
-//! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
+//! | [`saved`] | the state of a run as bytes, and the runs that continue from it |
 //! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
 //! | [`console`] | single requests, and where every nanosecond of each went |

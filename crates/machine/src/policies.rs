@@ -1,4 +1,4 @@
-//! Policies by themselves: a cache without a device around it, and what a caller needs to bring a policy of its own.
+//! Policies by themselves: a cache without a device around it, and what a caller needs to bring its own policy.
 
 use crate::rooms::Rooms;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};

@@ -1,11 +1,11 @@
-//! Presets: the settings of catalogue entries under those that a scenario gives.
+//! Presets: the settings of catalog entries under those that a scenario gives.
 
 use crate::catalog;
 use nacre_config::problem::nearest;
 use nacre_config::{ErrorCode, Node, Problem, Value};
 use std::collections::BTreeMap;
 
-/// The settings of catalogue entries, each read when it is first asked for.
+/// The settings of catalog entries, each read when it is first asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Presets {
     read: BTreeMap<String, Node>,
@@ -26,7 +26,7 @@ impl Presets {
                         "it is not a name",
                     )
                     .given(preset.brief())
-                    .remedy("give the name of a catalogue entry; `nacre catalog` lists them"),
+                    .remedy("give the name of a catalog entry; `nacre catalog` lists them"),
                 ),
             }
         }
@@ -66,7 +66,7 @@ fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
         ErrorCode::UnknownName,
         &format!("{path}.preset"),
         Some(&preset.origin),
-        "there is no such catalogue entry",
+        "there is no such catalog entry",
     )
     .given(preset.brief())
     .known_data(name, &names)

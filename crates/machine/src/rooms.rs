@@ -27,37 +27,25 @@ pub struct FamilyDescriptor {
 /// Every family with its rooms. Adding a family is one line here.
 pub fn families() -> Vec<FamilyDescriptor> {
     let mut families = vec![
-        family::<WorkloadFamily>("who asks, and for what", &[nacre_workload::WORKLOADS]),
-        family::<PatternFamily>("which addresses a synthetic workload touches", &[nacre_workload::PATTERNS]),
-        family::<ArrivalFamily>("when requests arrive", &[nacre_workload::ARRIVALS]),
-        family::<DeviceFamily>("what serves requests", &devices()),
-        family::<ReplacementFamily>("which blocks a cache keeps", &[nacre_hierarchy::replacement::ROOMS]),
-        family::<PlacementFamily>("which tier an extent lies in", &[nacre_hierarchy::placement::ROOMS]),
-        family::<FaultFamily>(
-            "what is wrong with a device on purpose",
-            &[nacre_hierarchy::faulty::kinds::ROOMS],
-        ),
-        family::<CleaningFamily>(
-            "what flash cleans, and where live pages go",
-            &[nacre_controller::cleaning::ROOMS],
-        ),
+        family::<WorkloadFamily>("workloads", &[nacre_workload::WORKLOADS]),
+        family::<PatternFamily>("address patterns of synthetic workloads", &[nacre_workload::PATTERNS]),
+        family::<ArrivalFamily>("arrival processes", &[nacre_workload::ARRIVALS]),
+        family::<DeviceFamily>("devices and composites", &devices()),
+        family::<ReplacementFamily>("replacement policies of caches", &[nacre_hierarchy::replacement::ROOMS]),
+        family::<PlacementFamily>("placement of extents in tiers", &[nacre_hierarchy::placement::ROOMS]),
+        family::<FaultFamily>("injected faults", &[nacre_hierarchy::faulty::kinds::ROOMS]),
+        family::<CleaningFamily>("garbage collection policies", &[nacre_controller::cleaning::ROOMS]),
         family::<WearLevellingFamily>(
-            "where rows that are written in place lie",
+            "wear leveling of in-place memory",
             &[nacre_controller::wear_levelling::ROOMS],
         ),
-        family::<EccFamily>(
-            "what is stored beside a page so that wrong bits are put right",
-            &[nacre_controller::ecc::ROOMS],
-        ),
-        family::<HostInterfaceFamily>(
-            "how a host reaches a device",
-            &[nacre_controller::host_interface::ROOMS],
-        ),
+        family::<EccFamily>("error-correcting codes", &[nacre_controller::ecc::ROOMS]),
+        family::<HostInterfaceFamily>("host interfaces", &[nacre_controller::host_interface::ROOMS]),
         family::<MemorySchedulingFamily>(
-            "what a memory controller serves first",
+            "memory scheduling policies",
             &[nacre_controller::memory_scheduling::ROOMS],
         ),
-        family::<LatencyFamily>("how long one operation takes", &[LATENCIES]),
+        family::<LatencyFamily>("latency distributions", &[LATENCIES]),
     ];
     let of_flash_drives = nacre_ssd::FAMILIES.iter().map(|&(name, summary, rooms)| FamilyDescriptor {
         name,

@@ -24,13 +24,13 @@ pub fn run(
 /// Where a run begins, and what is kept of it.
 #[derive(Clone, Copy, Default)]
 pub struct Span<'a> {
-    /// The state it goes on from, where it does not begin with a new stack.
+    /// The state it continues from, where it does not begin with a new stack.
     pub from: Option<&'a SavedRun<'a>>,
     /// Whether the state is wanted in which the last request leaves everything.
     pub saves: bool,
     /// Who keeps the states that preconditioning leads to.
     pub preparations: Option<&'a dyn Preparations>,
-    /// Who draws requests and sums up beside the simulation, where that may use a processor more. It changes no result of a
+    /// Who draws requests and sums up next to the simulation, where that may use a processor more. It changes no result of a
     /// run that comes to its end.
     pub beside: Option<&'a dyn Beside>,
 }

@@ -20,11 +20,11 @@ pub struct Scenario {
     pub schema: u32,
     /// A name for tables and figures.
     pub name: Option<String>,
-    /// What it shows, in one line.
+    /// Summary in one line.
     pub summary: Option<String>,
     /// Who asks, and for what.
     pub workload: Slot<WorkloadFamily>,
-    /// What serves the requests.
+    /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
     /// How to run it. May be left out.
     pub run: Option<RunConfig>,
@@ -36,23 +36,23 @@ pub struct RunConfig {
     /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
-    /// Fill the stack in the order of its addresses before simulated time begins, so that later reads find data:
-    /// `"capacity"`, `"footprint"`, or a table that says more. Absent means a new stack.
+    /// Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,
+    /// `"footprint"`, or a table with more settings. Absent means a new stack.
     pub fill: Option<Fill>,
     /// Writes that bring the stack into the state they leave behind, before simulated time begins and behind
     /// `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn
-    /// anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives
+    /// anew, or from the head of the trace; the requests that are served stay the same. Its own workload gives
     /// as many writes as it has requests, or all the writes of a trace.
     #[config(default = 0, source = "assumed: a new device unless told otherwise")]
     pub precondition: CountOr<WorkloadFamily>,
-    /// Writes go on before simulated time begins, behind those of `precondition` and from where those came, until
-    /// write amplification is steady and valid data no longer grows.
+    /// Continue the writes of `precondition` before simulated time starts, until write amplification is steady and
+    /// valid data no longer grows.
     pub until_steady: Option<UntilSteady>,
-    /// Requests served before measuring begins, to warm caches up.
+    /// Requests served before measuring starts, to warm up caches.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
     pub warm_up: u64,
-    /// After the run, go on with writes of the workload until the first block or row is worn out: when that is,
-    /// at the rate at which the run wrote. It takes no simulated time.
+    /// After the run, continue the writes of the workload until the first block or row is worn out, to report its
+    /// time at the write rate of the run. This takes no simulated time.
     #[config(default = false, source = "assumed: a run, not a life")]
     pub wear_out: bool,
     /// Stop after this many requests, warm-up included.
@@ -68,11 +68,11 @@ pub struct RunConfig {
     pub duration: Option<Time>,
 }
 
-/// A drive filled in the order of its addresses, once.
+/// Fills a drive sequentially, once.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_fill", short = "of")]
 pub struct Fill {
-    /// What is filled.
+    /// Range to fill.
     #[config(
         default = "capacity",
         source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
@@ -192,7 +192,7 @@ pub struct Document<'a> {
     pub seed: Option<u64>,
 }
 
-/// A scenario without mistakes.
+/// A scenario without errors.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The configuration.
@@ -205,7 +205,7 @@ pub struct Checked {
     pub name: String,
 }
 
-/// Reads and checks a scenario: overrides, then presets, then every setting. All mistakes come at once.
+/// Reads and checks a scenario: overrides, then presets, then every setting. All errors come at once.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
 }
@@ -250,7 +250,7 @@ fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>
     problems
 }
 
-/// Reads every setting of a document with all that was set in it, beside the `problems` it has already.
+/// Reads every setting of a document with all that was set in it, next to the `problems` it has already.
 fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checked, Problems> {
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);
@@ -286,7 +286,7 @@ fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     (parts > PARTS_MAX).then(|| {
         Problem::new(ErrorCode::OverLimit, "stack", None, problem)
             .data("limit", PARTS_MAX as u64)
-            .remedy(format!("{PARTS_MAX} are the most there may be"))
+            .remedy(format!("the limit is {PARTS_MAX}"))
     })
 }
 
@@ -303,7 +303,7 @@ fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
         let origin = value("run.warm_up").map(|node| &node.origin);
         Problem::new(ErrorCode::ConflictingSettings, "run.warm_up", origin, problem)
             .given(run.warm_up)
-            .remedy("lower it, or run more requests")
+            .remedy("reduce it, or run more requests")
     })
 }
 

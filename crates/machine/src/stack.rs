@@ -65,7 +65,7 @@ pub struct HostMemory {
 
 /// A scenario ready to run.
 pub struct Built {
-    /// What serves the requests.
+    /// Device that serves the requests.
     pub device: Box<dyn event::Device>,
     /// Who asks.
     pub workload: Box<dyn Workload>,
@@ -131,7 +131,7 @@ fn check_reach(
     capacity: Bytes,
 ) -> Result<(), Problems> {
     let Some(reach) = workload.reach().filter(|&reach| reach > capacity.0) else { return Ok(()) };
-    let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
+    let problem = format!("it reaches to byte {reach}, but the stack ends at byte {}", capacity.0);
     Err(Problem::new(ErrorCode::PastTheEnd, slot.path(), None, problem)
         .data("end", reach)
         .data("capacity", capacity.0)
@@ -294,14 +294,14 @@ impl StackBuilder<'_, '_> {
         match self.without_bytes.first() {
             None if capacity.is_none() => {
                 let (path, kind) = self.without_end.first().expect("the stack is one of them");
-                let problem = "a memory has an end, and this has none";
-                let remedy = format!("give it a capacity, as {path}.capacity = \"1 GiB\"");
+                let problem = "a device of fixed size is required, and this one has no capacity";
+                let remedy = format!("set its capacity, e.g. {path}.capacity = \"1 GiB\"");
                 let problem = Problem::new(ErrorCode::MissingSetting, path, None, problem).given(*kind);
                 Err(problem.remedy(remedy).into())
             }
             None => Ok(()),
             Some((path, kind)) => {
-                let problem = "this device is simulated without bytes";
+                let problem = "this device does not store data";
                 let problem = Problem::new(ErrorCode::NotSupported, path, None, problem).given(*kind);
                 Err(problem.remedy("use another device there").into())
             }
@@ -393,7 +393,7 @@ impl Builder for StackBuilder<'_, '_> {
         let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
         let beside = |taken: u64| match taken {
             0 => String::new(),
-            _ => format!(", beside {} that other tables take", gib(taken)),
+            _ => format!(", in addition to {} for other tables", gib(taken)),
         };
         let (needed, available, problem) = if self.taken > free {
             let others = beside(before.0);
@@ -491,8 +491,7 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
 }
 
 /// From where a file is looked for.
-const RELATIVE: &str =
-    "relative to the scenario (or, where it is set from outside, to the working directory)";
+const RELATIVE: &str = "relative to the scenario (or to the working directory for --set)";
 
 /// A trace that cannot be opened: perhaps the name of a shipped one is misspelt.
 fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) -> Problem {

@@ -183,7 +183,7 @@ fn a_workload_larger_than_the_stack_is_refused_before_it_runs() {
     let text = run_problems(QUEUE, &[("stack.capacity", "16 MiB")]);
     assert_eq!(
         text,
-        "workload: it reaches to byte 1073741824, and the stack ends at byte 16777216; use a larger device or a \
+        "workload: it reaches to byte 1073741824, but the stack ends at byte 16777216; use a larger device or a \
          smaller footprint"
     );
 }
@@ -198,7 +198,7 @@ fn a_request_of_a_trace_past_the_end_of_the_stack_is_the_users_mistake() {
     let checked = checked(&text, &[("stack.capacity", "1 MiB")]).unwrap();
     let problems = run(&checked, &files, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
     assert!(
-        problems.contains("request 2 reaches to byte 1052672, and the stack ends at byte 1048576"),
+        problems.contains("request 2 reaches to byte 1052672, but the stack ends at byte 1048576"),
         "{problems}"
     );
     assert!(problems.contains("placement = \"compact\""), "{problems}");
@@ -221,10 +221,10 @@ fn mistakes_in_every_part_come_at_once_with_place_and_remedy() {
                 device = { preset = \"pcm_ssd\", capacity = \"8 MB of\" }\npolicy = \"lfu\"\n[run]\nsed = 4\n";
     let problems = checked(text, &[("stack.levle[0].policy", "lru")]).unwrap_err();
     let lines: Vec<String> = problems.0.iter().map(ToString::to_string).collect();
-    assert_eq!(lines.len(), 7, "one line for each mistake: {lines:#?}");
+    assert_eq!(lines.len(), 7, "one line for each error: {lines:#?}");
     let mentions = |part: &str| assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:#?}");
     mentions(
-        "stack.backing.preset (test.toml:6): there is no such catalogue entry, given \"network_stor\"; did you mean \"network_store\"?",
+        "stack.backing.preset (test.toml:6): there is no such catalog entry, given \"network_stor\"; did you mean \"network_store\"?",
     );
     mentions("workload (test.toml:2): there is no workload called \"zip\"");
     mentions("stack.blok (test.toml:5): there is no such setting; did you mean \"block\"?");
@@ -291,7 +291,7 @@ fn a_run_that_never_leaves_its_warm_up_is_refused() {
     let text = run_problems(QUEUE, &[("run.duration", "10 ms"), ("run.warm_up", "1000")]);
     let [before, behind] = [
         "run.warm_up (--set run.warm_up=1000): the run ended after ",
-        " requests, all of them warm-up; lower it, or run more requests",
+        " requests, all of them warm-up; reduce it, or run more requests",
     ];
     assert!(text.starts_with(before) && text.ends_with(behind), "{text}");
 }
@@ -303,8 +303,8 @@ fn a_scenario_whose_requests_are_all_warm_up_is_a_mistake() {
     for (path, requests) in [("run.requests", "1000"), ("workload.requests", "1000")] {
         for warm_up in ["1000", "1001"] {
             let expected = format!(
-                "run.warm_up (--set run.warm_up={warm_up}): the run has 1000 requests, all of them warm-up, given \
-                 {warm_up}; lower it, or run more requests"
+                "run.warm_up (--set run.warm_up={warm_up}): the run has 1000 requests, all of them \
+                 warm-up, given {warm_up}; reduce it, or run more requests"
             );
             assert_eq!(told(&[(path, requests), ("run.warm_up", warm_up)]), Err(expected));
         }
@@ -325,9 +325,9 @@ fn a_device_that_holds_nothing_is_a_mistake() {
 fn a_run_past_the_end_of_simulated_time_is_refused() {
     let closed = [("workload.arrival", "{ kind = \"closed\", think = \"1 d\" }")];
     let text = run_problems(QUEUE, &closed);
-    assert!(text.contains("where simulated time ends; use a faster device"), "{text}");
+    assert!(text.contains("the end of simulated time; use a faster device"), "{text}");
     let slow = [("stack.read", "100 d"), ("run.requests", "10")];
-    assert!(run_problems(QUEUE, &slow).contains("where simulated time ends"));
+    assert!(run_problems(QUEUE, &slow).contains("the end of simulated time"));
 }
 
 #[test]
@@ -348,10 +348,7 @@ fn a_stack_of_too_many_parts_is_refused() {
     });
     let workload = &QUEUE[QUEUE.find("[workload]").unwrap()..QUEUE.find("[stack]").unwrap()];
     let problems = checked(&format!("stack = {nested}\n{workload}"), &[]).unwrap_err().to_string();
-    assert!(
-        problems.ends_with("devices, policies and distributions; 250 are the most there may be"),
-        "{problems}"
-    );
+    assert!(problems.ends_with("devices, policies and distributions; the limit is 250"), "{problems}");
 }
 
 /// No files, and little memory.
@@ -401,7 +398,7 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
         "{said}"
     );
     let rows = [("stack", "{ kind = \"onyx\", ranks = 256, chip = \"64 GiB\" }")];
-    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB and some gaps, each of 4 bytes once its neighbours are
+    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB and some gaps, each of 4 bytes once its neighbors are
     // written; 4096 of them take 8 bytes at once.
     let said = refused(&rows, 1024, 2048).expect_err("it is too large");
     assert!(
@@ -426,7 +423,7 @@ fn tables_of_several_devices_have_to_fit_together() {
     let files = Small { free: 1 << 30, all: 3 << 30 };
     let problems = run(&checked(&text, &[]).expect("legal"), &files, &mut |_| ControlFlow::Continue(()));
     let said = problems.map(|_| ()).expect_err("two are too large").to_string();
-    let expected = "stack.tier[1].device: its tables take 1.5 GiB of memory, beside 1.5 GiB that other tables take when all of \
+    let expected = "stack.tier[1].device: its tables take 1.5 GiB of memory, in addition to 1.5 GiB for other tables when all of \
         it is written, and this machine has 3.0 GiB";
     assert!(said.starts_with(expected), "{said}");
 }

@@ -9,7 +9,7 @@ use nacre_machine::capable::WITH_TRANSACTIONS;
 /// What was asked could not be done. Except after a failure of the image or of the medium, nothing has changed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// The scenario has mistakes, or its stack carries no bytes.
+    /// The scenario has errors, or its stack carries no bytes.
     #[error("{0}")]
     Scenario(Problems),
     /// The image cannot be used, or no longer.
@@ -39,9 +39,7 @@ pub enum MemoryError {
         capacity: u64,
     },
     /// The device has lost it, or a server was told to let it fail, and it was not written since.
-    #[error(
-        "address {address}, size {size}: a part of the medium fails here; write it as a whole, or heal it"
-    )]
+    #[error("address {address}, size {size}: media error; rewrite the whole sector, or clear the error")]
     MediaError {
         /// The first byte asked for.
         address: u64,
@@ -50,8 +48,8 @@ pub enum MemoryError {
     },
     /// The medium is worn out. A part of what was to be written may have been taken.
     #[error(
-        "address {address}, size {size}: the medium is worn out and takes no writes any more; copy what can \
-         be read into a new memory"
+        "address {address}, size {size}: the medium is worn out and read-only; copy the data into a new \
+         memory"
     )]
     WriteRefused {
         /// The first byte asked for.
@@ -76,15 +74,12 @@ pub enum MemoryError {
         end: u64,
     },
     /// What the device had taken is gone: a flush says so once.
-    #[error(
-        "the device has lost data that it had taken since the last flush; reads of it fail until it is \
-         written as a whole"
-    )]
+    #[error("the device has lost unflushed data; reads of it fail until it is rewritten")]
     LostData,
     /// More pages than the device keeps old versions of.
     #[error(
-        "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since old \
-         and new versions of them take half of the write buffer; nothing of this write was done; commit \
+        "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since \
+         old and new versions of them take half of the write buffer; the write was not performed; commit \
          earlier, or give a larger stack.buffer"
     )]
     TransactionTooLarge {
@@ -94,7 +89,7 @@ pub enum MemoryError {
         page_bytes: u64,
     },
     /// There is one already.
-    #[error("a transaction is open already, and transactions do not nest; commit or abort it first")]
+    #[error("a transaction is already open; commit or abort it first")]
     TransactionOpen,
     /// There is none.
     #[error("no transaction is open; begin one first")]
@@ -112,7 +107,7 @@ pub enum MemoryError {
     #[error("the power is off; call recover() first")]
     NoPower,
     /// The power is on.
-    #[error("the power is on, so there is nothing to recover from; call power_fail() first")]
+    #[error("the power is on; call power_fail() first")]
     HasPower,
     /// Simulated time has an end.
     #[error("simulated time ends after 200 days, and it is {now} now; copy the bytes into a new memory")]
@@ -151,7 +146,7 @@ impl From<ImageError> for NotTaken {
 }
 
 impl MemoryError {
-    /// What kind of error it is; that of the first mistake of a scenario.
+    /// What kind of error it is; that of the first error of a scenario.
     pub fn code(&self) -> ErrorCode {
         match self {
             MemoryError::Scenario(problems) => {
@@ -176,7 +171,7 @@ impl MemoryError {
         }
     }
 
-    /// What a program can use of it; that of the first mistake of a scenario.
+    /// What a program can use of it; that of the first error of a scenario.
     pub fn data(&self) -> ErrorData {
         match *self {
             MemoryError::Scenario(ref problems) => {

@@ -61,13 +61,13 @@ pub struct Kept {
     pub(crate) medium_faults: SharedFaults,
 }
 
-/// What is saved beside the device.
+/// What is saved next to the device.
 #[derive(Debug, Default, State)]
 struct Books {
     /// When the last of everything that is done was done, or asked.
     until: Time,
     outstanding: Slab<Outstanding>,
-    /// Losses of power so far: each has a random stream of its own.
+    /// Power losses so far: each has its own random stream.
     failures: u64,
     harmed: Harmed,
     written: Ranges,
@@ -93,7 +93,7 @@ pub enum Given {
 /// What became of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// When the host may go on, and whether the device did it.
+    /// When the host may continue, and whether the device did it.
     pub completion: Completion,
     /// What a recovery did.
     pub recovery: Recovery,
@@ -318,7 +318,7 @@ impl Kept {
         When { at: now, behind: if at == now { times } else { 0 } }
     }
 
-    /// Everything kept so far survives a loss of power of this machine when this returns.
+    /// Everything kept so far survives a power loss of this machine when this returns.
     pub fn sync(&self) -> Result<(), ImageError> {
         self.journal().map_or(Ok(()), Image::sync)
     }
@@ -375,7 +375,7 @@ impl Kept {
         self.books.until
     }
 
-    /// Whether the end of the journal was torn when it was opened, as a kill or a loss of power of the machine leaves it:
+    /// Whether the end of the journal was torn when it was opened, as a kill or a power loss of the machine leaves it:
     /// it was cut off, and nothing that was synced was in it.
     pub fn was_torn(&self) -> bool {
         self.was_torn
@@ -422,7 +422,7 @@ impl Kept {
         self.books.written.run(range.start, range.end)
     }
 
-    /// The device as a run can go on from it: requests that are outstanding complete, and it comes to rest.
+    /// The device as a run can continue from it: requests that are outstanding complete, and it comes to rest.
     ///
     /// Errors: a part of it cannot be saved.
     pub fn saved_run(&mut self, checked: &Checked) -> Result<Vec<u8>, MemoryError> {
@@ -547,7 +547,7 @@ impl Kept {
         RequestId(number)
     }
 
-    /// Chooses what the next loss of power leaves of what is under way.
+    /// Chooses what the next power loss leaves of what is under way.
     fn chance(&self) -> Random {
         Streams::new(self.seed).stream(&format!("power failure {}", self.books.failures))
     }
@@ -568,7 +568,7 @@ impl Kept {
         saved: &SavedRun<'_>,
     ) -> Result<(), Problems> {
         self.books.until = saved.restore_device(checked, files, &mut *self.device)?;
-        // Nobody is told that what the run wrote was never written.
+        // Nobody is notified that what the run wrote was never written.
         self.books.written.insert(0..self.capacity);
         Ok(())
     }

@@ -181,7 +181,7 @@ impl Memory {
         self.change(Step::Recover)
     }
 
-    /// Asks nothing for `time`, so that the device goes on with what it has to do. Errors: simulated time
+    /// Asks nothing for `time`, so that the device continues with what it has to do. Errors: simulated time
     /// would end, the power is off, the image fails.
     pub fn idle(&mut self, time: Time) -> Result<(), MemoryError> {
         let now = self.now;

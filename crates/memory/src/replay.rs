@@ -108,5 +108,5 @@ fn refusal(number: usize, step: Step<'_>, refused: &NotTaken) -> Mistake {
 }
 
 fn decode<'a>(number: usize, record: &mut &'a [u8]) -> Result<(When, Step<'a>), Mistake> {
-    Step::decode(record).ok_or_else(|| (number, "it is no record of a memory".into()))
+    Step::decode(record).ok_or_else(|| (number, "it is not a record of a memory".into()))
 }

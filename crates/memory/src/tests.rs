@@ -41,7 +41,7 @@ impl Files for NoFiles {
     }
 }
 
-/// A folder of its own for a test, gone afterwards.
+/// Its own folder for a test, gone afterwards.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -354,7 +354,7 @@ fn a_record_that_is_none_is_named() {
     opened.image.append(&[99, 0]).unwrap();
     drop(opened);
     let error = folder.open(&[]).unwrap_err().to_string();
-    let expected = "x.nacre: record 0 of its journal is not of this device: it is no record of a memory; \
+    let expected = "x.nacre: record 0 of its journal is not of this device: it is not a record of a memory; \
                     restore the image from a copy";
     assert!(error.ends_with(expected), "{error}");
 }
@@ -388,7 +388,7 @@ fn settings_written_otherwise_are_the_same_device() {
     folder.open(&same).unwrap();
     let error = folder.open(&[("stack.program", "\"5 us\""), ("run.seed", "2")]).unwrap_err().to_string();
     let expected =
-        "`run.seed` is 1 in it, 2 was asked for; `stack.program` is 4 us in it, 5 us was asked for";
+        "`run.seed` is 1 in it, 2 was requested; `stack.program` is 4 us in it, 5 us was requested";
     assert!(error.contains(expected), "{error}");
 }
 

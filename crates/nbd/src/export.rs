@@ -13,7 +13,7 @@ pub struct Export {
     pub bytes: u64,
     /// Whether it takes no writes.
     pub read_only: bool,
-    /// Whether it turns, so that neighbours are cheaper.
+    /// Whether it turns, so that neighbors are cheaper.
     pub rotational: bool,
     /// The sizes of requests it takes.
     pub block: BlockSizes,

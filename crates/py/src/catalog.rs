@@ -7,7 +7,7 @@ use nacre_machine::schema;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// The catalogue: every entry with every number and its source.
+/// The catalog: every entry with every number and its source.
 #[pyfunction]
 pub(crate) fn catalog() -> String {
     let entries: Vec<_> = shipped::entries()

@@ -1,6 +1,6 @@
 //! Cleaning policies written in Python.
 //!
-//! A policy's mistake is its author's, and is told once the run has stopped: until then, decisions come from
+//! A policy's error is its author's, and is told once the run has stopped: until then, decisions come from
 //! here.
 
 use crate::arrays;
@@ -134,14 +134,14 @@ struct PythonCleaner {
 impl State for PythonCleaner {
     fn save(&self, state: &mut StateWriter) {
         state.refuse(format!(
-            "the cleaning policy {:?} is written in Python, and what it remembers is not known here; \
-             use a policy that is built in to save a state",
+            "the cleaning policy {:?} is written in Python, so its state cannot be saved; use a built-in \
+             policy to save a state",
             self.name
         ));
     }
 
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        Err(state.error("a policy that is built in".into(), format!("{:?}, written in Python", self.name)))
+        Err(state.error("a built-in policy".into(), format!("{:?}, written in Python", self.name)))
     }
 }
 

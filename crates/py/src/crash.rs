@@ -28,7 +28,7 @@ pub(crate) fn crash(
         known.ok_or_else(|| {
             let names: Vec<&str> = Fault::INJECTED.iter().map(|fault| fault.name()).collect();
             let data = vec![("known", names.as_slice().into())];
-            error(py, ErrorCode::UnknownName, data, format!("no fault of the medium is called {name:?}"))
+            error(py, ErrorCode::UnknownName, data, format!("unknown media fault {name:?}"))
         })
     };
     let faults = faults.iter().map(named).collect::<PyResult<Vec<Fault>>>()?;

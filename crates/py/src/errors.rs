@@ -28,7 +28,7 @@ impl Failure {
     }
 }
 
-/// The exception for the mistakes of a document; its `problems` lists them all.
+/// The exception for the errors of a document; its `problems` lists them all.
 pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
     let Some(first) = problems.0.first() else { return failed(py, problems.to_string()) };
     let kind = Kind { class: "ConfigError", code: first.code, data: first.data.clone() };
@@ -42,7 +42,8 @@ pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
         // Without a number it is not the system that complains but a decompressor.
         TraceError::Io { source_name, place, error } if error.raw_os_error().is_none() => {
             let text = format!(
-                "{source_name}, {place}: the compressed file is damaged or cut short ({error}); get it anew"
+                "{source_name}, {place}: the compressed file is damaged or cut short ({error}); download \
+                 it again"
             );
             raised(py, kind, text, |_| Ok(()))
         }

@@ -25,7 +25,7 @@ pub(crate) struct Memory {
 enum Failure {
     Memory(MemoryError),
     Closed,
-    /// An assertion of ours failed earlier.
+    /// Our assertion failed earlier.
     Broken,
 }
 
@@ -96,9 +96,7 @@ impl Memory {
 
     fn idle(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if seconds.is_nan() || seconds < 0.0 {
-            return Err(PyValueError::new_err(format!(
-                "seconds of idle time are not negative; given {seconds}"
-            )));
+            return Err(PyValueError::new_err(format!("idle time cannot be negative; given {seconds}")));
         }
         self.with(py, |memory| memory.idle(Time::from_secs_f64(seconds)))
     }
@@ -205,7 +203,7 @@ impl Memory {
                 error(py, ErrorCode::Closed, ErrorData::new(), text)
             }
             Failure::Broken => {
-                failed(py, "the memory is of no use after a bug in Nacre; close it and open it again".into())
+                failed(py, "the memory is invalid after a bug in Nacre; close it and open it again".into())
             }
         })
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// A scenario that is parsed, with what its settings named of the catalogue. Threads take turns.
+/// A scenario that is parsed, with what its settings named of the catalog. Threads take turns.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Parsed {
     scenario: Mutex<nacre_machine::Parsed>,

@@ -74,7 +74,7 @@ impl State for PythonReplacement {
     }
 
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        Err(state.error("a policy that is built in".into(), format!("{:?}, written in Python", self.name)))
+        Err(state.error("a built-in policy".into(), format!("{:?}, written in Python", self.name)))
     }
 }
 
@@ -147,7 +147,7 @@ impl State for PythonDecider {
     }
 
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        Err(state.error("a placement that is built in".into(), format!("{:?}, written in Python", self.name)))
+        Err(state.error("a built-in placement".into(), format!("{:?}, written in Python", self.name)))
     }
 }
 
@@ -182,7 +182,7 @@ impl PythonDecider {
             function_failed(py, format!("the placement function {} returned {problem}", self.name))
         };
         let pairs: Vec<(u32, u32)> = answer.extract().map_err(|_| {
-            wrong("something else than pairs; return a list of (extent, partner), numbers of extents".into())
+            wrong("not a list of pairs; return a list of (extent, partner), numbers of extents".into())
         })?;
         let home = |extent: u32| view.homes.get(extent as usize);
         for &(extent, partner) in &pairs {
@@ -199,7 +199,7 @@ impl PythonDecider {
 
 fn refuse(state: &mut StateWriter, what: &str, name: &str) {
     state.refuse(format!(
-        "the {what} {name:?} is written in Python, and what it remembers is not known here; use one that is built \
-         in to save a state"
+        "the {what} {name:?} is written in Python, so its state cannot be saved; use a built-in one to \
+         save a state"
     ));
 }

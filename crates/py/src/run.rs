@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs a scenario; returns the record as JSON text and its columns.
 ///
-/// It goes on from the state in the file `start`; the state at its end goes into the file `save_state`.
+/// It continues from the state in the file `start`; the state at its end goes into the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (
     source, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None
@@ -51,17 +51,17 @@ pub(crate) fn run(
 /// What a run begins with, leaves behind and may use.
 #[derive(Default)]
 pub(crate) struct RunOptions<'a> {
-    /// The file with the state that it goes on from.
+    /// The file with the state that it continues from.
     pub(crate) start: Option<&'a Path>,
     /// The file for the state at its end.
     pub(crate) save_state: Option<&'a Path>,
     /// The folder that keeps what preconditioning leads to.
     pub(crate) preparations: Option<PathBuf>,
-    /// A thread beside that of the simulation: not for points of a study, which have a processor each.
+    /// A thread in addition to that of the simulation: not for points of a study, which have a processor each.
     pub(crate) beside: Option<SecondThread>,
 }
 
-/// Runs a scenario without mistakes, as [`run`] does.
+/// Runs a scenario without errors, as [`run`] does.
 pub(crate) fn run_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -125,7 +125,7 @@ pub(crate) fn state_of_run(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
 }
 
 const IS_IMAGE: &str = "it is an image, of a memory or a served device, and not the saved state of a run; open or serve \
-    it as the image itself, of a copy to leave it as it is, or let `nacre run --from` go on from it and --save-state";
+    it as the image itself, of a copy to leave it as it is, or let `nacre run --from` continue from it and --save-state";
 
 fn read_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     py.detach(|| nacre_files::read_state(path)).map_err(|error| os_error(&path.display().to_string(), &error))
@@ -192,12 +192,7 @@ pub(crate) fn step(
     for (word, address, bytes) in requests {
         let op = known.into_iter().find(|op| op.name() == word);
         let op = op.ok_or_else(|| {
-            error(
-                py,
-                ErrorCode::UnknownName,
-                ErrorData::new(),
-                format!("there is no request called {word:?}"),
-            )
+            error(py, ErrorCode::UnknownName, ErrorData::new(), format!("unknown request {word:?}"))
         })?;
         asked.push(ConsoleRequest { op, address, bytes });
     }

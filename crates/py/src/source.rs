@@ -29,7 +29,7 @@ impl Source {
         Document { text: &self.text, name: &self.name, overrides, seed }
     }
 
-    /// The scenario with these settings; raises `ConfigError` for its mistakes.
+    /// The scenario with these settings; raises `ConfigError` for its errors.
     pub(crate) fn checked(
         &self,
         py: Python<'_>,

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The parts of a scenario whose trace is split in a `way` such as `"volume"` or `"hash:4"`: for each the settings it
-/// has beside the scenario's, and its requests. `None` if `progress` ended the reading of the trace.
+/// has next to the scenario's, and its requests. `None` if `progress` ended the reading of the trace.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, way, progress=None))]
 pub(crate) fn split_parts(

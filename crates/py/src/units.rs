@@ -11,7 +11,7 @@ pub(crate) fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
 }
 
 /// The number of `text`, as digits with so many of them behind the point, and its unit, which may be none that is
-/// known; `None` for what is no number with a unit.
+/// known; `None` for what is not a number with a unit.
 #[pyfunction]
 pub(crate) fn number_and_unit(text: &str) -> Option<(u64, u32, String)> {
     let (number, unit) = Decimal::parse_with_unit(text)?;

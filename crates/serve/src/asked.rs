@@ -16,7 +16,7 @@ pub enum Timing {
         /// What a duration is counted from.
         since: Since,
     },
-    /// At once; no device is modelled.
+    /// At once; no device is modeled.
     None,
 }
 

@@ -23,7 +23,7 @@ const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
 const METRICS_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Attends to everybody who comes to `listener`, each in a thread, until `is_over`; then they are cut off.
-#[expect(clippy::disallowed_methods, reason = "each caller has a thread of its own")]
+#[expect(clippy::disallowed_methods, reason = "each caller has its own thread")]
 pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&Socket) + Sync) {
     let callers = Clients::of_at_most(CALLERS_MAX);
     std::thread::scope(|scope| {

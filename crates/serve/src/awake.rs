@@ -63,7 +63,7 @@ impl Hold {
 pub(crate) fn notice() -> Option<String> {
     let error = Awake::keep().err()?;
     Some(format!(
-        "{ASKED_AT} cannot be opened ({error}): processors sleep between requests, and latencies that clients see are off \
+        "{ASKED_AT} cannot be opened ({error}): CPU sleep states stay enabled, so client latencies are off \
          by some tens of microseconds"
     ))
 }

@@ -60,7 +60,7 @@ impl Clients {
         let number = self.came.fetch_add(1, Ordering::Relaxed);
         if present.len() >= self.most {
             socket.end();
-            self.note(format!("there were {} clients already", self.most));
+            self.note(format!("the limit of {} clients was reached", self.most));
             return None;
         }
         let socket = socket.try_clone().inspect_err(|error| self.note(error.to_string())).ok()?;

@@ -256,7 +256,7 @@ impl Line<'_> {
         let mut turnaround = model.subtracts_way().then(Turnaround::new);
         let outages = model.outages();
         let mut is_leaving = false;
-        // Answers may be due in an hour: nobody waits so long for the end. None leaves after a loss of power.
+        // Answers may be due in an hour: nobody waits so long for the end. None leaves after a power loss.
         while !self.clients.are_out() && model.outages() == outages {
             outbox.collect(self.disk, model, &self.session, outages)?;
             match outbox.send_due(self.stream, model, outages) {

@@ -16,12 +16,12 @@ pub(crate) enum Dropped {
     Io(#[from] io::Error),
     #[error("the client left in the middle of a message")]
     HalfOpen,
-    #[error("the client began a message and did not go on for {PATIENCE:?}")]
+    #[error("the client stalled within a message for {PATIENCE:?}")]
     Slow,
     #[error("the client did not choose an export within {PATIENCE:?}")]
     Undecided,
-    #[error("encryption did not come about: {0}")]
+    #[error("TLS handshake failed: {0}")]
     Encryption(io::Error),
-    #[error("the client sent something before encryption began")]
+    #[error("the client sent data before the TLS handshake")]
     TooEarly,
 }

@@ -20,7 +20,8 @@ impl Disk {
             Body::Device(model) => model.power_fail(again),
             Body::Raw(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "no device is modelled (--timing none), so a loss of power takes nothing; serve it with its timing",
+                "--timing none has no modeled device, so a power loss has no effect; serve it with its \
+                 timing",
             )),
         }
     }
@@ -33,7 +34,7 @@ impl Disk {
         let Some(end) = end else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "the range does not lie within the device",
+                "the range is past the end of the device",
             ));
         };
         self.check_writable()?;

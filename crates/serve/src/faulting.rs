@@ -44,7 +44,7 @@ impl Disk {
         }
     }
 
-    /// Ends fault `number`, or all: what they hold back goes on. Returns how many ended.
+    /// Ends fault `number`, or all: what they hold back continues. Returns how many ended.
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modelled()) };
         let cleared = model.clear_faults(number);
@@ -62,6 +62,6 @@ impl Disk {
 }
 
 fn not_modelled() -> Refusal {
-    let message = "no device is modelled (--timing none), so there is nothing that a fault could touch";
+    let message = "--timing none has no modeled device, so faults have no effect";
     Refusal::new(ErrorCode::NotSupported, message)
 }

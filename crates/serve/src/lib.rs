@@ -9,9 +9,9 @@
 //! | [`offer`] | what is to be served |
 //! | [`opening`] | from a scenario and an image to what is served |
 //! | [`model`] | the device, the wall clock and the deadline of each request |
-//! | [`failing`] | losses of power, media errors, snapshots |
+//! | [`failing`] | power losses, media errors, snapshots |
 //! | [`faulting`] | faults that are added while it is served |
-//! | [`outage`] | what a loss of power did |
+//! | [`outage`] | what a power loss did |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
 //! | [`transport`] | what the way between client and server takes, which may be subtracted |
@@ -30,13 +30,13 @@
 //! - A flush is answered, and a forced write, when the image's journal is on the disk (`fdatasync`).
 //! - The process may be killed at any moment: what was answered is in the image, and so is what it did to the
 //!   device: served again, mapping, wear and what is cached are as they were. Reads after the last write are forgotten.
-//! - A loss of power is the device's own: what it takes says [`Device::power_fail`](nacre_kernel::event::Device::power_fail), at
+//! - A power loss is the device's own: what it takes says [`Device::power_fail`](nacre_kernel::event::Device::power_fail), at
 //!   the moment at which it was asked for; no answer leaves that was due later.
 //! - A torn image continues from its last consistent state; a damaged one is told and left as it is.
 //! - What a client does wrong ends in the protocol's error, or ends its connection; others do not notice.
 //!
 //! # Leaves out
-//! With [`Timing::None`](model::Timing) no device is modelled: an image holds bytes alone.
+//! With [`Timing::None`](model::Timing) no device is modeled: an image holds bytes alone.
 //! What is read from a device that takes no writes leaves no trace in it when its server ends.
 //! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
 

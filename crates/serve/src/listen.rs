@@ -32,23 +32,24 @@ pub enum Address {
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
     /// Not an address.
-    #[error("{0:?} is no address; write unix:PATH, or tcp:HOST:PORT")]
+    #[error("{0:?} is not an address; write unix:PATH or tcp:HOST:PORT")]
     Unreadable(String),
     /// It would be reached from other machines.
     #[error(
-        "{0} is reached from other machines, and connections are not encrypted; give certificates with --tls FOLDER, or use unix:PATH or tcp:127.0.0.1:PORT"
+        "{0} is reachable from other machines, but connections are not encrypted; add certificates with \
+         --tls FOLDER, or use unix:PATH or tcp:127.0.0.1:PORT"
     )]
     NotLoopback(String),
     /// The metrics would be reached from other machines.
     #[error(
-        "{0} is reached from other machines; metrics are for this one: use tcp:127.0.0.1:PORT or unix:PATH"
+        "{0} is reachable from other machines; metrics are local only: use tcp:127.0.0.1:PORT or unix:PATH"
     )]
     MetricsNotLoopback(String),
     /// Longer than the system takes for a socket.
     #[error("{0}: the path is too long for a socket, which has about 100 characters; give a shorter one")]
     TooLong(String),
     /// Somebody listens there.
-    #[error("{0}: another server listens there; end it first, or give another address")]
+    #[error("{0}: another server listens on it; stop it first, or use another address")]
     InUse(String),
     /// The system refuses.
     #[error("{0}: {1}")]

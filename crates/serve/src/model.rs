@@ -1,4 +1,4 @@
-//! The device under the wall clock: when each request is done, and what a loss of power takes.
+//! The device under the wall clock: when each request is done, and what a power loss takes.
 
 mod faults;
 
@@ -36,7 +36,7 @@ pub struct Model {
     started: Instant,
     /// The simulated time then.
     begin: Time,
-    /// Losses of power so far. Who came before the last one is answered nothing more.
+    /// Power losses so far. Who came before the last one is answered nothing more.
     outages: AtomicU64,
     /// Up to when, in simulated picoseconds, requests are done whose answers have left or are leaving.
     answered_until: AtomicU64,
@@ -88,7 +88,7 @@ struct Seen {
     answered: u64,
 }
 
-/// Latencies by kind of request ([`TIMED`]), as they were modelled and as the wall clock saw them.
+/// Latencies by kind of request ([`TIMED`]), as they were modeled and as the wall clock saw them.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     /// What the model said, dilation not applied.
@@ -114,7 +114,7 @@ pub struct Reported {
 }
 
 impl Model {
-    /// The device of `kept`, whose time goes on when all it was asked for is done. It takes `dilation` times its time,
+    /// The device of `kept`, whose time continues when all it was asked for is done. It takes `dilation` times its time,
     /// counted `since` then, for clients that are `transport` away.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(kept: Kept, checked: Checked, (dilation, since): (f64, Since), transport: Transport) -> Model {
@@ -168,7 +168,7 @@ impl Model {
         self.image.as_ref()
     }
 
-    /// Losses of power so far; who comes now says it with each request.
+    /// Power losses so far; who comes now says it with each request.
     pub(crate) fn outages(&self) -> u64 {
         self.outages.load(Ordering::SeqCst)
     }
@@ -292,7 +292,7 @@ impl Model {
             }
             let left = next.map_or(Duration::MAX, |next| next.saturating_duration_since(Instant::now()));
             if !wait(left) {
-                return Err(io::Error::other("the power failed before it was done"));
+                return Err(io::Error::other("power failed before it completed"));
             }
         }
     }
@@ -392,7 +392,7 @@ impl Model {
     /// Answers leave of requests that are done at `done` or before, to a client that came after so many `outages`;
     /// false where they may not.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
-        // In this order: a loss of power that comes now either stops them or knows of them.
+        // In this order: a power loss that comes now either stops them or knows of them.
         self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
         self.outages() == outages
     }
@@ -413,7 +413,7 @@ impl Model {
         asked.record(done - first.came, &mut self.state().modelled);
     }
 
-    /// What was modelled and seen so far.
+    /// What was modeled and seen so far.
     pub fn latencies(&self) -> Latencies {
         let modelled = self.state().modelled.clone();
         let seen = self.seen.lock().expect("nobody panics with the lock");

@@ -49,7 +49,7 @@ pub enum ServeError {
     #[error(transparent)]
     Certificates(#[from] CertificateError),
     /// Two devices of one name.
-    #[error("two devices are called {0:?}; give each a name of its own, as in --export NAME=SCENARIO:IMAGE")]
+    #[error("two devices are named {0:?}; give each its own name, e.g. --export NAME=SCENARIO:IMAGE")]
     SameName(String),
     /// Of the device and its image.
     #[error(transparent)]
@@ -63,9 +63,7 @@ pub enum ServeError {
         detail: String,
     },
     /// There is no device that a state could be of.
-    #[error(
-        "with --timing none no device is modelled, so there is nothing that could begin with a state; leave one out"
-    )]
+    #[error("--timing none has no modeled device, so it cannot start from a state; remove one of them")]
     NothingModelled,
 }
 

@@ -1,4 +1,4 @@
-//! From an offer to a device that goes on where it stopped.
+//! From an offer to a device that continues where it stopped.
 
 use crate::model::{Model, Timing};
 use crate::offer::{Offer, ServeError};
@@ -15,8 +15,8 @@ use nacre_nbd::{BlockSizes, Export};
 const REQUEST_MAX: u32 = nacre_memory::kept::WRITE_MAX as u32;
 
 /// What its user should know of an image whose journal ended in the middle of a record.
-const TORN: &str = "the end of its journal was torn when its server or the machine was stopped, and was cut off; the \
-    device continues from what is whole";
+const TORN: &str = "the last journal record was incomplete (the server or machine was stopped) and was \
+    discarded; the device continues from the intact records";
 
 /// Opens the image of `offer` and brings the device into the state in which it stopped. Returns what its user should
 /// know, too. Errors: nothing was changed.

@@ -1,4 +1,4 @@
-//! What befalls a device that is served: a loss of power, and an image that fails.
+//! What befalls a device that is served: a power loss, and an image that fails.
 
 use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;
@@ -20,7 +20,7 @@ pub struct Outage {
     pub ready_after: Time,
 }
 
-/// What a client is told of an image that fails: a full disk, or an error.
+/// What a client is notified of an image that fails: a full disk, or an error.
 pub(crate) fn io_error(error: ImageError) -> io::Error {
     let kind = match error.problem {
         Problem::DiskFull { .. } => io::ErrorKind::StorageFull,

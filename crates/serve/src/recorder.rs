@@ -21,7 +21,7 @@ use std::time::Instant;
 mod tests;
 
 /// Requests that are ordered and written together. Clients' threads come here in another order than their
-/// requests arrived in; in so many requests they are put right.
+/// requests arrived in; in so many requests they are corrected.
 const BATCH: usize = 4096;
 /// Batches that may wait for the disk: 8 MiB.
 const WAITING_MAX: usize = 64;
@@ -45,7 +45,7 @@ struct State {
 pub struct Recorded {
     /// The trace.
     pub path: PathBuf,
-    /// Whether it goes on.
+    /// Whether it continues.
     pub is_under_way: bool,
     /// Requests so far.
     pub requests: u64,
@@ -65,7 +65,7 @@ pub enum RecordError {
     #[error("nothing is being recorded")]
     NotRecording,
     /// There is a file, and nobody said that it may go.
-    #[error("{}: there is already a file of this name; name another one, or replace it with --force", .0.display())]
+    #[error("{}: the file already exists; name another one, or replace it with --force", .0.display())]
     Exists(PathBuf),
     /// The file is an image that is being served.
     #[error("{}: it is an image that is being served; name another file", .0.display())]
@@ -185,7 +185,7 @@ impl Recorder {
     /// Errors: there is none.
     pub(crate) fn end(&self) -> Result<Recorded, RecordError> {
         self.is_on.store(false, Ordering::Release);
-        // The lock is not held while the disk is waited for: clients go on.
+        // The lock is not held while the disk is waited for: clients continue.
         let recording = self.state().under_way.take().ok_or(RecordError::NotRecording)?;
         let ended = recording.end();
         self.state().last = Some(ended.clone());
@@ -222,7 +222,7 @@ impl Recording {
         writer: Box<dyn TraceWriter>,
     ) -> io::Result<Recording> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
-        // A slow disk is waited for by a thread of its own.
+        // A slow disk is waited for by its own thread.
         let begun = afford().and_then(|()| Builder::new().spawn(move || write(&batches, &file, writer)));
         Ok(Recording {
             path: path.into(),

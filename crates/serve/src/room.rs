@@ -2,7 +2,7 @@
 //!
 //! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share, until the
 //! system has taken it or a request was served; where there is none left a client waits for it, and goes when it has waited
-//! too long. Beside this a client has a constant: what leaves together, and the buffers of its encryption.
+//! too long. In addition to this a client has a constant: what leaves together, and the buffers of its encryption.
 
 use crate::dropped::PATIENCE;
 use crate::socket::pause;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What all clients share, bytes.
 pub(crate) const ROOM_BYTES: usize = 512 << 20;
-/// What each of them has beside it, for what it sends and for what it is sent.
+/// What each of them has next to it, for what it sends and for what it is sent.
 pub(crate) const ALLOWED: usize = 128 << 10;
 /// How often is looked for room while there is none.
 const BLINK: Duration = Duration::from_millis(2);
@@ -92,7 +92,7 @@ impl Share<'_> {
     pub(crate) fn rest(&self, began: &mut Option<Instant>) -> io::Result<()> {
         let now = Instant::now();
         if self.room.is_closed.load(Ordering::Relaxed) || now - *began.get_or_insert(now) > PATIENCE {
-            let full = "there was no memory for what it asked, beside what others do";
+            let full = "there was no memory for what it asked, in addition to what others do";
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, full));
         }
         pause(BLINK);

@@ -129,7 +129,7 @@ impl Server {
     /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
     /// the answers that are under way, and the images are brought to the disk. Calls `ready` when all its
     /// own threads run, and ends where that gives false.
-    #[expect(clippy::disallowed_methods, reason = "each client has a thread of its own")]
+    #[expect(clippy::disallowed_methods, reason = "each client has its own thread")]
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::of_at_most(CLIENTS_MAX);
         let is_over = AtomicBool::new(false);
@@ -191,7 +191,7 @@ impl Server {
         life
     }
 
-    /// Gives a client a thread of its own. Where there is no place for it, its connection ends.
+    /// Gives a client its own thread. Where there is no place for it, its connection ends.
     fn welcome<'scope, 'env>(
         &'env self,
         socket: Socket,

@@ -32,7 +32,7 @@ pub(crate) struct Disk {
 
 /// What has the bytes.
 pub(crate) enum Body {
-    /// A modelled device.
+    /// A modeled device.
     Device(Box<Model>),
     /// Nothing but bytes.
     Raw(Box<RawDisk>),
@@ -128,7 +128,7 @@ impl Disk {
             }
         });
         served.unwrap_or_else(|failed| {
-            // What was begun of the answer goes: an error is an answer of its own.
+            // What was begun of the answer goes: an error is its own answer.
             out.truncate(mark);
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(failed.refusal());
@@ -192,7 +192,7 @@ impl Disk {
     ) -> Result<Served, Failed> {
         let is_zeroing = request.command == Command::WriteZeroes;
         if is_zeroing && request.is_fast() {
-            return Err(Failed::Refused(not_fast("a modelled device zeroes no faster than it writes")));
+            return Err(Failed::Refused(not_fast("a modeled device zeroes no faster than it writes")));
         }
         let Some(asked) = of_device(request) else {
             let reply = Reply::new(session, request, out);

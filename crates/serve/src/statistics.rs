@@ -50,7 +50,7 @@ pub struct ExportStatistics {
     pub timing: Timing,
     /// Requests in the order of [`KINDS`].
     pub requests: [Counted; KINDS.len()],
-    /// Latencies as modelled and by the wall clock.
+    /// Latencies as modeled and by the wall clock.
     pub latencies: Latencies,
     /// The device's clock: simulated time from its beginning, when its image was made.
     pub simulated: Time,

@@ -25,7 +25,7 @@ impl Disk {
     /// image. Waits with `wait`, for so long at most at a time, until it is done, or `wait` ends that. Returns when the
     /// answer may leave, and what became of it.
     ///
-    /// Errors: no device is modelled; it does not lie within it; it would change one that is served read-only; a write
+    /// Errors: no device is modeled; it does not lie within it; it would change one that is served read-only; a write
     /// without bytes; the power has failed meanwhile, or the wait was ended; the image cannot keep it.
     pub(crate) fn step(
         &self,
@@ -36,7 +36,8 @@ impl Disk {
         let StepRequest { op, offset, bytes, fill } = request;
         let Body::Device(model) = &self.body else {
             return Err(refused(
-                "no device is modelled (--timing none), so there is no time to be seen; serve it with its timing",
+                "--timing none has no modeled device, so there is no latency to show; serve it with its \
+                 timing",
             ));
         };
         self.check_step(request)?;
@@ -61,7 +62,7 @@ impl Disk {
         Ok((reply, answered))
     }
 
-    /// Losses of power so far; none where no device is modelled.
+    /// Power losses so far; none where no device is modeled.
     pub(crate) fn outages(&self) -> u64 {
         match &self.body {
             Body::Device(model) => model.outages(),
@@ -80,14 +81,17 @@ impl Disk {
     fn check_step(&self, request: StepRequest) -> io::Result<()> {
         let StepRequest { op, offset, bytes, fill } = request;
         let end = offset.checked_add(u64::from(bytes));
-        if (op == Op::Flush) != (bytes == 0) || end.is_none_or(|end| end > self.export.bytes) {
-            return Err(refused("it asks for bytes that the device does not have"));
+        if (op == Op::Flush) != (bytes == 0) {
+            return Err(refused("a flush has no size, and every other request has one"));
+        }
+        if end.is_none_or(|end| end > self.export.bytes) {
+            return Err(refused("it is past the end of the device"));
         }
         if bytes as usize > WRITE_MAX && op != Op::Trim {
-            return Err(refused("it asks for more than 32 MiB at once"));
+            return Err(refused("it exceeds the limit of 32 MiB"));
         }
         if (op == Op::Write) != fill.is_some() {
-            return Err(refused("a write, and nothing else, says what every byte becomes: give \"fill\""));
+            return Err(refused("only a write needs the byte value to store: give \"fill\""));
         }
         if self.export.read_only && matches!(op, Op::Write | Op::Trim) {
             return Err(refused("the device is served read-only"));

@@ -1,12 +1,12 @@
 //! How long one client takes from an answer to its next request.
 //!
-//! Of a client that asks for one thing at a time and goes on at once this is all that it waits for besides the device:
+//! Of a client that asks for one thing at a time and continues at once this is all that it waits for besides the device:
 //! the answer's way, waking up, its library, the next request's way. [`Transport`] measures that with a client of its
 //! own before anybody comes; a real one's library is slower, one that never sleeps is faster, and a machine is not
 //! always the same. So what this client takes is what leaves the server earlier, once it is known and where the way is
 //! subtracted.
 //!
-//! A client that computes between requests takes longer and should not be given that time. It often goes on at once
+//! A client that computes between requests takes longer and should not be given that time. It often continues at once
 //! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and the
 //! [spread](Transport::spread) of the way. Where even the fastest took [`LONGER_MAX`] longer than the way, the client
 //! always computes or others have the machine, and what it takes besides is not known.

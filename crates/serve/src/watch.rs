@@ -115,7 +115,7 @@ impl Watch<'_> {
         let (reply, answered) = disk.step(request, outages, &mut wait)?;
         match disk.lets_leave(reply.said.done, outages) {
             true => Ok(json!(answered)),
-            false => Err(io::Error::other("the power failed before it was done")),
+            false => Err(io::Error::other("power failed before it completed")),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::marks::Marks;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// The most places of a row, and so twice the most blocks that can be told apart.
+/// The most places of a row, and so twice the most blocks that can be distinguished.
 const PLACES_MAX: usize = 1 << 31;
 /// Places of a row for each block: between two moves, three quarters of them take accesses.
 const PLACES_PER_BLOCK: usize = 4;
@@ -63,7 +63,7 @@ impl Distances {
         u64::from(self.marks.marked())
     }
 
-    /// Touches `count` blocks of `volume` from `first` on, in their order; `act` is told of each.
+    /// Touches `count` blocks of `volume` from `first` on, in their order; `act` is notified of each.
     #[inline]
     pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
         let (mut block, end) = (first, first + count);

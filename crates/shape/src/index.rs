@@ -1,6 +1,6 @@
 //! From blocks to dense numbers: an open-addressing table of regions.
 //!
-//! A region is a run of neighbouring blocks on one volume. Blocks that were touched get numbers side by side
+//! A region is a run of neighboring blocks on one volume. Blocks that were touched get numbers side by side
 //! within their region, so what is kept for a block is an array, and a long request needs one look-up for each
 //! region, not for each block.
 

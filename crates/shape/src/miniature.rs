@@ -7,7 +7,7 @@
 //! for 1/R misses, and what is left of all accesses are hits.
 //!
 //! **Error.** Each of eight further bits of the hash cuts the sample into two halves, each with a cache of half the size
-//! beside the one of the whole. A half of a sample is as far from the whole as the whole is from the truth, as in
+//! next to the one of the whole. A half of a sample is as far from the whole as the whole is from the truth, as in
 //! [`SampledCurve`](crate::SampledCurve): the root of the mean square of the sixteen differences, times Student's t for
 //! eight degrees of freedom, is the 95 % half-width of what chance does in choosing blocks. Smaller parts would not do
 //! where the curve is steep. What a policy does otherwise in a cache of few blocks is in it as far as half a cache

@@ -30,7 +30,7 @@ const CUTS: usize = 8;
 const STUDENT_T: f64 = 2.306;
 /// A sample of fewer blocks says nothing.
 const BLOCKS_MIN: usize = 64;
-/// Sizes of fewer sampled blocks than this are not told apart.
+/// Sizes of fewer sampled blocks than this are not distinguished.
 const SMALLEST: f64 = 10.0;
 
 /// Blocks followed of a request, on average over the requests so far, where the number of blocks is bounded; the
@@ -139,7 +139,7 @@ impl SampledCurve {
         self.add_each(batch, |_, _, _, _| {});
     }
 
-    /// Takes `batch` in; `act` is told of each access that is followed: which block of which request,
+    /// Takes `batch` in; `act` is notified of each access that is followed: which block of which request,
     /// how deep it lay, and the share of blocks that are followed.
     #[inline]
     pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {

@@ -36,7 +36,7 @@ impl Book {
         self.programs_before.host = self.programs_before.host.min(host);
     }
 
-    /// What losses of power took.
+    /// What power losses took.
     pub(crate) fn recovery_counters(&self) -> [(&'static str, u64); 3] {
         [
             ("recoveries", self.recoveries),

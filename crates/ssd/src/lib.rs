@@ -19,55 +19,56 @@
 //! with two it senses the next page meanwhile. It takes the data of its next program in while its array works, unless
 //! it has one register, and so no cached commands.
 //!
-//! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others
-//! go on programming. The superblock erased last is filled last; a die whose turn has not come when it is to be filled
-//! erases at once. Places of a full buffer are given back in the order in which they were taken, or, as a pool
-//! (`buffer_places`), as soon as programs end: so writes go on while one die erases.
+//! *Erases* of a superblock start on all its dies at once, or on at most `erases_at_once` of them while the others
+//! continue to program. The superblock that was erased last is written last; if a die has not been erased when its
+//! turn to be written comes, it is erased at once. Space in a full buffer is freed in the order of allocation, or,
+//! as a pool (`buffer_places`), whenever a program ends, so that writes continue while one die erases.
 //!
-//! *Programs* are under way on no more than `programs_at_once` dies, as a budget of power has it (the power states of
-//! NVMe; the two modes of Intel's 910): data crosses to its die, and waits there until one of the others has ended.
-//! Programs whose data is on their dies take their turns in the order in which they were issued, whoever they are for. Pages of several planes of a die are one of them. Reads and erases
-//! are not counted.
+//! *Programs* run on at most `programs_at_once` dies, as a power budget requires (the power states of NVMe; the two
+//! modes of Intel's 910): data crosses to its die and waits there until another program ends. Programs whose data
+//! is on their dies start in issue order, for the host or for garbage collection. Pages of several planes of a die
+//! count as one. Reads and erases do not count.
 //!
-//! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so because a
-//! stripe uses all dies at once, one parity covers it, and one erase count and one list of what is live stand for
-//! thousands of blocks; the price is a coarser choice of victims. The host and the cleaner fill superblocks of their
-//! own, and cleaning keeps pace: when fewer than `reserve` superblocks are erased a victim is chosen, and for every
-//! unit the host programs so many of its units are copied that it is empty when the space it gains is used up. With
-//! `idle_cleaning` so many superblocks are erased while the host is quiet and the flash has nothing else to do, a
-//! stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer than the reserve
-//! are erased.
+//! *Garbage collection* (cleaning) works on superblocks: one block of every plane of every die, written in stripes.
+//! Drives do so because a stripe uses all dies at once, one parity covers it, and one erase count and one list of
+//! valid units cover thousands of blocks; the price is a coarser choice of victims. The host and the cleaner have
+//! separate write frontiers, and cleaning keeps pace: if fewer than `reserve` superblocks are erased, a victim is
+//! chosen, and for every unit the host programs, enough units are copied that the victim is empty when the space it
+//! gains is used up. With `idle_cleaning`, superblocks are cleaned up to that number while the host and the flash
+//! are idle, one stripe at a time; a request stops this, and it resumes when the host is idle again or fewer than
+//! `reserve` superblocks are erased.
 //!
 //! *Allocation* (`allocation`): superblocks over all dies, with or without parity, or planes that are filled and cleaned by
 //! themselves, by address or free first; what is said of superblocks holds for the blocks of such a plane.
 //!
-//! *Shares* of a drive (`capacity`): a share of a pool of drives is a drive with fewer blocks of each plane, so that it is
-//! filled, cleaned and worn as the whole is. It pays for its capacity and takes its part of the idle power. Dies,
-//! channels, buffer and link are those of one whole drive, since a pool serves a share with any of its drives: the record
-//! has a finding where a share works more than its part of a drive can.
+//! *Shares* of a drive (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per plane,
+//! so that it fills, is cleaned, and wears like the whole drive. It pays for its capacity and takes its part of the
+//! idle power. Dies, channels, buffer, and link are those of one whole drive, since any drive of the pool may serve
+//! the share: the record has a finding if the share uses more than its part of the performance.
 //!
-//! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
-//! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
-//! data goes to full cells at once. Cleaning moves what they hold to full cells; since little is live in so much flash
-//! a policy such as greedy chooses them first.
+//! *SLC cache* (`slc_cache`): while more superblocks are erased than the reserve, host writes use SLC mode, up to a
+//! size; programs and reads are faster, and a block holds less. Beyond that size, and on a full drive, data is
+//! written with all bits per cell. Cleaning moves data out of SLC mode; since SLC superblocks hold little valid
+//! data for their size, policies such as greedy choose them first.
 //!
-//! *Placement handles* (`placement_handles`; the reclaim unit handles of flexible data placement, FDP): what the host
-//! writes through each of them fills superblocks of its own; a request's volume, which is its tenant's number, modulo
-//! the handles is the one it goes through. What cleaning moves fills superblocks together whatever handle it came
-//! through (`isolation` "initial"), or apart ("persistent"). The table `handles` has what was written through each,
-//! what of it was moved, and its write amplification, which a handle without writes does not have. Every handle keeps a
-//! superblock open, and cleaning one more, or one more for each: so much less of the spare space is free. By plane that
-//! is a block of every plane.
+//! *Placement handles* (`placement_handles`; the reclaim unit handles of flexible data placement, FDP): host writes
+//! through different handles go to different superblocks; the handle of a request is its volume, which is the
+//! number of its tenant, modulo the number of handles. Cleaning mixes the data of all handles (`isolation`
+//! "initial") or keeps it separate ("persistent"). The table `handles` has the writes through each handle, the
+//! units moved of them, and the write amplification, which is missing for a handle without writes. Every handle
+//! keeps a superblock open, and cleaning keeps one more, or one per handle; this space is taken from the spare
+//! space. With allocation by plane, it is one block of every plane.
 //!
 //! *Shares of the queue* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time
 //! (`queue_depth`), and one that sends more waits for its own. Classes of priority among tenants are `places` of the
 //! workload: a drive says when a request is done as soon as it comes, so that nothing that comes later could go before
 //! it.
 //!
-//! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the table, one
-//! that was changed is programmed when it leaves; the pages that cleaning changed are programmed once for each victim.
-//! They lie among the data and are cleaned with it. By plane they go where data behind the host's would: to the plane
-//! that their number says, or to the die that is free first; those that cleaning changed stay in their plane.
+//! *Mapping*: the table is in DRAM, or in flash with an LRU cache of its pages (DFTL). A miss reads a page of the
+//! table; a changed page is programmed when it is evicted, and pages that cleaning changed are programmed once per
+//! victim. Table pages are stored among the data and are cleaned with it. With allocation by plane, they are placed
+//! like host data: in the plane given by their number, or on the die that is free first; pages that cleaning
+//! changed stay in their plane.
 //!
 //! *Wear*: the youngest erased superblock is filled first (dynamic); data in a superblock far younger than the
 //! erased ones moves to the most worn of these (static). A block takes `endurance` erases, drawn anew for each.
@@ -79,17 +80,17 @@
 //! 4 % before at 60 erases, less than 1 % at 3,000. If many wear out at once, copies use up the reserve while none comes back, and
 //! the drive is read-only before it lacks space: another 7 % before, of equal blocks under hot and cold data with 60 erases.
 //!
-//! *Wrong bits* (`errors`): the share of wrong bits of a page is the sum of four parts: `fresh_bit_error_rate`; with
-//! erases `bit_error_rate (erases / cycles)^error_exponent`; with lying `bit_error_rate retention (erases /
-//! cycles)^retention_cycles_exponent days^retention_exponent`; and with reads of its block `read_disturb (erases /
-//! cycles)^disturb_exponent reads^disturb_reads_exponent` (kim-2019, equation 1). How many of a codeword are wrong is the
-//! quantile of the Poisson distribution with that mean at a place that is drawn
-//! once for each codeword and program: what is wrong stays wrong, and becomes more. The code (`ecc`) says how often the
-//! page is sensed again, each time behind the one before: it takes the die and the channel like any read, then the
-//! decoder its time. Copies are decoded too. Copies inside a die (`copyback`) are not: what is wrong of a page then is
-//! wrong in its copy, with what the copy makes wrong of its own beside, and what is beyond the code by then is found
-//! when the host reads it. Of a unit with more wrong bits than are put right the data is lost: reads of it fail until
-//! it is written or trimmed, also after it was copied, and a flush of an unprotected drive fails once after a loss.
+//! *Bit errors* (`errors`): the bit error rate of a page is the sum of four terms: `fresh_bit_error_rate`; cycling,
+//! `bit_error_rate (erases / cycles)^error_exponent`; retention, `bit_error_rate retention (erases /
+//! cycles)^retention_cycles_exponent days^retention_exponent`; and reads of its block, `read_disturb (erases /
+//! cycles)^disturb_exponent reads^disturb_reads_exponent` (kim-2019, equation 1). The number of bit errors of a
+//! codeword is a quantile of the Poisson distribution with that mean; the quantile is sampled once per codeword and
+//! program, so that errors persist and only increase. The code (`ecc`) determines the number of read retries, one
+//! after the other: each takes the die and the channel like any read, then the decoder. Copies are decoded, too.
+//! Copies inside a die (`copyback`) are not: the bit errors of the page are copied, those of the copy are added,
+//! and an uncorrectable page is found when the host reads it. If a unit has more bit errors than the code corrects,
+//! its data is lost: reads of it fail until it is written or trimmed, even after it was copied, and a flush of an
+//! unprotected drive fails once after a loss.
 //!
 //! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there, and
 //! over the channel, since it has to be put right.
@@ -116,13 +117,13 @@
 //! begins when all mappings of its request are known. Page registers are not shared between the data of a program that
 //! waits in its die and reads.
 //!
-//! Of wrong bits: a page is as old as the first one of its superblock; all pages of a block are equally strong; cells
-//! with one bit and pages of the mapping table have none. Parity crosses the channel in no time and encoding takes
-//! none; decoders are not waited for. Every read begins with the first sense, whatever the page needed last. Copies
-//! disturb nothing. Bits that came with copies inside a die count beside those of the page itself, though a few are the
-//! same ones, and any number of such copies may follow each other. Energy of the code that is not given counts as
-//! nothing, and the record names it. What the drive was filled with before the run was copied without wrong bits. With
-//! bytes, a lost unit that is written and falls back to before that in a loss of power may be found again.
+//! Bit errors: a page has the age of the first page of its superblock; all pages of a block are equally strong; SLC
+//! mode and pages of the mapping table have no bit errors. Parity crosses the channel in no time, encoding takes no
+//! time, and decoders have no queue. Every read starts with the default thresholds, whatever the page needed last.
+//! Copies do not disturb. Bit errors that came with copies inside a die are added to those of the page itself,
+//! although a few coincide, and such copies may be repeated without limit. If the energy of the code is not given,
+//! it counts as zero, and the record says so. Data written before the run was copied without bit errors. With data,
+//! a lost unit that is written and falls back to its previous version in a power loss may be found again.
 //!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
@@ -263,8 +264,10 @@ pub type Rooms = fn() -> Vec<&'static Descriptor>;
 
 /// Families of what drives are set up with, beside those of other crates: their names, what their rooms decide, and these.
 pub static FAMILIES: &[(&str, &str, Rooms)] = &[
-    (AllocationFamily::NAME, "which die and plane takes a page", || descriptors(allocation::ROOMS)),
-    (FlashSchedulingFamily::NAME, "what a flash die does next", || descriptors(scheduling::ROOMS)),
+    (AllocationFamily::NAME, "allocation of pages to dies and planes", || descriptors(allocation::ROOMS)),
+    (FlashSchedulingFamily::NAME, "scheduling of flash operations on a die", || {
+        descriptors(scheduling::ROOMS)
+    }),
 ];
 
 fn descriptors<F: Family>(rooms: &'static nacre_config::Table<F>) -> Vec<&'static Descriptor> {

@@ -10,7 +10,7 @@
 //! and goes; `elements_vary` is a `Vec` as long as it was built, of such values; `sparse` is a `Vec` as long as it was
 //! built that is mostly zero: what is zero takes no place in the state, and is not touched when it is restored; `sparse,
 //! varies` is one that may have another length. Type attributes: `after = "path"` names a `fn(&mut Self) -> Result<(), String>` that rebuilds what follows from the rest
-//! and says what cannot be; `bound = "T: State"` are bounds of the implementation beside those of the type.
+//! and says what cannot be; `bound = "T: State"` are bounds of the implementation in addition to those of the type.
 
 use proc_macro::TokenStream;
 use proc_macro2::{Ident, TokenStream as Tokens};

@@ -28,7 +28,7 @@ impl Stack for Described<'_> {
 }
 
 /// Panics unless the device that `toml` describes carries its bytes as it promises: reads give what was written
-/// last, and after so many losses of power, also during a recovery and between a request and its completion, every
+/// last, and after so many power losses, also during a recovery and between a request and its completion, every
 /// block is one that may be there. It is saved and restored in between. Gives what was done.
 pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report {
     let name = toml.lines().next().unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report 
 const OUTSTANDING: u32 = 300;
 
 /// Panics unless what the device that `toml` describes has no time for any more when its power fails is charged to nothing:
-/// after losses of power with hundreds of requests under way, none of its resources was busy for longer than there was time.
+/// after power losses with hundreds of requests under way, none of its resources was busy for longer than there was time.
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
     for completing in [0, 3, 30, 150] {

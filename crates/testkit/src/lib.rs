@@ -12,7 +12,7 @@
 //! | [`planted`] | mistakes in a device, to show that the suites find them |
 //! | [`mod@visits`] | what becomes of given requests on a device |
 //! | [`workbench`] | builds devices, as a scenario would |
-//! | [`restoring`] | what is restored goes on as what was saved |
+//! | [`restoring`] | what is restored continues as what was saved |
 
 pub mod cleaning_laws;
 pub mod conformance;

@@ -1,4 +1,4 @@
-//! Mistakes planted into a device, to show that the suites find them.
+//! Errors planted into a device, to show that the suites find them.
 
 use nacre_kernel::event::{
     Agenda, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Slab, Zones,
@@ -10,7 +10,7 @@ use nacre_kernel::{
 };
 use std::cell::RefCell;
 
-/// A mistake.
+/// An error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mistake {
     /// A write is acknowledged when it arrives.
@@ -67,7 +67,7 @@ impl Mistake {
     ];
 }
 
-/// A device that makes one mistake.
+/// A device that makes one error.
 pub struct Planted {
     inner: Box<dyn Device>,
     mistake: Mistake,

@@ -1,4 +1,4 @@
-//! What is restored goes on as what was saved.
+//! What is restored continues as what was saved.
 
 use nacre_kernel::Random;
 use nacre_kernel::state::{self, State};

@@ -99,7 +99,7 @@ impl Workbench {
         Ok(document.expect("no problem was reported"))
     }
 
-    /// A catalogue entry as the inside of the table `device`: its own tables lie in that.
+    /// A catalog entry as the inside of the table `device`: its own tables lie in that.
     pub fn catalogued(entry: &str) -> String {
         entry.lines().filter(|line| !line.starts_with("summary")).fold(String::new(), |text, line| match line
             .strip_prefix('[')

@@ -15,7 +15,7 @@ pub struct Clock {
     pace: Pace,
 }
 
-// Asked for with every request: a number of its own, not one hidden in what it holds.
+// Asked for with every request: its own number, not one hidden in what it holds.
 #[derive(Clone, Debug, State)]
 #[repr(u8)]
 enum Pace {

@@ -4,7 +4,7 @@ use crate::trace::TraceError;
 use nacre_kernel::{Bytes, ErrorCode, ErrorData};
 use std::fmt;
 
-/// Why a workload cannot go on.
+/// Why a workload cannot continue.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WorkloadError {
@@ -77,7 +77,8 @@ impl WorkloadError {
     pub fn problem(&self) -> String {
         match self {
             WorkloadError::TooLong { request, .. } => format!(
-                "request {request} would arrive later than 213 days after the start, where simulated time ends"
+                "request {request} would arrive more than 213 days after the start, the end of simulated \
+                 time"
             ),
             WorkloadError::Trace { error, .. } => error.problem(),
             WorkloadError::Placement { request, problem, .. } => {
@@ -94,7 +95,7 @@ impl WorkloadError {
     /// What to do; may be empty.
     pub fn remedy(&self) -> String {
         match self {
-            WorkloadError::TooLong { .. } => "ask for fewer requests or a higher rate".into(),
+            WorkloadError::TooLong { .. } => "use fewer requests or a higher rate".into(),
             WorkloadError::Trace { error, .. } => error.remedy(),
             WorkloadError::Placement { .. } => "use placement = \"compact\"".into(),
             WorkloadError::PastTenant { ends: [end, _], .. } => {

@@ -4,7 +4,7 @@ use crate::{WorkloadError, keep_writes};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Request, Status, Time};
 
-/// The facet of a workload that is told when each of its requests completes, in time order.
+/// The facet of a workload that is notified when each of its requests completes, in time order.
 ///
 /// Its times count from the start of the workload. Whoever drives it merges its next event with those of the device:
 /// the earlier one happens first. Every call that takes `now` takes a time that is not before that of any earlier call.

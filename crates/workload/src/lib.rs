@@ -78,7 +78,7 @@ pub trait Workload: State + Send {
         None
     }
 
-    /// Those who ask, where they are told apart: the volume of a request is the place of its tenant.
+    /// Those who ask, where they are distinguished: the volume of a request is the place of its tenant.
     fn tenants(&self) -> Vec<Asker> {
         Vec::new()
     }

@@ -130,7 +130,7 @@ pub(crate) fn requests(settings: &str) -> Vec<Request> {
     drain(&mut *workload, 1000).expect("no error while running")
 }
 
-/// The mistakes in `settings`.
+/// The errors in `settings`.
 pub(crate) fn problems(settings: &str) -> Vec<String> {
     match workload(settings, 1) {
         Ok(_) => Vec::new(),

@@ -1,4 +1,4 @@
-"""What tables, figures and pages need of the system beside what a simulation needs.
+"""What tables, figures and pages need of the system in addition to what a simulation needs.
 
 The libraries that make them end the whole process, or fail in words that nobody understands, where
 it is denied. So it is asked for beforehand, and said in words what is lacking.
@@ -21,7 +21,7 @@ _GIB = 1 << 30
 _OF_TABLES = (1 * _GIB, 4)
 _OF_FIGURES = (66 * _GIB, 15)
 """Addresses that are reserved, most of them never touched, and files that are open at a time, as
-measured with Polars 2.1 and vl-convert 1.9 beside what the process has before."""
+measured with Polars 2.1 and vl-convert 1.9 in addition to what the process has before."""
 _FILES_OF_PAGES = 16
 """The explorer's: what it listens and wakes up with, six connections of a browser, and two results
 that are read or written meanwhile."""
@@ -131,6 +131,6 @@ def _check_threads(what: str, count: int) -> None:
 
 
 _THREADS = 16
-"""Threads of the libraries that make tables and figures, beside one for each processor."""
+"""Threads of the libraries that make tables and figures, next to one for each processor."""
 _MANY = 256
 """With a limit above this nobody counts what is there."""

@@ -34,7 +34,7 @@ def answering(progress: Progress | None) -> Callable[..., bool] | None:
 def reporting(
     progress: bool | Progress, bar: AbstractContextManager[Progress]
 ) -> Iterator[Progress | None]:
-    """What is told of the work in the block: the bar, a function of the user's, or nothing.
+    """What is reported of the work in the block: the bar, a function of the user's, or nothing.
 
     Raises `TypeError` for anything else.
     """

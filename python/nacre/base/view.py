@@ -12,7 +12,7 @@ class View(Mapping[str, Any]):
     """A JSON object: `view["latency"]["read"]` and `view.latency.read` are the same.
 
     Subclasses declare the fields they know, for editors and type checkers, and name in
-    `parts` the fields that have a class of their own. Unknown fields stay reachable.
+    `parts` the fields that have their own class. Unknown fields stay reachable.
     """
 
     __slots__ = ("_data",)

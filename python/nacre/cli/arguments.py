@@ -100,16 +100,17 @@ _ROOTS = ("schema", "name", "summary", "workload", "stack", "run")
 def place(text: str) -> Path:
     """The path of a file or directory to write."""
     if not text:
-        raise typer.BadParameter("it is empty; give the name of a place to write to.")
+        raise typer.BadParameter("it is empty; name a file or directory to write.")
     if text == "-":
         raise typer.BadParameter(
-            "standard output does not take files; give a name (./- for a file called so)."
+            "expected the name of a file or directory, not standard output (./- for a file"
+            " called -)."
         )
     return Path(text)
 
 
 def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
-    """The settings by path; raises `ConfigError` with their mistakes and the scenario's.
+    """The settings by path; raises `ConfigError` with their errors and the scenario's.
 
     What a setting takes away with the table it replaces is said.
     """
@@ -126,7 +127,7 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
                     path="--set",
                     problem="not a setting",
                     given=f'"{given}"',
-                    hint='write PATH=VALUE, as in --set workload.arrival.rate="20 kHz"',
+                    hint='write PATH=VALUE, e.g. --set workload.arrival.rate="20 kHz"',
                 )
             )
     if problems:
@@ -168,7 +169,7 @@ def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[s
 def _with_those_of(
     scenario: str, overrides: dict[str, object], mistakes: ConfigError
 ) -> ConfigError:
-    """The mistakes and, if there are any, those of the scenario itself."""
+    """The errors and, if there are any, those of the scenario itself."""
     try:
         check(scenario, overrides)
     except ConfigError as more:

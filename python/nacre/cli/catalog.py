@@ -67,7 +67,7 @@ def show(
         write_table(Table("", columns, [False] * 5, rows, prose=["source", "note"]))
         if both:
             write_line()
-            write_prose(f"{name} is a scenario, too: nacre run {name}")
+            write_prose(f"{name} is also a scenario: nacre run {name}")
             write_line()
             write_text(f"{shipped[name].text.rstrip()}\n")
     elif name in shipped:
@@ -76,7 +76,7 @@ def show(
         else:
             write_text(f"{shipped[name].text.rstrip()}\n")
     else:
-        raise config_error([unknown("the catalogue has nothing called", name, [*known, *shipped])])
+        raise config_error([unknown("the catalog has nothing called", name, [*known, *shipped])])
 
 
 def show_all(*, as_json: bool) -> None:

@@ -44,7 +44,7 @@ class Command(TyperCommand):
             paths = places(option.lstrip("-").replace("-", "_")) if takes_settings else []
             if paths:
                 given = " or ".join(f"--set {path}=..." for path in paths[:_SHOWN])
-                text = f"No such option: {option}; a setting is given as {given}"
+                text = f"No such option: {option}; to change a setting, use {given}"
                 vars(error).update(message=text, possibilities=None)
             raise
 

@@ -1,4 +1,4 @@
-"""What the shell completes names by: scenarios, models, entries of the catalogue, papers."""
+"""What the shell completes names by: scenarios, models, entries of the catalog, papers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def scenarios(incomplete: str) -> list[str]:
 
 
 def models(incomplete: str) -> list[str]:
-    """Models, their families, and entries of the catalogue."""
+    """Models, their families, and entries of the catalog."""
     from nacre.scenario.catalog import entries
     from nacre.scenario.models import models as known
 

@@ -120,8 +120,10 @@ def crash(
         )
         return
     if scenario is None and (settings or fault):
-        problem = "without a scenario everything is drawn, faults and settings too"
-        raise invalid("conflicting-settings", "", problem, hint="give a scenario, or only a seed")
+        problem = "without a scenario, the stack, faults, and settings are random"
+        raise invalid(
+            "conflicting-settings", "", problem, hint="add a scenario, or give only --seed"
+        )
     # A pipe that nobody writes into is waited for until the first Ctrl-C.
     source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
@@ -155,9 +157,9 @@ def crash(
 def _check_given(context: typer.Context, *, is_program: bool) -> None:
     """Raises `ConfigError` naming every option that was given and would not be heeded."""
     names, problem, hint = (
-        (_OF_POINTS, "it is not of losses of power under a program of yours", "leave it out")
+        (_OF_POINTS, "it does not apply when a program runs on the device", "remove it")
         if is_program
-        else (_OF_PROGRAMS, "it is of losses of power under a program", "add: -- COMMAND")
+        else (_OF_PROGRAMS, "it applies only when a program runs on the device", "add: -- COMMAND")
     )
     given = [f"--{name.replace('_', '-')}" for name in names if _is_given(context, name)]
     if given:
@@ -211,7 +213,7 @@ def _pull(
         for line in pulled_facts(pulled):
             write_prose(line)
     failed = bool(pulled.failed)
-    said = f"interrupted: the power was pulled {len(pulled.rounds)} of {times} times"
+    said = f"interrupted: {len(pulled.rounds)} of {times} power losses were tested"
     conclude(failed=failed, interrupted=said if interruption.asked and not failed else "")
 
 

@@ -50,7 +50,7 @@ def _bytes(text: str) -> int:
     """An amount of bytes, with a unit or without."""
     quantity = maybe(text) or maybe(f"{text} B")
     if quantity is None or quantity.base != "bytes" or quantity.value % 1:
-        raise typer.BadParameter(f'"{text}" is no number of bytes; write 4096 or "4 KiB"')
+        raise typer.BadParameter(f'"{text}" is not a number of bytes; write 4096 or "4 KiB"')
     return int(quantity.value)
 
 
@@ -94,8 +94,8 @@ def wear(
         raise invalid(
             "unknown-name",
             "",
-            f"{out}: there is no such kind of drawing",
-            hint="end it in .svg, .png or .html",
+            f"{out}: unknown file type for a figure",
+            hint="use a name that ends in .svg, .png, or .html",
         )
     if out:
         look(out, replace=force)
@@ -103,12 +103,12 @@ def wear(
         found = control.stats(columns=out is not None).export(export)
     table = wear_table(found.components)
     if not table.rows:
-        problem = f"{found.name} has no medium whose wear is modelled"
+        problem = f"{found.name} has no medium with modeled wear"
         raise invalid(
             "not-supported",
             "",
             problem,
-            hint="serve a device of flash or PCM, such as ssd, envy or onyx",
+            hint="serve a flash or PCM device, e.g. ssd, envy, or onyx",
         )
     if out:
         from nacre.figures.export import image as drawing
@@ -139,14 +139,14 @@ def record(
 ) -> None:
     """Record requests to a trace that `nacre run` can replay."""
     if (trace is None) != stop:
-        problem = "a recording begins with the name of a trace and ends with --stop"
+        problem = "expected either a trace to write or --stop"
         raise invalid("conflicting-settings", "", problem, hint="give one of the two")
     if trace is not None and not (folder := trace.absolute().parent).is_dir():
         raise invalid(
             "file-not-found",
             "",
-            f"{trace}: {folder} is no folder",
-            hint="make it, or name another place",
+            f"{trace}: {folder} is not a directory",
+            hint="create it, or choose another directory",
         )
     with Control(image) as control:
         if trace is not None:
@@ -206,7 +206,10 @@ def media_error(
     """Make reads of a range of sectors fail until it is rewritten."""
     if writes and heal:
         raise invalid(
-            "conflicting-settings", "", "--writes breaks and --heal mends", hint="give one of them"
+            "conflicting-settings",
+            "",
+            "--writes and --heal exclude each other",
+            hint="give one of them",
         )
     if length < 1:
         raise invalid("out-of-range", "", "the range is empty", hint="give at least one byte")
@@ -246,8 +249,8 @@ def step(
         raise invalid(
             "missing-setting",
             "",
-            "a write replaces bytes, and none are given",
-            hint="say what they become: --fill 0",
+            "a write needs the byte value to store",
+            hint="add --fill, e.g. --fill 0",
         )
     with Control(image) as control:
         answers = [
@@ -271,8 +274,8 @@ def _byte(text: str | None) -> int | None:
         raise invalid(
             "out-of-range",
             "",
-            f"--fill {text}: it is no byte",
-            hint="give a number from 0 to 255, such as 0x5a",
+            f"--fill {text}: it is not a byte",
+            hint="give a number from 0 to 255, e.g. 0x5a",
         )
     return byte
 
@@ -305,7 +308,7 @@ def stop(image: Served, as_json: Json = False) -> None:
     if as_json:
         write_json({})
     else:
-        write_line("the server ends")
+        write_line("the server is stopping")
 
 
 def _is_over() -> bool:

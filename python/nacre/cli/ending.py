@@ -1,4 +1,4 @@
-"""How long commands end: what is told of figures that failed, and of an interruption."""
+"""How long commands end: what is reported of figures that failed, and of an interruption."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def explore(
 
         def ready(address: str) -> None:
             write_line(f"open {address}")
-            write_line(f"results are kept in {out}; Ctrl-C ends it")
+            write_line(f"results are saved in {out}; press Ctrl-C to stop")
             flush()
             if browser:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nacre-explore-"))

@@ -1,4 +1,4 @@
-"""Exit statuses and last words: 1 ran but failed, 2 the user's mistake, 130 interrupted."""
+"""Exit statuses and last words: 1 ran but failed, 2 the user's error, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def complain(*lines: str) -> None:
 
 
 def warn(line: str) -> None:
-    """Writes a line to standard error that is no mistake, if that can be written."""
+    """Writes a line to standard error that is no error, if that can be written."""
     with suppress(OSError):
         sys.stderr.write(f"warning: {printable(line)}\n")
         sys.stderr.flush()

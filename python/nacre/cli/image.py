@@ -33,7 +33,7 @@ def check(image: ImageFile, as_json: Json = False) -> None:
     else:
         _show(found)
         if not found.is_good and found.can_be_repaired:
-            write_line(f"save what is left: nacre image repair {image} --out COPY")
+            write_line(f"recover the intact data: nacre image repair {image} --out COPY")
     if not found.is_good:
         raise typer.Exit(FAILED)
 
@@ -51,7 +51,7 @@ def repair(
         write_json(found.to_dict() | {"out": str(out.absolute())})
         return
     _show(found)
-    write_line(f"{out}: an image with what is left" if not found.is_good else f"{out}: a copy")
+    write_line(f"{out}: an image with the intact data" if not found.is_good else f"{out}: a copy")
 
 
 def _show(found: ImageCheck) -> None:
@@ -72,12 +72,12 @@ def _lines(found: ImageCheck) -> list[str]:
     pages, journal = found.pages, found.journal
     if found.raw_bytes:
         lines.append(
-            f"raw bytes: {size(found.raw_bytes)}, without checksums: nothing is known of them"
+            f"raw bytes: {size(found.raw_bytes)}, without checksums, so damage cannot be detected"
         )
         return [*lines, *_of_journal(journal), _verdict(found)]
     known = f"pages: {count(pages.programmed)} of {size(found.page_bytes)}"
     if not pages.are_checked:
-        lines.append(f"{known}, without checksums: nothing is known of them")
+        lines.append(f"{known}, without checksums, so damage cannot be detected")
     elif pages.damaged:
         named = ", ".join(str(page) for page in pages.named[:_NAMED])
         more = ", ..." if pages.damaged > _NAMED else ""
@@ -90,7 +90,7 @@ def _lines(found: ImageCheck) -> list[str]:
 def _of_journal(journal: ImageJournal) -> list[str]:
     records = f"journal: {count(journal.records)} good records"
     if journal.damage:
-        lost = f"behind the damage: {count(journal.lost)} good records, which are lost"
+        lost = f"lost after the damage: {count(journal.lost)} intact records"
         return [f"{records}, then {journal.damage}", lost]
     if journal.is_torn:
         return [f"{records}; its end was being written when the process or machine stopped"]
@@ -101,7 +101,5 @@ def _verdict(found: ImageCheck) -> str:
     if not found.is_good:
         return "damaged"
     if found.journal.is_torn:
-        return (
-            "everything that was flushed is there; whether the last record was damaged is unknown"
-        )
-    return "everything that was promised is there"
+        return "all flushed data is intact; it is unknown whether the last record was damaged"
+    return "all durable data is intact"

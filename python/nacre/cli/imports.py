@@ -56,7 +56,7 @@ def fio(
     else:
         write_line(f"{output}: run it with: nacre run {output}")
         for each in found.without:
-            write_prose(f"note: no equivalent of {each}")
+            write_prose(f"note: no equivalent for {each}")
 
 
 app.command("mqsim")(import_mqsim)

@@ -101,7 +101,7 @@ def mixes(
     stopped = "" if runs is None or runs.complete else f"{len(runs.records)} of {simulate_best}"
     conclude(
         failure=failure,
-        kept=f"the mixes are complete and kept in {out}; their figure is not",
+        kept=f"the mixes are saved in {out}; the figure is missing",
         interrupted=stopped and f"interrupted: {stopped} mixes were simulated",
     )
 

@@ -31,7 +31,7 @@ class _Simulators(Group):
         if args and args[0] not in self.commands and Path(args[0]).exists():
             results = " ".join(args)
             raise typer.BadParameter(
-                f"{args[0]} is no simulator; results are put side by side by:"
+                f"{args[0]} is not a simulator; to compare results:"
                 f" nacre report {results} -o PAGE.html"
             )
         return super().resolve_command(ctx, args)
@@ -68,7 +68,7 @@ def import_mqsim(
 ) -> None:
     """Convert MQSim files; lists settings without an equivalent."""
     if output is not None and output.exists():
-        raise invalid("file-exists", str(output), "it is there already", hint="give another name")
+        raise invalid("file-exists", str(output), "it already exists", hint="give another name")
     settings, flows = _flows(drive, workload, scenario)
     if flow is not None:
         _one(flows, flow, f"{workload}: --flow")
@@ -102,9 +102,15 @@ def compare_mqsim(
         (row.name, f"{row.mqsim:,.6g}", f"{row.nacre:,.6g}", f"{row.difference:+.1%}", row.because)
         for row in rows
     ]
-    columns = ("", "MQSim", "nacre", "difference", "why they may differ")
+    columns = ("", "MQSim", "nacre", "difference", "possible reasons for differences")
     write_table(
-        Table("", columns, (False, True, True, True, False), cells, ("why they may differ",))
+        Table(
+            "",
+            columns,
+            (False, True, True, True, False),
+            cells,
+            ("possible reasons for differences",),
+        )
     )
     for line in found.missing:
         warn(f"no equivalent: {line}")

@@ -113,7 +113,7 @@ def new(
         write_text(text)
         return
     if output.exists():
-        raise invalid("file-exists", str(output), "it is there already", hint="give another name")
+        raise invalid("file-exists", str(output), "it already exists", hint="give another name")
     write_file(output, text.encode())
     runs = examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"
     write_line(f"{output}: run it with: {runs}")
@@ -121,7 +121,7 @@ def new(
 
 def _from_sheet(kind: str, given: Mapping[str, str], cells: CellKind) -> str:
     if kind != "ssd":
-        told = "the figures of a data sheet make a flash drive"
+        told = "numbers from a data sheet need a flash drive"
         raise invalid("conflicting-settings", "KIND", told, given=kind, hint="give ssd")
     problems: list[Problem] = []
     values: dict[str, float] = {}
@@ -133,7 +133,7 @@ def _from_sheet(kind: str, given: Mapping[str, str], cells: CellKind) -> str:
                     Problem(
                         code="missing-setting",
                         path=f"--{name}",
-                        problem="it is not given, which a drive from a data sheet needs",
+                        problem="it is required for a drive from a data sheet",
                     )
                 )
             continue

@@ -1,4 +1,4 @@
-"""What a setting takes away that stands in place of a whole table."""
+"""What a setting takes away that stands instead of a whole table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.errors import ConfigError
 from nacre.scenario.source import read
 
 _NAMES = ("kind", "preset")
-"""What a table is called by: another name is what was asked for."""
+"""What a table is called by: another name is what was requested."""
 
 
 def replaced(scenario: str, overrides: Mapping[str, object]) -> list[str]:
@@ -35,8 +35,8 @@ def _lines(document: dict[str, Any], overrides: Mapping[str, object]) -> Iterato
         if lost:
             names = ", ".join(f"{path}.{key}" for key in lost)
             yield (
-                f"--set {path} stands in place of the whole table, so that the scenario has no"
-                f" {names} any longer; to keep the rest of the table, set {path}.KEY=VALUE"
+                f"--set {path} replaces the whole table, which removes"
+                f" {names}; to keep the rest of the table, set {path}.KEY=VALUE"
             )
         if isinstance(place, dict):
             place[last] = value

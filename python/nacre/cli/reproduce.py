@@ -34,7 +34,7 @@ from nacre.studies.engines.local import Local
 from nacre.studies.keep.store import Memory
 
 Told = TypeVar("Told")
-_AGAIN = "this is what was finished; --resume goes on with it"
+_AGAIN = "finished runs are shown; continue with --resume"
 
 
 @guarded
@@ -88,8 +88,8 @@ def _announce(chosen: Sequence[Target]) -> None:
     names = ", ".join(target.paper.name for target in chosen)
     with suppress(OSError):
         sys.stderr.write(
-            f"note: no paper is named, so all are recomputed, {len(jobs_of(chosen)):,} runs;"
-            f" for less, name one of {names}\n"
+            f"note: all papers are reproduced, {len(jobs_of(chosen)):,} runs;"
+            f" to choose one, name it: {names}\n"
         )
         sys.stderr.flush()
 
@@ -102,7 +102,7 @@ def _apart(given: Mapping[str, bool]) -> None:
             "conflicting-settings",
             names[0],
             f"{' and '.join(names)} exclude each other",
-            hint="ask one thing at a time",
+            hint="use only one of them",
         )
 
 
@@ -117,7 +117,7 @@ def carry_out_moves(
         for table in moves(found):
             write_table(table)
             write_line()
-        write_line("values that are not listed move nothing by more than 1 %")
+        write_line("values that are not listed change no result by more than 1 %")
     _end(out, interrupted=interrupted)
 
 
@@ -133,7 +133,7 @@ def carry_out_held_out(
         write_line()
         for held in found:
             write_prose(f"{held['value']}: {held['neutral']} in its place, {held['why']}")
-        write_line("rows that are not listed move by no more than 1 %")
+        write_line("rows that are not listed change by at most 1 %")
     _end(out, interrupted=interrupted)
 
 
@@ -144,7 +144,7 @@ def _each(
     *,
     resume: bool,
 ) -> tuple[list[Told], bool]:
-    """What is told of each target, up to the one in which it was interrupted, and if it was."""
+    """What is reported of each target, up to the one in which it was interrupted, and if it was."""
     found: list[Told] = []
     with ExitStack() as stack:
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
@@ -160,7 +160,7 @@ def _each(
 
 
 def _end(out: Path | None, *, interrupted: bool) -> None:
-    said = f"interrupted: {_AGAIN if out else 'this is what was finished'}"
+    said = f"interrupted: {_AGAIN if out else 'finished runs are shown'}"
     conclude(interrupted=said if interrupted else "")
 
 
@@ -184,7 +184,7 @@ def carry_out(
         except KeyboardInterrupt:
             if staging is None:
                 raise
-            complain(f"interrupted: {out} keeps what was finished; --resume goes on with it")
+            complain(f"interrupted: {out} has the finished runs; continue with --resume")
             raise typer.Exit(INTERRUPTED) from None
         if staging:
             with Interruption() as interruption, Doing("drawing figures"):
@@ -204,7 +204,7 @@ def carry_out(
         _judge(found)
     conclude(
         failure=failure,
-        kept=f"rows and records are complete and kept in {out}; figures are not",
+        kept=f"rows and records are saved in {out}; figures are missing",
         interrupted=stopped,
         failed=not found.passed,
     )
@@ -231,7 +231,7 @@ def _show(found: Reproduction) -> None:
 
 def _interrupted(found: Reproduction, *, asked: bool, drawn: bool) -> str:
     if not found.complete:
-        return "interrupted: this is what was finished"
+        return "interrupted: finished runs are shown"
     left = "" if drawn else "; figures are missing"
     return f"interrupted; every run is complete{left}" if asked else ""
 
@@ -239,7 +239,7 @@ def _interrupted(found: Reproduction, *, asked: bool, drawn: bool) -> str:
 def _judge(found: Reproduction) -> None:
     """Says which rows hold though they are said to miss, and what fits too well."""
     for row in found.outlived:
-        warn(f'{row} is said to miss, and holds: take its "misses" out of claims.toml')
+        warn(f'{row} is listed as a miss, but holds: remove its "misses" from claims.toml')
     for fit in found.fits:
         if fit.overdone:
             complain(str(fit))

@@ -133,10 +133,10 @@ def run(
             write_line(f"results are in {out}")
         if record.state:
             write_line()
-            write_line(f"the state is in {record.state}; another run goes on --from it")
+            write_line(f"the state is saved in {record.state}; continue with --from {record.state}")
     conclude(
         failure=failure,
-        kept=f"the record is complete and kept in {out}; its figures are not",
+        kept=f"the record is saved in {out}; its figures are missing",
         interrupted=_interrupted(record, asked=interruption.asked, drawn=is_drawn),
     )
     requests = record.requests
@@ -158,9 +158,9 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
     write_table(resolved.table())
     count = len(assumed(resolved.origins))
     write_line()
-    write_line(f"{scenario}: no mistakes; {len(resolved.origins)} values, {count} assumed")
+    write_line(f"{scenario}: no errors; {len(resolved.origins)} values, {count} assumed")
     if resolved.scenario.get("workload") is None:
-        write_line("note: it has no workload, which nacre run needs")
+        write_line("note: it has no workload; nacre run needs one")
 
 
 def _simulate(
@@ -211,7 +211,7 @@ def _simulate_parts(
     with engine, Bar("simulating", "parts") as bar:
         record = conduct(plan, engine, kept, interruption.ticking(bar))
     if record is None:
-        said = f"the parts that are done are kept in {out}, and the same command goes on"
+        said = f"the finished parts are saved in {out}; rerun the same command to continue"
         complain(f"interrupted; {said}" if out else "interrupted")
         raise typer.Exit(INTERRUPTED)
     kept.clear(plan)
@@ -234,19 +234,23 @@ def _only_of_parts(
     }
     wrong = [name for name, is_given in given.items() if is_given and split is None]
     if wrong:
-        hint = "give --split, as in --split hash:4"
-        raise invalid("conflicting-settings", wrong, "one run is one process", hint=hint)
+        hint = "add --split, e.g. --split hash:4"
+        raise invalid(
+            "conflicting-settings", wrong, "it applies only to a run with --split", hint=hint
+        )
 
 
 def _only_of_one(
     split: str | None, start: Path | None, save_state: Path | None, until: str | None
 ) -> None:
-    """Raises `ConfigError` for what parts do not have together: each has a stack of its own."""
+    """Raises `ConfigError` for what parts do not have together: each has its own stack."""
     given = {"--from": start, "--save-state": save_state, "--until": until}
     wrong = [name for name, value in given.items() if value is not None and split is not None]
     if wrong:
-        problem = "parts of a run have a stack each, and neither state nor interval together"
-        raise invalid("conflicting-settings", wrong, problem, hint="leave --split out")
+        problem = (
+            "with --split, each part has its own stack, so there is no common state or interval"
+        )
+        raise invalid("conflicting-settings", wrong, problem, hint="remove --split")
 
 
 def _show(record: Record) -> None:

@@ -109,7 +109,7 @@ def serve(
     steered = control or image.with_name(image.name + SUFFIX)
     images = [image, *(place for _, place in others.values())]
     options = ServeOptions(
-        timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
+        timing=timing,  # type: ignore[arg-type]  # serve() names the error
         dilate=dilate,
         read_only=read_only,
         start=start,
@@ -139,7 +139,7 @@ def serve(
     recorded = [export.recording for export in service.exports if export.recording]
     failed = [recording(each) for each in recorded if each.error]
     if service.unsynced:
-        failed.append(f"what was not flushed may be lost: {service.unsynced}")
+        failed.append(f"unflushed data may be lost: {service.unsynced}")
     if failed:
         complain(*failed)
         raise typer.Exit(FAILED)
@@ -166,7 +166,7 @@ def _announce(
             write_line(f"metrics at {listening.metrics}")
         for uri, size in listening.devices:
             write_line(f"{with_unit(size, 'B')} at {uri}")
-        write_line("Ctrl-C ends it; what was written stays in the image")
+        write_line("press Ctrl-C to stop; written data stays in the image")
     flush()
 
 
@@ -179,8 +179,8 @@ def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
         scenario, _, image = rest.partition(":")
         if not (name and scenario and image) or name in exports:
             code: Code = "duplicate-name" if name in exports else "invalid-value"
-            wrong = "two devices have the same name" if name in exports else "it is no device"
-            hint = "write NAME=SCENARIO:IMAGE, as in --export onyx=onyx:onyx.img"
+            wrong = "two devices have the same name" if name in exports else "it is not a device"
+            hint = "write NAME=SCENARIO:IMAGE, e.g. --export onyx=onyx:onyx.img"
             problems.append(
                 Problem(code=code, path="--export", problem=wrong, given=f'"{text}"', hint=hint)
             )

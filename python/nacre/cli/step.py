@@ -47,7 +47,7 @@ def show(answers: Sequence[Answer]) -> None:
         if number:
             write_line()
         what = f"{answer.op} of {answer.bytes} B at {answer.address}" if answer.bytes else answer.op
-        failed = "" if answer.is_done else "; the device could not do it"
+        failed = "" if answer.is_done else "; the device reported an error"
         taken = f"{answer.latency_ns:,.1f} ns, issued at {answer.issued_ns:,.1f} ns"
         write_line(f"{what}: {taken}{failed}")
         rows = [(one.component, one.doing, f"{one.ns:,.1f}") for one in answer.spent]
@@ -61,8 +61,8 @@ def asked(word: str) -> Request:
     op, *given = word.split(":")
     numbers = [_bytes(number) for number in given]
     if len(numbers) > 2 or None in numbers or op not in OPS:
-        hint = "write it as read:8192:4096, or read:8KiB:4KiB; write, trim and flush alike"
-        raise invalid("invalid-value", "requests", "it is no request", given=word, hint=hint)
+        hint = "write OP:ADDRESS:SIZE, e.g. read:8KiB:4KiB; OP is read, write, trim, or flush"
+        raise invalid("invalid-value", "requests", "it is not a request", given=word, hint=hint)
     address, size, *_ = [number or 0 for number in numbers] + [0, _BYTES][len(numbers) :]
     return op, address, 0 if op == "flush" else size
 

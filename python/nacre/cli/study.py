@@ -87,11 +87,11 @@ def study(
         write_json(_document(result, end, folder, reused(result, kept)))
     else:
         _show(result, end, folder, kept)
-    said = "every point has ended" if result.complete else "this is what was finished"
+    said = "all points are done" if result.complete else "finished runs are shown"
     conclude(
         failure=failure,
-        kept=f"points and table are complete and kept in {folder}",
-        interrupted=f"interrupted: {said}; --resume goes on with it" if interruption.asked else "",
+        kept=f"points and table are saved in {folder}",
+        interrupted=f"interrupted: {said}; continue with --resume" if interruption.asked else "",
         failed=result.failed.height > 0,
     )
 
@@ -104,7 +104,7 @@ def _told(directory: Path) -> Iterator[None]:
     except Exception:
         complain(
             "the study ended early;"
-            f" what was finished is kept in {directory}, and --resume goes on with it"
+            f" finished points are saved in {directory}; continue with --resume"
         )
         raise
 
@@ -116,7 +116,7 @@ def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
     again = f", {before:,} of them there already" if before else ""
     write_line(f"{result.name}: {summed(result)}{again}")
     if end is End.SPENT:
-        write_line("  the time of the budget is spent; --resume goes on")
+        write_line("  the time budget is used up; continue with --resume")
     for line in facts(result):
         write_prose(line, "  ")
     earlier = foreign(result, kept)

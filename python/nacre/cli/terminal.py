@@ -1,4 +1,4 @@
-"""Text for people: tables with colour on a terminal, plain lines in a pipe."""
+"""Text for people: tables with color on a terminal, plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def write_json(document: Any) -> None:
 
 
 def write_json_line(document: Any) -> None:
-    """Writes one line of JSON: an event of a command that goes on."""
+    """Writes one line of JSON: an event of a command that continues."""
     write_text(f"{json.dumps(document, allow_nan=False)}\n")
 
 
@@ -137,7 +137,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
         header_style="" if os.environ.get("NO_COLOR") else "bold",
-        padding=(0, gap - 1, 0, 0),  # the box has a space of its own between columns
+        padding=(0, gap - 1, 0, 0),  # the box has its own space between columns
         pad_edge=False,
         show_edge=False,
     )

@@ -131,7 +131,7 @@ def mrc(
     if policy is not None or sizes is not None or by is not MissesOf.BLOCK:
         if blocks is not None:
             raise TraceError(
-                "simulated caches follow a share of the blocks; give --sample", "missing-setting"
+                "--blocks does not apply to simulated caches; use --sample", "missing-setting"
             )
         with _watched("simulating") as tick:
             curves = traces.caches(

@@ -130,11 +130,11 @@ class SequentialWorkload(Table):
     trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     streams: int | None = None
-    """Streams that take turns, each in a region of its own: the requests of the footprint are the same number for each. Default: 1."""
+    """Streams that take turns, each in its own region: the requests of the footprint are the same number for each. Default: 1."""
     stride: str | None = None
     """Bytes from the start of one request to the start of the next of its stream; a whole number of requests. Absent: the next follows without a gap."""
     wrap: Literal["restart", "shift"] | None = None
-    """Where a stream goes on that has come to the end of its region. Default: restart."""
+    """Where a stream continues at the end of its region. Default: restart."""
     arrival: Arrival | None = None
     """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["sequential"] = "sequential"
@@ -196,7 +196,7 @@ class BirthdayWorkload(Table):
     writes: int | None = None
     """Writes to each address of a set. Default: 33554432."""
     burst: int | None = None
-    """Writes to an address before it is the turn of the next of its set; divides `writes`. Default: 1."""
+    """Writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
     arrival: Arrival | None = None
     """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["birthday"] = "birthday"
@@ -208,7 +208,7 @@ class MixWorkloadPart(Table):
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
 
     share: str | float | None = None
-    """Share of the requests. One part may leave it out and takes what the others leave."""
+    """Share of the requests. One part may omit it and gets the rest."""
     pattern: Pattern
     """Its pattern."""
 
@@ -229,16 +229,16 @@ class MixWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedWorkloadGroup(Table):
-    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares add up to 100 %."""
 
     share: str | float
     """Share of the requests."""
     op: Literal["read", "write"]
-    """What they do."""
+    """Operation of the requests."""
     bytes: str
     """Bytes of a request."""
     offset: str | None = None
-    """Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks, neighbours share the block between them. Default: 0 B."""
+    """Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the block between them. Default: 0 B."""
     first: str | float
     """Share of them that touch something new."""
     distance: list[str] | None = None
@@ -256,7 +256,7 @@ class ShapedWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     block: str | None = None
-    """Bytes of a block, in which distances are counted; objects begin at blocks. Default: 4 KiB."""
+    """Block size, the unit of distances; objects start at block boundaries. Default: 4 KiB."""
     follow: str | float | None = None
     """Probability that a request continues the one before it. Default: 0 %."""
     growth: list[float] | None = None
@@ -264,7 +264,7 @@ class ShapedWorkload(Table):
     growth_step: int | None = None
     """Requests of a step of `growth`. Default: 10000."""
     group: list[ShapedWorkloadGroup]
-    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares add up to 100 %."""
     arrival: Arrival | None = None
     """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["shaped"] = "shaped"
@@ -284,7 +284,7 @@ class TpcaWorkload(Table):
     tellers_per_branch: int | None = None
     """Tellers of a branch. Default: 10."""
     accounts_per_teller: int | None = None
-    """Accounts that a teller keeps. Default: 10000."""
+    """Accounts per teller. Default: 10000."""
     record: str | None = None
     """Bytes of a record; a whole number of words, at least three. Default: 100 B."""
     fanout: int | None = None
@@ -398,13 +398,13 @@ class TraceWorkloadPart(Table):
     """A part of the trace alone. Absent: all of it."""
 
     by: Literal["volume", "hash"] | None = None
-    """What is dealt out to the parts. Default: hash."""
+    """How the trace is divided. Default: hash."""
     parts: int | None = None
     """How many parts there are. Default: 1."""
     number: int | None = None
     """Which of them this is, counted from 0. Default: 0."""
     extent: str | None = None
-    """Where the split is by hash: what stays together. Requests are cut where extents of different parts meet. A power of two. Default: 1 MiB."""
+    """Extent size of a split by hash. Requests are cut at the borders of extents of different parts. A power of two. Default: 1 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,11 +424,11 @@ class TraceWorkload(Table):
     action: str | None = None
     """Which event of blkparse and blktrace is the request: Q (queued), D (issued) or C (completed). Absent: Q where the trace has it, else D."""
     page: str | None = None
-    """Bytes of a page of an arc trace, or between neighbouring objects of an oracle_general trace; a power of two."""
+    """Bytes of a page of an arc trace, or between neighboring objects of an oracle_general trace; a power of two."""
     limit: int | None = None
     """How many requests of the trace to replay. Absent: all."""
     placement: Literal["as_recorded", "compact"] | None = None
-    """Where the volumes of the trace lie in the one address space of the device. Default: as_recorded."""
+    """Placement of the volumes of the trace in the address space of the device. Default: as_recorded."""
     part: TraceWorkloadPart | None = None
     """A part of the trace alone. Absent: all of it."""
     arrival: Arrival | None = None
@@ -442,9 +442,9 @@ class TenantsWorkloadTenant(Table):
     """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
 
     name: str
-    """What it is called in the record."""
+    """Name in the record."""
     capacity: str | None = None
-    """Its part of the address space. Absent means as much as its workload reaches; a trace has to be given it."""
+    """Size of its part of the address space. Absent means the range of its workload; required for a trace."""
     weight: int | None = None
     """Writes it gives in its turn when a device is preconditioned. Default: 1."""
     priority: Literal["urgent", "high", "medium", "low"] | None = None
@@ -580,11 +580,11 @@ class SequentialPattern(Table):
     trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     streams: int | None = None
-    """Streams that take turns, each in a region of its own: the requests of the footprint are the same number for each. Default: 1."""
+    """Streams that take turns, each in its own region: the requests of the footprint are the same number for each. Default: 1."""
     stride: str | None = None
     """Bytes from the start of one request to the start of the next of its stream; a whole number of requests. Absent: the next follows without a gap."""
     wrap: Literal["restart", "shift"] | None = None
-    """Where a stream goes on that has come to the end of its region. Default: restart."""
+    """Where a stream continues at the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
     """Which room this is."""
 
@@ -634,7 +634,7 @@ class BirthdayPattern(Table):
     writes: int | None = None
     """Writes to each address of a set. Default: 33554432."""
     burst: int | None = None
-    """Writes to an address before it is the turn of the next of its set; divides `writes`. Default: 1."""
+    """Writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
     kind: Literal["birthday"] = "birthday"
     """Which room this is."""
 
@@ -644,7 +644,7 @@ class MixPatternPart(Table):
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
 
     share: str | float | None = None
-    """Share of the requests. One part may leave it out and takes what the others leave."""
+    """Share of the requests. One part may omit it and gets the rest."""
     pattern: Pattern
     """Its pattern."""
 
@@ -661,16 +661,16 @@ class MixPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedPatternGroup(Table):
-    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares add up to 100 %."""
 
     share: str | float
     """Share of the requests."""
     op: Literal["read", "write"]
-    """What they do."""
+    """Operation of the requests."""
     bytes: str
     """Bytes of a request."""
     offset: str | None = None
-    """Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks, neighbours share the block between them. Default: 0 B."""
+    """Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the block between them. Default: 0 B."""
     first: str | float
     """Share of them that touch something new."""
     distance: list[str] | None = None
@@ -686,7 +686,7 @@ class ShapedPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     block: str | None = None
-    """Bytes of a block, in which distances are counted; objects begin at blocks. Default: 4 KiB."""
+    """Block size, the unit of distances; objects start at block boundaries. Default: 4 KiB."""
     follow: str | float | None = None
     """Probability that a request continues the one before it. Default: 0 %."""
     growth: list[float] | None = None
@@ -694,7 +694,7 @@ class ShapedPattern(Table):
     growth_step: int | None = None
     """Requests of a step of `growth`. Default: 10000."""
     group: list[ShapedPatternGroup]
-    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares add up to 100 %."""
     kind: Literal["shaped"] = "shaped"
     """Which room this is."""
 
@@ -780,21 +780,21 @@ class NetworkDevice(Table):
     """A store behind a network, known by its latencies."""
 
     read: Latency
-    """How long a read of one unit takes, the way included: a duration, or a distribution."""
+    """Latency of a read of one unit, including the network: a duration or a distribution."""
     write: Latency
-    """How long a write of one unit takes, the way included: a duration, or a distribution."""
+    """Latency of a write of one unit, including the network: a duration or a distribution."""
     unit: str | None = None
     """The size the latencies were measured at. Default: 4 KiB."""
     parallelism: int | None = None
     """Requests the far side works on at one time. Default: 256."""
     bandwidth: str | None = None
-    """What the link carries, both ways together; absent means no limit."""
+    """Bandwidth of the link, both directions together; absent means no limit."""
     capacity: str | None = None
     """Bytes it holds; absent means every address is served."""
     price: str | None = None
-    """Price of its capacity; without a capacity its cost is not known, which the record says."""
+    """Price per capacity; without a capacity, the cost is unknown, and the record says so."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["network"] = "network"
     """Which room this is."""
 
@@ -804,13 +804,13 @@ class ServerCacheDeviceWriteBack(Table):
     """Writes end in the cache, and the backing is written later; without it, writes go through."""
 
     dirty: str | float | None = None
-    """Most blocks that the backing does not have yet, as a share of those the cache can hold. A write that would make one more goes through. Default: 40 %."""
+    """Maximum dirty blocks, as a share of the capacity of the cache. A write that would exceed it is written through. Default: 40 %."""
     clean_above: str | float | None = None
     """Share of dirty blocks above which they are cleaned in the background, the oldest first. Default: 10 %."""
     batch: int | None = None
     """Blocks that are cleaned in the background side by side. Default: 16."""
     table: Literal["volatile", "persistent"] | None = None
-    """Where is kept which block is where. Default: volatile."""
+    """Location of the block table. Default: volatile."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -818,7 +818,7 @@ class ServerCacheDeviceLevel(Table):
     """The levels, fastest first."""
 
     device: Device
-    """What holds its blocks; its capacity is that of the level."""
+    """Device that holds its blocks; its capacity is that of the level."""
     policy: Replacement | None = None
     """Which blocks stay. Default: lru."""
 
@@ -830,7 +830,7 @@ class ServerCacheDevice(Table):
     block: str | None = None
     """The unit of caching; a power of two. Default: 4 KiB."""
     inclusion: Literal["exclusive", "inclusive"] | None = None
-    """Where a block may be, if there is more than one level. Default: exclusive."""
+    """Inclusion of blocks in several levels. Default: exclusive."""
     write_allocate: bool | None = None
     """Whether whole blocks that are written come into the first level. Default: true."""
     fill: Literal["background", "foreground"] | None = None
@@ -842,7 +842,7 @@ class ServerCacheDevice(Table):
     level: list[ServerCacheDeviceLevel]
     """The levels, fastest first."""
     backing: Device
-    """What holds all blocks."""
+    """Device that holds all blocks."""
     kind: Literal["server_cache"] = "server_cache"
     """Which room this is."""
 
@@ -874,13 +874,13 @@ class DramDiskCacheDevice(Table):
     power_down_after: str | None = None
     """Rest after which chips are powered down. Default: 1 us."""
     area: str | None = None
-    """Area of a bit of its cells."""
+    """Area per bit of its cells."""
     price: str | None = None
-    """Price of its capacity."""
+    """Price per capacity."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     backing: Device
-    """What holds all pages."""
+    """Device that holds all pages."""
     kind: Literal["dram_disk_cache"] = "dram_disk_cache"
     """Which room this is."""
 
@@ -892,9 +892,9 @@ class FlashDiskCacheDevice(Table):
     blocks: int
     """Erase blocks."""
     slots: int | None = None
-    """Slots of a block: pages of one bit in a cell, of which each is two pages of two bits; a power of two. Default: 64."""
+    """Slots per block: one SLC page or two MLC pages each; a power of two. Default: 64."""
     spare: str | None = None
-    """Bytes stored beside a page of 2 KiB. Default: 64 B."""
+    """Bytes stored next to a page of 2 KiB. Default: 64 B."""
     dies: int | None = None
     """Dies, each of which does one thing at a time; blocks lie on them in turn. Default: 4."""
     slc_read: str | None = None
@@ -914,23 +914,23 @@ class FlashDiskCacheDevice(Table):
     mlc_endurance: int | None = None
     """Erases that a slot in MLC is made for. Default: 10000."""
     bit_error_rate: float | None = None
-    """Share of bits that are wrong after as many erases as a slot is made for. Default: 1e-6."""
+    """Bit error rate at the rated endurance of a slot. Default: 1e-6."""
     error_exponent: float | None = None
     """The power of the erases with which that share grows. Default: 3.0."""
     endurance_spread: float | None = None
     """Standard deviation of the logarithm of the erases that slots take. Default: 0.1."""
     drift: str | float | None = None
-    """By what share of itself the rate of wrong bits grows in a day of lying. Default: 1 %."""
+    """Relative increase of the bit error rate per day of retention. Default: 1 %."""
     active_power: str | None = None
     """Power of a die that reads, programs or erases, idling included."""
     idle_power: str | None = None
     """Power of a die that does nothing."""
     area: str | None = None
-    """Area of a bit of its cells, as they are new; spare bytes are not counted."""
+    """Area per bit of new cells, without spare bytes."""
     price: str | None = None
-    """Price of its capacity, as it is new."""
+    """Price per initial capacity."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     density: Literal["slc", "mlc"] | None = None
     """How many bits a cell holds at first. Default: mlc."""
     ecc: Ecc
@@ -938,13 +938,13 @@ class FlashDiskCacheDevice(Table):
     decoders: int | None = None
     """Pages that are decoded at one time, whichever dies they come from. Default: 1."""
     decoder_area: str | None = None
-    """Area of one decoder, which counts beside that of the cells; absent means that it is not counted."""
+    """Area of one decoder, in addition to the cells; absent means that it does not count."""
     raises_strength: bool | None = None
     """Whether pages that come to the end of their code get a stronger one. Default: true."""
     strongest: int | None = None
-    """The most wrong bits that the strongest code puts right. Default: 12."""
+    """The most bit errors that the strongest code corrects. Default: 12."""
     lowers_density: bool | None = None
-    """Whether slots that come to the end of their code go on with one bit in a cell. Default: true."""
+    """Whether slots that come to the end of their code continue with one bit in a cell. Default: true."""
     promotes: bool | None = None
     """Whether pages that are read often move to slots with one bit in a cell. Default: true."""
     promotes_at: int | None = None
@@ -962,21 +962,21 @@ class FlashDiskCacheDevice(Table):
     lookup: str | None = None
     """Time to find out where the pages of a request are. Default: 0 s."""
     backing: Device
-    """What holds all pages."""
+    """Device that holds all pages."""
     kind: Literal["flash_disk_cache"] = "flash_disk_cache"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PcmDiskCacheDevice(Table):
-    """A disk cache in phase change memory, written in place, with its tables beside its pages."""
+    """A disk cache in phase change memory, written in place, with its tables next to its pages."""
 
     capacity: str
     """Bytes of pages it holds."""
     page: str | None = None
     """Bytes of a page; a power of two. Default: 2 KiB."""
     spare: str | None = None
-    """Bytes stored beside a page. Default: 64 B."""
+    """Bytes stored next to a page. Default: 64 B."""
     banks: int | None = None
     """Pages that are read or written at one time. Default: 4."""
     read: str | None = None
@@ -1004,13 +1004,13 @@ class PcmDiskCacheDevice(Table):
     idle_power: str | None = None
     """Power of all of it at rest."""
     area: str | None = None
-    """Area of a bit of its cells; spare bytes are not counted."""
+    """Area per bit of its cells, without spare bytes."""
     price: str | None = None
-    """Price of its capacity."""
+    """Price per capacity."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     backing: Device
-    """What holds all pages."""
+    """Device that holds all pages."""
     kind: Literal["pcm_disk_cache"] = "pcm_disk_cache"
     """Which room this is."""
 
@@ -1020,7 +1020,7 @@ class TiersDeviceTier(Table):
     """The tiers, the fastest first."""
 
     device: Device
-    """What holds its extents."""
+    """Device that holds its extents."""
     share: str | float | None = None
     """Its share of the capacity of all tiers; either all tiers have one or none has."""
 
@@ -1032,15 +1032,15 @@ class TiersDevice(Table):
     extent: str | None = None
     """The unit of placement; a power of two. Default: 1 GiB."""
     capacity: str | None = None
-    """What all tiers hold together, where they have shares."""
+    """Total capacity, if tiers have shares."""
     tier: list[TiersDeviceTier]
     """The tiers, the fastest first."""
     placement: Placement | None = None
-    """Where extents lie, and when they move. Default: dynamic."""
+    """Placement of extents, and when they move. Default: dynamic."""
     migration_bandwidth: str | None = None
-    """What moving extents may write in a second. Default: 100 MB/s."""
+    """Maximum bandwidth of moving extents. Default: 100 MB/s."""
     chunk: str | None = None
-    """What is exchanged at a time, or a whole extent where that is smaller. Default: 256 KiB."""
+    """Unit of an exchange, or a whole extent if that is smaller. Default: 256 KiB."""
     kind: Literal["tiers"] = "tiers"
     """Which room this is."""
 
@@ -1062,17 +1062,17 @@ class MeasuredDevice(Table):
     """A device known only by its measured latencies."""
 
     capacity: str | None = None
-    """Bytes it holds. Where absent every address is served, and its cost is not known."""
+    """Capacity. If absent, every address is served, and the cost is unknown."""
     drive: str | None = None
     """Bytes that the whole drive holds, which `idle_power` and `endurance` are those of. With a smaller `capacity` the device is a share of a pool of such drives. Absent means `capacity`."""
     read: Latency
-    """How long a read of one unit takes: a duration, or a distribution."""
+    """Latency of a read of one unit: a duration or a distribution."""
     write: Latency
-    """How long a write of one unit takes: a duration, or a distribution."""
+    """Latency of a write of one unit: a duration or a distribution."""
     trim: str | None = None
-    """How long a trim takes; it holds no server. Default: 0 s."""
+    """Latency of a trim; it uses no server. Default: 0 s."""
     flush: str | None = None
-    """How long a flush takes after the last write is done; it holds no server. Default: 0 s."""
+    """Latency of a flush after the last write completes; it uses no server. Default: 0 s."""
     unit: str | None = None
     """The size the latencies were measured at. Default: 4 KiB."""
     parallelism: int | None = None
@@ -1084,11 +1084,11 @@ class MeasuredDevice(Table):
     write_energy: str | None = None
     """Energy to write one unit, above idling."""
     idle_power: str | None = None
-    """Power that a whole drive takes whether or not it works."""
+    """Idle power of a whole drive."""
     price: str | None = None
-    """Price of its capacity; without a capacity its cost is not known, which the record says."""
+    """Price per capacity; without a capacity, the cost is unknown, and the record says so."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     endurance: str | None = None
     """Bytes that may be written to a whole drive in its life."""
     kind: Literal["measured"] = "measured"
@@ -1097,7 +1097,7 @@ class MeasuredDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class HddDeviceStandby(Table):
-    """When the platters stop, and what that takes; absent means never."""
+    """Spin-down: when the platters stop, with time and energy; absent means never."""
 
     after: str
     """Rest after which they stop."""
@@ -1126,7 +1126,7 @@ class HddDevice(Table):
     full_stroke_seek: str
     """Seek over all tracks, settling included."""
     write_settle: str | None = None
-    """What a write settles longer than a read. Default: 0 s."""
+    """Extra settling time of a write. Default: 0 s."""
     outer_rate: str
     """Sustained transfer rate of the outermost tracks."""
     inner_rate: str
@@ -1144,19 +1144,19 @@ class HddDevice(Table):
     queue: int | None = None
     """How many of the oldest waiting requests it chooses among, cached writes included. Default: 32."""
     age_limit: str | None = None
-    """Age at which a waiting request goes first, the oldest first; absent means that requests may wait without limit."""
+    """Age at which a waiting request gets priority, oldest first; absent means that requests may wait without limit."""
     read_ahead: str | None = None
     """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
     write_cache: str | None = None
     """Bytes of writes it acknowledges before they are on the platter; 0 B is none. Default: 0 B."""
     standby: HddDeviceStandby | None = None
-    """When the platters stop, and what that takes; absent means never."""
+    """Spin-down: when the platters stop, with time and energy; absent means never."""
     drive: str | None = None
     """Bytes that the whole drive holds, whose powers at rest are given. With a smaller `capacity` the device is a share of a pool of such drives. Absent means `capacity`."""
     price: str | None = None
-    """Price of its capacity."""
+    """Price per capacity."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["hdd"] = "hdd"
     """Which room this is."""
 
@@ -1172,11 +1172,11 @@ class EnvyDevice(Table):
     page: str | None = None
     """Bytes of a page: what is programmed as a whole. Default: 256 B."""
     banks: int | None = None
-    """Segments that share their chips form a bank; so many banks there are. Default: 8."""
+    """Number of banks; segments on the same chips form a bank. Default: 8."""
     spare_segments: int | None = None
     """Erased segments that stand by. Default: 1."""
     utilisation: str | float | None = None
-    """What the host sees, as a share of the segments that hold data; those that stand by do not count. Default: 80 %."""
+    """Usable capacity as a share of the segments that hold data; spare segments do not count. Default: 80 %."""
     preload: str | None = None
     """Bytes that hold data from the start, laid out in order over all segments; absent means all the host sees."""
     buffer: str | None = None
@@ -1184,15 +1184,15 @@ class EnvyDevice(Table):
     threshold: str | float | None = None
     """Share of the write buffer above which pages are drained. Default: 25 %."""
     cleaning: Cleaning | None = None
-    """What is cleaned, and where live pages go. Default: hybrid."""
+    """Cleaning policy: selects segments, and where valid pages go. Default: hybrid."""
     wear_swap_gap: int | None = None
     """Difference of erases from which the data of two segments is exchanged; 0 is never. Default: 100."""
     word: str | None = None
-    """Bytes one host access carries; a longer request is so many accesses. Default: 4 B."""
+    """Bytes of one host access; a longer request takes several accesses. Default: 4 B."""
     access: str | None = None
     """An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
     copy_on_write: str | None = None
-    """What copying a page into the buffer adds to the write that causes it. Default: 100 ns."""
+    """Time that copy-on-write into the buffer adds to a write. Default: 100 ns."""
     mmu_entries: int | None = None
     """Mappings held by the memory management unit; 0 means all of them. Default: 64."""
     page_table_access: str | None = None
@@ -1204,9 +1204,9 @@ class EnvyDevice(Table):
     concurrency: int | None = None
     """Programs and erases the controller has under way at one time, each in another bank. Default: 1."""
     resume_after: str | None = None
-    """How long the host has to be quiet before programs and erases go on. Default: 6 us."""
+    """Idle time of the host before programs and erases resume. Default: 6 us."""
     suspend: str | None = None
-    """What suspending programs and erases adds to the access that does it. Default: 0 s."""
+    """Time that suspending a program or an erase adds to the access. Default: 0 s."""
     endurance: int | None = None
     """Erases a segment is made for. Default: 1000000."""
     access_energy: str | None = None
@@ -1220,35 +1220,35 @@ class EnvyDevice(Table):
     sram_price: str | None = None
     """Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3)."""
     price_basis: str | None = None
-    """What both prices are counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["envy"] = "envy"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnyxDevice(Table):
-    """A PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion."""
+    """A PCM solid-state drive on PCIe: striped controllers, wear leveling, early completion."""
 
     controllers: int | None = None
     """Controllers, each with its own data lines. Default: 8."""
     ranks: int | None = None
     """Ranks of one controller. Default: 16."""
     row_ranks: int | None = None
-    """Ranks a row lies over. Default: 8."""
+    """Ranks per row. Default: 8."""
     data_chips: int | None = None
     """Chips of a rank that hold data. Default: 4."""
     spare_chips: int | None = None
-    """Chips of a rank beside them, for error correction. Default: 1."""
+    """Chips of a rank next to them, for error correction. Default: 1."""
     chip: str | None = None
     """Bytes of a chip. Default: 16 MiB."""
     read_unit: str | None = None
-    """Bytes one read takes from a chip. Default: 16 B."""
+    """Bytes read from a chip at once. Default: 16 B."""
     read: str | None = None
     """How long one read of a rank takes. Default: 314 ns."""
     program_unit: str | None = None
     """Bytes a chip programs at one time. Default: 64 B."""
     fill: str | None = None
-    """How long it takes to fill the write buffers of a rank's chips. Default: 3.2 us."""
+    """Time to fill the write buffers of a rank's chips. Default: 3.2 us."""
     program: str | None = None
     """How long a rank takes to program what its chips' write buffers hold. Default: 120 us."""
     endurance: int | None = None
@@ -1260,15 +1260,15 @@ class OnyxDevice(Table):
     idle_power: str | None = None
     """Power that flows whether or not it works."""
     row: str | None = None
-    """Bytes of a row: what is striped over the controllers and what wear levelling moves. Default: 4 KiB."""
+    """Bytes of a row: what is striped over the controllers and what wear leveling moves. Default: 4 KiB."""
     read_control: str | None = None
-    """What the controller adds to each read of a rank. Default: 96.3 ns."""
+    """Time that the controller adds to each read of a rank. Default: 96.3 ns."""
     row_setup: str | None = None
-    """What goes before the reads or programs of a row. Default: 3 us."""
+    """Time before the reads or programs of a row. Default: 3 us."""
     scheduling: Literal["available", "in_order"] | None = None
-    """Which of the requests that a controller has goes first. Default: available."""
+    """Order in which a controller serves its requests. Default: available."""
     wear_levelling: WearLevelling | None = None
-    """Where rows lie. Default: start_gap."""
+    """Wear leveling of rows. Default: start_gap."""
     completion: Literal["late", "early"] | None = None
     """When a write is done. Default: early."""
     buffered_writes: int | None = None
@@ -1278,7 +1278,7 @@ class OnyxDevice(Table):
     late_refill: str | None = None
     """How long, with late completion, such a place is taken after the last program: until the host's next data is there, none of which waits in a buffer. Default: 45 us."""
     host: HostInterface | None = None
-    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
+    """How the host reaches the drive; its driver and link stand instead of `driver`, `cpus` and `link`. Absent means these."""
     tags: int | None = None
     """Requests under way at one time. Default: 64."""
     pipeline: str | None = None
@@ -1290,9 +1290,9 @@ class OnyxDevice(Table):
     ring_stations: int | None = None
     """Stations of the ring, over which the controllers lie evenly; the pipeline is at the first. Default: 4."""
     ring_hop: str | None = None
-    """How long a packet takes from one station to the next. Default: 0 s."""
+    """Time of a packet from one station to the next. Default: 0 s."""
     driver: str | None = None
-    """CPU time the host's driver takes for a request. Default: 3.6 us."""
+    """CPU time of the host's driver per request. Default: 3.6 us."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
     capacitors: str | None = None
@@ -1302,7 +1302,7 @@ class OnyxDevice(Table):
     price: str | None = None
     """Price of what the host sees."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["onyx"] = "onyx"
     """Which room this is."""
 
@@ -1362,9 +1362,9 @@ class NvramCardDevice(Table):
     rank_to_rank: int | None = None
     """Clocks between data of two ranks: tRTRS. Default: 2."""
     refresh_every: str | None = None
-    """How often each rank is refreshed: tREFI; absent for a part that keeps its data without."""
+    """Refresh interval of each rank: tREFI; absent for a part without refresh."""
     refresh: str | None = None
-    """How long a refresh takes: tRFC."""
+    """Time of a refresh: tRFC."""
     activate_energy: str | None = None
     """Energy to open and close a row of a rank, above idling."""
     read_energy: str | None = None
@@ -1380,17 +1380,17 @@ class NvramCardDevice(Table):
     chips: int | None = None
     """Chips of a rank that hold data. Default: 8."""
     interleave: str | None = None
-    """Neighbouring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank."""
+    """Neighboring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank."""
     interleave_groups: bool | None = None
-    """Whether neighbouring bursts lie in neighbouring groups of banks, where there are groups: then no burst waits for the one before in its group. Default: true."""
+    """Whether neighboring bursts lie in neighboring groups of banks, where there are groups: then no burst waits for the one before in its group. Default: true."""
     scheduler: MemoryScheduling | None = None
-    """What the memory controller serves first. Default: fr_fcfs."""
+    """Memory scheduling policy. Default: fr_fcfs."""
     rows: Literal["open", "closed", "open_for_reads"] | None = None
     """When rows are closed. Default: closed."""
     processors: int | None = None
     """Processors of the card. Default: 1."""
     processing: str | None = None
-    """What a processor takes for a command. Default: 150 ns."""
+    """Processor time per command. Default: 150 ns."""
     volatile: bool | None = None
     """Whether the memory loses its content without power. Default: true."""
     written: Literal["in_row", "closed"] | None = None
@@ -1400,7 +1400,7 @@ class NvramCardDevice(Table):
     capacitor_hours: int | None = None
     """Hours the capacitor has been in service. Default: 0."""
     capacitor_fade: str | float | None = None
-    """Share of its energy the capacitor loses in 1,000 hours of service. Default: 0.35 %."""
+    """Share of its energy that the capacitor loses per 1,000 hours of service. Default: 0.35 %."""
     charge_power: str | None = None
     """Power the capacitor is charged with. Default: 5 W."""
     wait_for_charge: bool | None = None
@@ -1408,21 +1408,21 @@ class NvramCardDevice(Table):
     may_lose_writes: bool | None = None
     """Whether the capacitor may hold less than a dump needs: what it does not save is lost. Default: false."""
     dump: Literal["all", "changed"] | None = None
-    """What a dump writes to flash. Default: all."""
+    """Data that a dump writes to flash. Default: all."""
     dump_power: str | None = None
     """Power of the card while it dumps. Default: 10 W."""
     dump_setup: str | None = None
-    """What goes before a dump. Default: 1 ms."""
+    """Time before a dump starts. Default: 1 ms."""
     flash_page: str | None = None
     """Bytes of a page of flash. Default: 16 KiB."""
     flash_write: str | None = None
-    """What all flash together programs in a second. Default: 400 MB/s."""
+    """Program bandwidth of all flash together. Default: 400 MB/s."""
     flash_read: str | None = None
-    """What all flash together reads in a second. Default: 1.6 GB/s."""
+    """Read bandwidth of all flash together. Default: 1.6 GB/s."""
     flash_ecc: Ecc | None = None
     """Error correction of the flash. Default: none."""
     flash_error_rate: str | float | None = None
-    """Share of the bits of a dump that are wrong when it is read back. Default: 0 %."""
+    """Bit error rate of a dump when it is read back. Default: 0 %."""
     boot: str | None = None
     """From the return of the power until the card works. Default: 100 ms."""
     idle_power: str | None = None
@@ -1430,7 +1430,7 @@ class NvramCardDevice(Table):
     price: str | None = None
     """Price of what the host sees."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["nvram_card"] = "nvram_card"
     """Which room this is."""
 
@@ -1454,9 +1454,9 @@ class SsdDeviceMappingCache(Table):
     """A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM."""
 
     size: str
-    """DRAM that caches mappings, no more than there are."""
+    """DRAM that caches mappings, at most the size of the table."""
     cached: Literal["pages", "entries"] | None = None
-    """What is cached as a whole: pages of the table, or single mappings. Default: pages."""
+    """Unit of caching: pages of the table, or single mappings. Default: pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1464,33 +1464,33 @@ class SsdDeviceErrors(Table):
     """Bits that go wrong, and what puts them right; absent means none do."""
 
     ecc: Ecc
-    """The code beside each mapping unit, which is a whole number of its codewords."""
+    """Error-correcting code of a mapping unit, which is a whole number of codewords."""
     spare: str | None = None
-    """Bytes that a page has beside its data; a code that needs more is refused. Absent means as many as it needs."""
+    """Spare bytes of a page; a code that needs more is rejected. Absent means as many as the code needs."""
     bit_error_rate: float
-    """Share of bits that are wrong in a page just programmed, in a block with as many erases as `cycles`, beyond `fresh_bit_error_rate`."""
+    """Bit error rate of a page right after programming, in a block with `cycles` erases, in addition to `fresh_bit_error_rate`."""
     fresh_bit_error_rate: float | None = None
-    """Share of bits that are wrong in a page just programmed, whatever its block has behind it. Default: 0.0."""
+    """Bit error rate of a page right after programming in a block without erases. Default: 0.0."""
     cycles: int
-    """The erases that `bit_error_rate` and `read_disturb` are given for."""
+    """Number of erases at which `bit_error_rate` and `read_disturb` are given."""
     error_exponent: float | None = None
-    """The power of the erases with which that share grows; 0 is the same share at any age. Default: 3.0."""
+    """Exponent of the erases in the bit error rate; 0 means no dependence on erases. Default: 3.0."""
     erases_before: int | None = None
-    """Erases that every block has behind it when the drive is new to the simulation. They wear out nothing. Default: 0."""
+    """Erases of every block before the simulation. They affect bit errors, but not endurance. Default: 0."""
     retention: str | float | None = None
-    """By what share of `bit_error_rate` the share of wrong bits grows in the first day of lying, in a block with as many erases as `cycles`. Default: 0 %."""
+    """Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`, in a block with `cycles` erases. Default: 0 %."""
     retention_exponent: float | None = None
-    """The power of the days of lying with which `retention` grows. Default: 1.0."""
+    """Exponent of the days of retention. Default: 1.0."""
     retention_cycles_exponent: float | None = None
-    """The power of the erases with which `retention` grows; absent means `error_exponent`."""
+    """Exponent of the erases in `retention`; absent means `error_exponent`."""
     read_disturb: float | None = None
-    """Share of bits that one read of a block makes wrong in each of its pages. Default: 0.0."""
+    """Increase of the bit error rate of each page of a block by one read of the block. Default: 0.0."""
     refresh_reads: int | None = None
-    """Reads of a block after which all data of its superblock is moved; absent means never."""
+    """Reads of a block after which all data of its superblock moves; absent means never."""
     disturb_exponent: float | None = None
-    """The power of the erases with which `read_disturb` grows. Default: 1.5."""
+    """Exponent of the erases in `read_disturb`. Default: 1.5."""
     disturb_reads_exponent: float | None = None
-    """The power of the reads of a block with which `read_disturb` grows. Default: 1.0."""
+    """Exponent of the reads of a block in `read_disturb`. Default: 1.0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1520,7 +1520,7 @@ class SsdDevice(Table):
     endurance: int | None = None
     """Erases a block is made for; absent means no limit."""
     endurance_spread: str | float | None = None
-    """Standard deviation of the erases a block takes, as a share of `endurance`. Default: 0 %."""
+    """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
     """Energy to read a page, above idling."""
     program_energy: str | None = None
@@ -1652,7 +1652,7 @@ class ZnsSsdDevice(Table):
     endurance: int | None = None
     """Erases a block is made for; absent means no limit."""
     endurance_spread: str | float | None = None
-    """Standard deviation of the erases a block takes, as a share of `endurance`. Default: 0 %."""
+    """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
     """Energy to read a page, above idling."""
     program_energy: str | None = None
@@ -1724,7 +1724,7 @@ class ZnsSsdDevice(Table):
     price_basis: str | None = None
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     zone_superblocks: int | None = None
-    """Superblocks of a zone: a block of every plane of every die each. Default: 1."""
+    """Superblocks per zone, each one block of every plane of every die. Default: 1."""
     active_zones: int | None = None
     """Zones that may be written in part at one time, of those there are. A write to another one is refused. Default: 14."""
     open_zones: int | None = None
@@ -1856,17 +1856,17 @@ class DynamicPlacement(Table):
     """Extents move to where they are wanted, epoch by epoch."""
 
     layout: Literal["spread", "in_order"] | None = None
-    """How extents are laid out in the beginning. Default: spread."""
+    """Initial placement of extents. Default: spread."""
     epoch: str | None = None
     """How long accesses are counted before extents may move. Default: 1 h."""
     memory: str | float | None = None
-    """What stays of the epochs before, when one ends. Default: 50 %."""
+    """Weight of earlier epochs at the end of an epoch. Default: 50 %."""
     hysteresis: str | float | None = None
-    """By how much the saving of one extent must exceed the loss of the other. Default: 20 %."""
+    """Margin by which the saving of one extent must exceed the loss of the other. Default: 20 %."""
     least_saving: str | None = None
-    """What an exchange must save in an epoch, as a sum over all requests. Default: 1 s."""
+    """Minimum saving of an exchange in an epoch, summed over all requests. Default: 1 s."""
     weigh: Literal["latency", "accesses"] | None = None
-    """What extents are compared by. Default: latency."""
+    """Score by which extents are compared. Default: latency."""
     kind: Literal["dynamic"] = "dynamic"
     """Which room this is."""
 
@@ -1878,7 +1878,7 @@ class ExternalPlacement(Table):
     function: str
     """The name under which the caller brought it."""
     layout: Literal["spread", "in_order"] | None = None
-    """How extents are laid out in the beginning. Default: spread."""
+    """Initial placement of extents. Default: spread."""
     epoch: str | None = None
     """How long accesses are counted before the function is asked. Default: 1 h."""
     kind: Literal["external"] = "external"
@@ -1894,9 +1894,9 @@ class DelayFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -1916,13 +1916,13 @@ class SlowFault(Table):
     """Requests take several times as long."""
 
     factor: float
-    """How many times as long a request takes."""
+    """Factor by which a request takes longer."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -1944,9 +1944,9 @@ class StallFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -1972,9 +1972,9 @@ class LimitFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -1994,15 +1994,15 @@ class ErrorFault(Table):
     """Requests end with an error of the medium or of the transport."""
 
     at: Literal["medium", "transport"] | None = None
-    """Where it goes wrong. Default: medium."""
+    """Where the request fails. Default: medium."""
     after: str | None = None
     """Time until the error is reported. Default: 0 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2026,9 +2026,9 @@ class FailingFlushFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2052,9 +2052,9 @@ class DisconnectFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2078,9 +2078,9 @@ class LostWriteFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2102,9 +2102,9 @@ class TornWriteFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2128,9 +2128,9 @@ class MisdirectedWriteFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2152,9 +2152,9 @@ class BitRotFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2178,9 +2178,9 @@ class StaleReadFault(Table):
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
     range_start: str | None = None
-    """First byte of its address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
     range_end: str | None = None
-    """First byte behind its address range; absent means the end of the device. A flush has no address, so a fault with a range touches none."""
+    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
     """Share of the requests that it touches, at random; absent means all."""
     every: int | None = None
@@ -2216,15 +2216,15 @@ class LocalityGatheringCleaning(Table):
     """Pages stay in their segment; hot ones wander to the first segments."""
 
     exchange: str | float | None = None
-    """Live pages that one cleaning sends each way even where nothing has to be balanced, as a share of a segment, for partitions of one segment; it grows with the root of their segments. Default: 0.6 %."""
+    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
     """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
     """The most live pages that one cleaning moves each way, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
-    """Free pages that a neighbour keeps, as a share of those it should have. Default: 50 %."""
+    """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
     first_reserve: str | float | None = None
-    """The same while nothing is known of the writes, as a share of all pages of the neighbour. Default: 2 %."""
+    """The same while nothing is known of the writes, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
     """How many writes are counted for one sample, as a share of all live pages. Default: 50 %."""
     samples_remembered: float | None = None
@@ -2240,7 +2240,7 @@ class ProductAverageCleaning(Table):
     segments_per_partition: int | None = None
     """Segments in a partition; divides the segments of the array. Default: 1."""
     step: str | float | None = None
-    """Share of the way from a segment's product to the average that one cleaning goes. Default: 50 %."""
+    """Step of one cleaning from a segment's product toward the average, as a share of the difference. Default: 50 %."""
     raises: bool | None = None
     """Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it. Default: false."""
     kind: Literal["product_average"] = "product_average"
@@ -2254,15 +2254,15 @@ class HybridCleaning(Table):
     segments_per_partition: int | None = None
     """Segments in a partition; divides the segments of the array. Default: 16."""
     exchange: str | float | None = None
-    """Live pages that one cleaning sends each way even where nothing has to be balanced, as a share of a segment, for partitions of one segment; it grows with the root of their segments. Default: 0.6 %."""
+    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
     """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
     """The most live pages that one cleaning moves each way, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
-    """Free pages that a neighbour keeps, as a share of those it should have. Default: 50 %."""
+    """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
     first_reserve: str | float | None = None
-    """The same while nothing is known of the writes, as a share of all pages of the neighbour. Default: 2 %."""
+    """The same while nothing is known of the writes, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
     """How many writes are counted for one sample, as a share of all live pages. Default: 50 %."""
     samples_remembered: float | None = None
@@ -2322,7 +2322,7 @@ class StartGapWearLevelling(Table):
     interval: int | None = None
     """Writes to a domain between two moves of its gap. Default: 128."""
     domains: int | None = None
-    """Parts of the rows that rotate on their own, all of one size. Default: 1."""
+    """Domains of rows that rotate separately, all of one size. Default: 1."""
     randomise: bool | None = None
     """Whether addresses are scattered before they rotate. Default: false."""
     adapt: bool | None = None
@@ -2332,7 +2332,7 @@ class StartGapWearLevelling(Table):
     watched: int | None = None
     """Rows of a domain that are counted at a time. Default: 16."""
     stay_share: str | float | None = None
-    """Share of its endurance that one stay in one place may cost a row. Default: 25 %."""
+    """Share of a row's endurance that writes between two of its moves may use. Default: 25 %."""
     kind: Literal["start_gap"] = "start_gap"
     """Which room this is."""
 
@@ -2347,7 +2347,7 @@ class NoneEcc(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Crc32Ecc(Table):
-    """Wrong bits are noticed and not put right."""
+    """Bit errors are noticed and not corrected."""
 
     time: str | None = None
     """Time to make or check the checksum of a page, beyond that of moving it. Default: 0 s."""
@@ -2359,24 +2359,24 @@ class Crc32Ecc(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class BchEcc(Table):
-    """Up to t wrong bits of a codeword are put right."""
+    """Up to t bit errors of a codeword are corrected."""
 
     t: int
-    """Wrong bits of a codeword that are put right."""
+    """Bit errors of a codeword that are corrected."""
     m: int | None = None
     """Degree of the field, 13 to 16; absent means the smallest that holds a codeword."""
     codeword: str | None = None
     """Data of a codeword; absent means all of a page."""
     crc32: bool | None = None
-    """Whether each codeword holds a CRC-32 of its data, which tells when the decoder found another codeword. Default: false."""
+    """Whether each codeword holds a CRC-32 of its data, which detects miscorrections. Default: false."""
     decode: str | None = None
-    """Time to decode a codeword of 2 KiB, for each bit that can be put right. Default: 15 us."""
+    """Time to decode a codeword of 2 KiB, for each bit that can be corrected. Default: 15 us."""
     check: str | None = None
-    """Time to see that a codeword of 2 KiB has no wrong bit; absent means it is decoded like any other."""
+    """Time to see that a codeword of 2 KiB has no bit error; absent means it is decoded like any other."""
     encode: str | None = None
     """Time to encode a page, beyond that of moving it. Default: 0 s."""
     decode_energy: str | None = None
-    """Energy to decode a codeword of 2 KiB, for each bit that can be put right."""
+    """Energy to decode a codeword of 2 KiB, for each bit that can be corrected."""
     encode_energy: str | None = None
     """Energy to encode a page."""
     kind: Literal["bch"] = "bch"
@@ -2392,9 +2392,9 @@ class LdpcEcc(Table):
     parity: str | float | None = None
     """Parity, as a share of the data. Default: 12.5 %."""
     hard: str | float | None = None
-    """Wrong bits that hard decisions put right, as a share of the codeword. Default: 0.4 %."""
+    """Bit errors that hard decisions corrected, as a share of the codeword. Default: 0.4 %."""
     soft: str | float | None = None
-    """Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Without further senses there are none. Default: 1.1 %."""
+    """Bit errors that soft decisions corrected after the last sense, as a share of the codeword. Without further senses there are none. Default: 1.1 %."""
     senses: int | None = None
     """Further senses for soft decisions. Default: 6."""
     hard_decode: str | None = None
@@ -2416,7 +2416,7 @@ class DirectHostInterface(Table):
     """A driver and a link that carries data and nothing else."""
 
     driver: str | None = None
-    """CPU time the driver takes for a request. Default: 0 s."""
+    """CPU time of the driver per request. Default: 0 s."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
     link: str
@@ -2446,7 +2446,7 @@ class NvmeHostInterface(Table):
     reap: str | None = None
     """CPU time to take a completion. Default: 500 ns."""
     interrupt: str | None = None
-    """CPU time for an interrupt and for waking the program that waits, beside `reap`. Default: 1.5 us."""
+    """CPU time for an interrupt and for waking the program that waits, next to `reap`. Default: 1.5 us."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 20."""
     notice: Literal["interrupt", "polling"] | None = None
@@ -2458,7 +2458,7 @@ class NvmeHostInterface(Table):
     tags: int | None = None
     """Reads of the host's memory, of at most `read_request` each, that the device has under way for data; absent means enough."""
     queue_depth: int | None = None
-    """Commands under way at one time, in each queue pair; absent means as many as come."""
+    """Maximum outstanding commands per queue pair; absent means no limit."""
     queue_pairs: int | None = None
     """Queue pairs, which take the commands in turn, with one fetch of a command under way for each; absent means that no command waits for the fetch of another, and that queue depth and interrupts are of all of them."""
     kind: Literal["nvme"] = "nvme"
@@ -2486,7 +2486,7 @@ class MemoryWindowHostInterface(Table):
     issue: str | None = None
     """CPU time of the loads or stores of a packet. Default: 10 ns."""
     loads: int | None = None
-    """Loads of one CPU under way. Default: 1."""
+    """Outstanding loads per CPU. Default: 1."""
     cpus: int | None = None
     """CPUs that load and store. Default: 20."""
     kind: Literal["memory_window"] = "memory_window"
@@ -2506,7 +2506,7 @@ class CxlMemHostInterface(Table):
     issue: str | None = None
     """CPU time of a line. Default: 5 ns."""
     lines: int | None = None
-    """Lines of one CPU under way. Default: 10."""
+    """Outstanding lines per CPU. Default: 10."""
     cpus: int | None = None
     """CPUs that load and store. Default: 20."""
     kind: Literal["cxl_mem"] = "cxl_mem"
@@ -2548,7 +2548,7 @@ class ExponentialLatency(Table):
     mean: str
     """The mean."""
     least: str | None = None
-    """The smallest latency; what lies above it is exponential. Default: 0 s."""
+    """Minimum latency; the excess is exponential. Default: 0 s."""
     kind: Literal["exponential"] = "exponential"
     """Which room this is."""
 
@@ -2612,7 +2612,7 @@ class LatencyLogLatency(Table):
     block: str | None = None
     """Take only requests of this size."""
     count: str | None = None
-    """What a latency is counted in. Default: 1 ns."""
+    """Unit of latencies. Default: 1 ns."""
     kind: Literal["latency_log"] = "latency_log"
     """Which room this is."""
 
@@ -2693,10 +2693,10 @@ class InOrderFlashScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RunFill(Table):
-    """Fill the stack in the order of its addresses before simulated time begins, so that later reads find data:."""
+    """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,."""
 
     of: Literal["capacity", "footprint"] | None = None
-    """What is filled. Default: capacity."""
+    """Range to fill. Default: capacity."""
     share: str | float | None = None
     """How much of that is written, from its first byte on. Default: 100 %."""
     request: str | None = None
@@ -2705,7 +2705,7 @@ class RunFill(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until."""
+    """Continue the writes of `precondition` before simulated time starts, until write amplification is steady and."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
@@ -2724,15 +2724,15 @@ class Run(Table):
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
     fill: Literal["capacity", "footprint"] | RunFill | None = None
-    """Fill the stack in the order of its addresses before simulated time begins, so that later reads find data: `"capacity"`, `"footprint"`, or a table that says more. Absent means a new stack."""
+    """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings. Absent means a new stack."""
     precondition: int | Workload | None = None
-    """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
+    """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. Its own workload gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until write amplification is steady and valid data no longer grows."""
+    """Continue the writes of `precondition` before simulated time starts, until write amplification is steady and valid data no longer grows."""
     warm_up: int | None = None
-    """Requests served before measuring begins, to warm caches up. Default: 0."""
+    """Requests served before measuring starts, to warm up caches. Default: 0."""
     wear_out: bool | None = None
-    """After the run, go on with writes of the workload until the first block or row is worn out: when that is, at the rate at which the run wrote. It takes no simulated time. Default: false."""
+    """After the run, continue the writes of the workload until the first block or row is worn out, to report its time at the write rate of the run. This takes no simulated time. Default: false."""
     requests: int | None = None
     """Stop after this many requests, warm-up included."""
     until: str | float | None = None
@@ -2750,11 +2750,11 @@ class Scenario(Table):
     name: str | None = None
     """A name for tables and figures."""
     summary: str | None = None
-    """What it shows, in one line."""
+    """Summary in one line."""
     workload: Workload
     """Who asks, and for what."""
     stack: Device
-    """What serves the requests."""
+    """Device that serves the requests."""
     run: Run | None = None
     """How to run it. May be left out."""
 

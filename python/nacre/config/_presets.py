@@ -1,4 +1,4 @@
-"""A function for each device of the catalogue, with the settings of its model.
+"""A function for each device of the catalog, with the settings of its model.
 
 Written by `make reference`; do not edit.
 """

@@ -18,7 +18,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Preset(Table):
-    """A catalogue entry, with settings of one's own over it.
+    """A catalog entry, with settings of one's own over it.
 
     For example `Preset("pcm_ssd", {"capacity": "1 GiB"})`.
     """

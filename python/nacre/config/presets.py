@@ -1,4 +1,4 @@
-"""The devices of the catalogue as functions: `presets.pcm_ssd(capacity="1 GiB")`.
+"""The devices of the catalog as functions: `presets.pcm_ssd(capacity="1 GiB")`.
 
 What they return stands where a device does; settings are those of the device's model.
 """

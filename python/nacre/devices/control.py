@@ -138,7 +138,7 @@ class Control:
         self._ask("stop")
 
     def close(self) -> None:
-        """Ends the connection; the server goes on."""
+        """Ends the connection; the server continues."""
         self._answers.close()
         self._socket.close()
 
@@ -178,12 +178,12 @@ class Control:
                 return answer
             case {"error": str(problem), "code": code, "data": dict(data)}:
                 text = f"{self.socket}: {problem}"
-                # What the system refused the server is no mistake of who asked.
+                # What the system refused the server is no error of who asked.
                 if "errno" in data:
                     raise Error(text, code, **data)
                 raise invalid(code, "", text, data=data)
         raise Error(
-            f"{self.socket} is not a control socket: something else answers there;"
+            f"{self.socket} is not a control socket;"
             " name the image that is served, or its control socket",
             "no-answer",
         )
@@ -200,8 +200,8 @@ def socket_of(path: str | os.PathLike[str]) -> Path:
         except OSError:
             continue
     raise Error(
-        f"nothing is served from {given}: there is no control socket {beside};"
-        " begin with: nacre serve SCENARIO IMAGE",
+        f"no server for {given}: no control socket at {beside};"
+        " start the server with: nacre serve SCENARIO IMAGE",
         "no-answer",
     )
 
@@ -214,7 +214,7 @@ def _connected(path: Path) -> socket.socket:
     except (ConnectionRefusedError, FileNotFoundError):
         made.close()
         raise Error(
-            f"{path}: nothing listens there any more; the server has ended or was killed",
+            f"{path}: no server listens on this socket; it has ended or was killed",
             "no-answer",
         ) from None
     except OSError as error:

@@ -82,7 +82,7 @@ class ImageCheck(View):
 def check(path: str | os.PathLike[str]) -> ImageCheck:
     """Looks at everything in the image at `path`, without the scenario it is of.
 
-    Raises `Error` if it is no image, is open elsewhere, or neither superblock is good.
+    Raises `Error` if it is not an image, is open elsewhere, or neither superblock is good.
     """
     return ImageCheck(json.loads(_core.check_image(os.fspath(path))))
 

@@ -60,8 +60,8 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     the record of that run. The run had no bytes, so what it wrote reads as zero. An image that
     begins so may not be there yet.
 
-    Raises `ConfigError` for mistakes in the scenario and for stacks without bytes, `Error` for a
-    file that is no image of this memory, which is left as it is.
+    Raises `ConfigError` for errors in the scenario and for stacks without bytes, `Error` for a
+    file that is not an image of this memory, which is left as it is.
     """
     source, settings = read(scenario), assignments(overrides)
     path, begin = None if image is None else os.fspath(image), state_of(start)
@@ -103,8 +103,8 @@ class Memory:
         data = _bytes(value)
         if len(data) != stop - start:
             raise ValueError(
-                f"a memory keeps its size: {stop - start} bytes from address {start} on cannot be"
-                f" replaced by {len(data)}; give as many, or use write(address, data)"
+                f"a memory keeps its size: {stop - start} bytes at address {start} cannot be"
+                f" replaced by {len(data)}; give data of that size, or use write(address, data)"
             )
         self._core.write(start, data)
 
@@ -227,9 +227,7 @@ class Memory:
     def _bounds(self, place: slice) -> tuple[int, int]:
         """Where a slice begins and ends; unlike those of a list it has to lie in the memory."""
         if place.step is not None and operator.index(place.step) != 1:
-            raise ValueError(
-                f"a memory is read and written in one piece: the step is 1; given {place.step}"
-            )
+            raise ValueError(f"slices of a memory must have step 1; given {place.step}")
         size = len(self)
         start = 0 if place.start is None else operator.index(place.start)
         stop = size if place.stop is None else operator.index(place.stop)

@@ -34,11 +34,11 @@ _SAID = 4_000
 _MARK = "NACRE_READY"
 """A variable that every process of a program has, with a path that no other program has."""
 _MISTAKE = 2
-"""The status of a server whose user made a mistake."""
+"""The status of a server whose user made an error."""
 
 
 class Round(View):
-    """One loss of power: how long the program had run, and what the check found.
+    """One power loss: how long the program had run, and what the check found.
 
     `at_s` counts from its start, or from when it was ready. `ended` is the exit status of a program
     that ended before the power did; `check` that of the check, None where there is none.
@@ -170,7 +170,7 @@ class _Recoveries:
 
 
 class _Server:
-    """`nacre serve` in a process of its own."""
+    """`nacre serve` in its own process."""
 
     def __init__(self, scenario: str, settings: Sequence[str], folder: Path) -> None:
         self.image = folder / "device.img"
@@ -299,7 +299,7 @@ class _Moment:
             return
         if ended is not None:
             how = f"the program ended with status {ended} before it made $NACRE_READY"
-            raise _NotReadyError(f"round {number + 1}: {how}, so nothing was tested")
+            raise _NotReadyError(f"round {number + 1}: {how}, so no power loss was tested")
         if time.monotonic() - self._waits_from > self._timeout_s:
             how = f"the program did not make $NACRE_READY within {self._timeout_s:g} s"
             raise _NotReadyError(f"round {number + 1}: {how}; see --ready-timeout")

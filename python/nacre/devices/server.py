@@ -49,7 +49,7 @@ def served(
 ) -> Iterator[Served]:
     """Serves the stack of a scenario over NBD in the background, until the block ends.
 
-    `image` and the unix sockets lie in a folder of their own, which is gone afterwards, unless
+    `image` and the unix sockets lie in their own folder, which is gone afterwards, unless
     they are given. Raises what `nacre.serve` raises, at the beginning of the block, or at its end
     if the server failed meanwhile.
 

@@ -85,7 +85,7 @@ def serve(
     when their requests are there, every duration times `dilate`. So no client sees less than the
     model's time, and the way to the server comes on top; with `"compensated"` answers leave as
     much earlier as that way usually takes, and single ones are early. With `"none"` they leave
-    at once. An image that is there goes on where its server ended, however that was; one that a
+    at once. An image that is there continues where its server ended, however that was; one that a
     `Memory` left is served, and the other way round, as long as the stack is the same. A new image
     begins with the device as new, or as the saved state `start` of a run leaves it; what a run
     wrote had no bytes, and reads as zero.
@@ -93,7 +93,7 @@ def serve(
     `tell` is called with each line that its user should know, then `ready` once with where clients
     reach the devices; `stop` about twenty times a second.
 
-    Raises `ConfigError` for mistakes of the scenarios, and for images, certificates, files or
+    Raises `ConfigError` for errors of the scenarios, and for images, certificates, files or
     addresses that cannot be had.
     """
     options = options or ServeOptions()
@@ -148,29 +148,29 @@ def _ignored(device: _Served) -> list[str]:
     if not found:
         return []
     verb = "is" if len(found) == 1 else "are"
-    said = f"{', '.join(found)} {verb} of simulated runs and not followed"
+    said = f"{', '.join(found)} {verb} only used by nacre run"
     if begun:
         return [said]
-    said += ": a served device begins new, or where its image ended"
+    said += ": a served device starts new or from its image"
     if before:
         said += (
-            "; to begin as a run would, save the state of one (nacre run --save-state FILE) and"
-            " give it (nacre serve --from FILE)"
+            "; to start from the state after a run, use nacre run --save-state FILE, then"
+            " nacre serve --from FILE"
         )
     return [said]
 
 
 def _without_folder(image: str | os.PathLike[str]) -> list[Problem]:
-    """The mistake of an image in a folder that is not there."""
+    """The error of an image in a folder that is not there."""
     folder = Path(os.fsdecode(image)).absolute().parent
     if folder.is_dir():
         return []
-    hint = "make it, or name another place"
+    hint = "create it, or choose another directory"
     return [
         Problem(
             code="file-not-found",
             path=f"image {os.fsdecode(image)}",
-            problem=f"{folder} is no folder",
+            problem=f"{folder} is not a directory",
             hint=hint,
         )
     ]

@@ -9,8 +9,8 @@ As root, since it mounts, with libnbd's tools, e2fsprogs and the database instal
 `work` makes an ext4 file system on the device and a database in it, where there is none yet, and
 commits one row after the other. It notes in a file of the host how many were said to be committed.
 `check` mounts what the device kept, and fails if a row is missing or the database is not whole.
-With `postgresql` in place of `sqlite` it is that one. `--without-barriers` mounts the file system
-so that it never flushes the device: a mistake that a device with a volatile cache punishes.
+With `postgresql` instead of `sqlite` it is that one. `--without-barriers` mounts the file system
+so that it never flushes the device: an error that a device with a volatile cache punishes.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def main() -> None:
     parser.add_argument("base", choices=BASES)
     parser.add_argument("word", choices=["work", "check"])
     parser.add_argument("folder", type=Path, help="of the host: mount points, and what is noted")
-    parser.add_argument("--without-barriers", action="store_true", help="a mistake")
+    parser.add_argument("--without-barriers", action="store_true", help="an error")
     asked = parser.parse_args()
     folder = asked.folder.absolute()
     for name in ("fuse", "mounted"):

@@ -1,4 +1,4 @@
-"""What goes to a page and what comes from one: JSON, tables, figures, mistakes."""
+"""What goes to a page and what comes from one: JSON, tables, figures, errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def told(content: object, status: int = 200) -> Response:
 
 
 def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
-    """An endpoint whose answer `ask` computes in a thread; its mistakes are told, not raised.
+    """An endpoint whose answer `ask` computes in a thread; its errors are told, not raised.
 
     `ask` is called with the request and, if it takes one, the document that came with it.
     """
@@ -63,7 +63,7 @@ def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpo
 
 
 def refusal(error: BaseException) -> Response:
-    """What a page is told of an error."""
+    """What a page is notified of an error."""
     failure = failure_of(error)
     match error:
         case MissingError():
@@ -80,18 +80,18 @@ def refusal(error: BaseException) -> Response:
 async def document(request: Request) -> dict[str, Any]:
     """The JSON object of a request."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise invalid("wrong-type", "", "what was sent is not said to be JSON")
+        raise invalid("wrong-type", "", "the request body is not declared as JSON")
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
         if len(data) > DOCUMENT_MAX:
-            raise TooLargeError(f"what was sent is larger than {DOCUMENT_MAX >> 20} MiB")
+            raise TooLargeError(f"the request body is larger than {DOCUMENT_MAX >> 20} MiB")
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise invalid("wrong-type", "", "what was sent is not a JSON object")
+        raise invalid("wrong-type", "", "the request body is not a JSON object")
     return found
 
 
@@ -139,7 +139,7 @@ def figure_of(result: Result, request: Request) -> dict[str, Any]:
     """The figure of a result that the path asks for."""
     makers, name = kinds.of(result).figures(result), word(request, "figure")
     if name not in makers:
-        raise invalid("unknown-name", name, "there is no such figure")
+        raise invalid("unknown-name", name, "unknown figure")
     return figure(makers[name])
 
 
@@ -179,5 +179,5 @@ def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     """A table of a document; raises `ConfigError` where there is another thing."""
     found = given.get(key)
     if not isinstance(found, dict):
-        raise invalid("wrong-type", key, "it is no table", given=repr(found)[:80])
+        raise invalid("wrong-type", key, "it is not a table", given=repr(found)[:80])
     return found

@@ -1,4 +1,4 @@
-"""Losses of power: begun, kept as `nacre crash --out` keeps them, shown."""
+"""Power losses: begun, kept as `nacre crash --out` keeps them, shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COUNTED = 2**53 - 1
 
 
 class Crashes(Resource):
-    """What losses of power found, by the scenarios they were tried on."""
+    """What power losses found, by the scenarios they were tried on."""
 
     kind = "crashes"
 
@@ -41,7 +41,7 @@ class Crashes(Resource):
         nacre.check(tree)
         chosen = given.get("faults", [])
         if not isinstance(chosen, list) or not all(isinstance(each, str) for each in chosen):
-            raise invalid("wrong-type", "faults", "it is no list of names")
+            raise invalid("wrong-type", "faults", "it is not a list of names")
         asked = {
             "points": answers.whole(given, "points", 1, POINTS_MAX, 1000),
             "seed": answers.whole(given, "seed", 0, CRASH_SEED_MAX, 1),
@@ -49,7 +49,7 @@ class Crashes(Resource):
         }
         name = str(tree.get("name") or "scenario")
         work = partial(self._try, tree, name, asked)
-        return self._jobs.start("crash", f"Losing the power of {name}", work, noun="points").told()
+        return self._jobs.start("crash", f"Power losses of {name}", work, noun="points").told()
 
     def load(self, path: Path) -> nacre.results.Crash:
         """What was found in a directory."""
@@ -81,11 +81,11 @@ class Crashes(Resource):
             write_file(path / "asked.json", json.dumps({**asked, "tree": tree}).encode())
             found.save(path)
         if found.points < asked["points"] and found.finding is None:
-            job.note = f"stopped after {found.points:,} of {asked['points']:,} losses of power"
+            job.note = f"stopped after {found.points:,} of {asked['points']:,} power losses"
         return f"/crash?found={path.name}"
 
 
 def _outcome(found: nacre.results.Crash) -> str:
     if found.finding is not None:
-        return "a promise was broken"
-    return "every promise was kept" if found.is_good else "silent corruption"
+        return "a durability guarantee was violated"
+    return "every durability guarantee held" if found.is_good else "silent corruption"

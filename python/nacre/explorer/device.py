@@ -113,7 +113,7 @@ def cleared(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Single requests to a served device, beside those of its clients."""
+    """Single requests to a served device, in addition to those of its clients."""
     asked = _requests(given)
     with _attached(answers.text(given, "image")) as control:
         found = [
@@ -144,7 +144,7 @@ def _breakdown(found: Sequence[Answer]) -> Table:
 
 
 def _said(answer: Answer) -> str:
-    failed = "" if answer.is_done else ": the device could not do it"
+    failed = "" if answer.is_done else ": the device reported an error"
     what = f" {count(answer.bytes)} B at {count(answer.address)}" if answer.bytes else ""
     return f"{answer.op}{what}{failed}"
 
@@ -166,7 +166,7 @@ def _told(export: ExportStatistics) -> dict[str, Any]:
 
 def _attached(image: str) -> Control:
     if not image:
-        hint = "give the image that is served, or its control socket"
+        hint = "give the served image or its control socket"
         raise invalid("missing-setting", "image", "it is missing", hint=hint)
     if "\0" in image:
         raise Error("the name of an image has no null byte", "invalid-value")
@@ -191,4 +191,6 @@ def _request_of(each: object) -> Asked:
         if op in OPS and isinstance(first, int) and isinstance(size, int):
             return op, first, size
     hint = f"write {', '.join(OPS[:-1])} or {OPS[-1]}, the first byte and how many bytes"
-    raise invalid("invalid-value", "requests", "it is no request", given=str(each)[:80], hint=hint)
+    raise invalid(
+        "invalid-value", "requests", "it is not a request", given=str(each)[:80], hint=hint
+    )

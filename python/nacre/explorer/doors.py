@@ -64,11 +64,11 @@ class Doors:
             return 403, "this address is not one that the explorer listens on"
         origin = headers.get(b"origin")
         if origin is not None and origin not in self._origins:
-            return 403, "the request comes from a page of another site"
+            return 403, "the request comes from another site"
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin") and not (
             headers.get(b"sec-fetch-mode") == b"navigate" and not _is_asked(scope)
         ):
-            return 403, "the request comes from a page of another site"
+            return 403, "the request comes from another site"
         if _is_asked(scope) and not self._knows(headers):
             return 401, "open the address that nacre explore printed: the token is missing or old"
         return None

@@ -25,7 +25,7 @@ class MissingError(Error):
 
 
 class Folder:
-    """Results by kind, each in a directory of its own: `runs/ssd-3`."""
+    """Results by kind, each in its own directory: `runs/ssd-3`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -19,7 +19,7 @@ from nacre.errors import Error
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
 Work: TypeAlias = "Callable[[Job], str | None]"
-"""Does it; returns the address of what came of it. Asks `tick` whether to go on."""
+"""Does it; returns the address of what came of it. Asks `tick` whether to continue."""
 
 AT_ONCE = 2
 """Jobs that run side by side; the others wait for their turn."""
@@ -60,7 +60,7 @@ class Job:
         with self._turn:
             self.asked_to_stop = True
             if self.state == "waiting":
-                self.state, self.note = "stopped", "stopped before it began"
+                self.state, self.note = "stopped", "stopped before it started"
 
     def tick(self, done: int, total: int | None = None, *_: float) -> bool:
         """Notes how far it is; returns whether it has been asked to stop."""
@@ -70,7 +70,7 @@ class Job:
     def go_on(self) -> None:
         """Raises `Error` if it has been asked to stop where nothing could be kept."""
         if self.asked_to_stop:
-            raise Error("stopped before there was anything to keep", "stopped")
+            raise Error("stopped before the first result", "stopped")
 
     @property
     def is_over(self) -> bool:
@@ -154,6 +154,6 @@ def _carry_out(job: Job, work: Work) -> None:
 
 
 def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
-    """What the command line would say of an error, and the mistakes in it."""
+    """What the command line would say of an error, and the errors in it."""
     failure = failure_of(error)
     return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

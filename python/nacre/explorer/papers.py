@@ -1,4 +1,4 @@
-"""Published results beside simulated ones: every claim, and runs that recompute them."""
+"""Published results next to simulated ones: every claim, and runs that recompute them."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class Papers:
         return self._jobs.start("paper", f"Recomputing {name}", work, noun="% of the work").told()
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """A figure with what was published beside what was simulated."""
+        """A figure with what was published in addition to what was simulated."""
         paper, name = answers.word(request, "paper"), answers.word(request, "figure")
         try:
             place = self._drawn(paper)[name]
             found: dict[str, Any] = json.loads(place.read_bytes())["figures"][f"{paper}/{name}"]
         except (KeyError, OSError, ValueError):
-            raise MissingError(f"{paper}/{name[:80]} has not been drawn here") from None
+            raise MissingError(f"{paper}/{name[:80]} has no figure yet") from None
         return found
 
     def _recompute(self, name: str, job: Job) -> str:
@@ -91,7 +91,7 @@ class Papers:
 
         found = nacre.reproduce(name, out=path, figures=False, progress=watch)
         if job.asked_to_stop:
-            job.note = "stopped early; the runs that had ended are kept"
+            job.note = "stopped early; finished runs are saved"
         else:
             job.note = ""
         write_file(path / FIGURES_FILE, _figures(found))

@@ -103,7 +103,7 @@ class Plans(Resource):
         plan.caches.name = answers.lines([_asked(path)["trace"]])[0]
         wanted = answers.word(request, "figure")
         if wanted not in ("caches", "mixes"):
-            raise invalid("unknown-name", wanted, "there is no such figure")
+            raise invalid("unknown-name", wanted, "unknown figure")
         if wanted == "caches":
             return answers.figure(plan.caches.plot)
         return answers.figure_of(_priced(plan, request).mixes, request)
@@ -142,7 +142,7 @@ class Plans(Resource):
             job.note = f"cache {number} of {len(trees)}"
             names.append(self._runs.carry_out(tree, str(tree["name"]), job).name)
             if job.asked_to_stop:
-                job.note = f"stopped; {number} of {len(trees)} caches were begun"
+                job.note = f"stopped; {number} of {len(trees)} caches were started"
                 break
         else:
             job.note = ""
@@ -167,13 +167,13 @@ class Plans(Resource):
 
 def _asked(path: Path) -> dict[str, Any]:
     if not (path / ASKED_FILE).is_file():
-        raise Error(f"{path} holds no plan: it did not come so far", "invalid-content")
+        raise Error(f"{path} has no plan yet", "invalid-content")
     asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())
     return asked
 
 
 def devices() -> list[dict[str, Any]]:
-    """Devices of the catalogue that have a price, with what it is counted in."""
+    """Devices of the catalog that have a price, with what it is counted in."""
     found = []
     for name, entry in nacre.catalog.entries().items():
         values = {value.path: value for value in entry.values}
@@ -193,11 +193,11 @@ def devices() -> list[dict[str, Any]]:
 
 
 def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
-    """The currency, and the price of a GiB of each device; every mistake at once."""
+    """The currency, and the price per GiB of each device; every error at once."""
     currency = answers.text(given, "currency").strip()
     chosen, problems = given.get("tiers"), []
     if not currency:
-        hint = "say what prices are counted in, as USD 2023"
+        hint = "give the currency and year of the prices, e.g. USD 2023"
         problems.append(
             Problem(code="missing-setting", path="currency", problem="it is missing", hint=hint)
         )
@@ -213,7 +213,7 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
     for each in chosen:
         name, price = (each.get("name"), each.get("price")) if isinstance(each, dict) else (0, 0)
         if not isinstance(price, int | float) or not 0 < price < 1e9:
-            hint = f"give what a GiB costs in {currency or 'your currency'}"
+            hint = f"give the price per GiB in {currency or 'your currency'}"
             problems.append(
                 Problem(
                     code="missing-setting",

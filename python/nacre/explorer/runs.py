@@ -112,9 +112,7 @@ class Runs(Resource):
         try:
             stamp = file.stat().st_mtime_ns
         except OSError:
-            raise Error(
-                f"{path} holds no record: the run did not come so far", "invalid-content"
-            ) from None
+            raise Error(f"{path} has no record yet", "invalid-content") from None
         latest = self._latest
         if latest is not None and latest[:2] == (path, stamp):
             return latest[2]
@@ -126,7 +124,7 @@ class Runs(Resource):
             raise invalid(
                 "out-of-range",
                 "compare",
-                "so many runs cannot be put side by side",
+                "this number of runs cannot be compared",
                 given=str(len(names)),
                 hint=f"choose 2 to {COMPARED_MAX}",
             )
@@ -141,7 +139,7 @@ class Runs(Resource):
             # The page asks for it at once, and need not wait until it has been read again.
             self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
         if not record.complete:
-            job.note = "stopped early; what was finished is kept"
+            job.note = "stopped early; finished results are saved"
         return path
 
     def _run(self, tree: Mapping[str, Any], name: str, job: Job) -> str:

@@ -1,4 +1,4 @@
-"""Scenarios as pages compose them: what there is to choose from, mistakes by field, other words."""
+"""Scenarios as pages compose them: what there is to choose from, errors by field, other words."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def _vocabulary() -> dict[str, Any]:
 
 
 def vocabulary(_request: Request) -> dict[str, Any]:
-    """The schema of scenarios, what is shipped, and the presets of the catalogue."""
+    """The schema of scenarios, what is shipped, and the presets of the catalog."""
     return _vocabulary()
 
 
 def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every mistake of a scenario or every value it resolves to, and other words for it."""
+    """Every error of a scenario or every value it resolves to, and other words for it."""
     tree = answers.table_of(given, "tree")
     try:
         found = check(tree, needs_workload=True)
@@ -83,7 +83,7 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"tree": json.loads(json.dumps(tomllib.loads(answers.text(given, "toml"))))}
     except (ValueError, TypeError, RecursionError) as error:
-        hint = "a scenario is TOML, as nacre new ssd prints one"
+        hint = "expected a scenario in TOML; nacre new ssd prints an example"
         raise invalid("invalid-syntax", "the text", str(error), hint=hint) from None
 
 
@@ -133,7 +133,7 @@ def _are_pairs(changes: object) -> bool:
 
 
 def _same(tree: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> bool:
-    """Whether the settings make the same of the shipped scenario, mistakes included."""
+    """Whether the settings make the same of the shipped scenario, errors included."""
     outcomes = []
     for source, overrides in ((tree, None), (name, changes)):
         try:

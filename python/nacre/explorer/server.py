@@ -39,7 +39,7 @@ def explore(
     """
     for_pages()
     if folder.exists() and not folder.is_dir():
-        hint = "give a folder; one that is missing is made"
+        hint = "give a directory; it is created if missing"
         raise invalid("not-a-file", "--out", f"{folder} is a file", hint=hint)
     explorer = Explorer(folder)
     with _listening(port) as listener:
@@ -117,8 +117,8 @@ def _listening(port: int) -> socket.socket:
         raise invalid(
             "invalid-address",
             "--port",
-            f"it cannot be listened on: {error.strerror}",
+            f"cannot listen on it: {error.strerror}",
             given=str(port),
-            hint="choose another, or leave it out for one that is free",
+            hint="choose another port, or omit --port to use a free one",
         ) from None
     return listener

@@ -21,7 +21,7 @@ from nacre.explorer.jobs import Job, Jobs
 from nacre.explorer.resource import Resource
 
 RUNS = "study"
-"""The folder of the points, beside the file that asked for them."""
+"""The folder of the points, next to the file that asked for them."""
 STUDY_FILE = "study.toml"
 ASKED_FILE = "asked.json"
 REPEATS_MAX = 1000
@@ -46,7 +46,7 @@ class Studies(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Finds every mistake of a study, or begins it."""
+        """Finds every error of a study, or begins it."""
         asked = _study(given)
         total = nacre.studies.check_study(asked).total
         name = str(asked.get("name") or "study")
@@ -54,7 +54,7 @@ class Studies(Resource):
         return self._jobs.start("study", _title(name, total), work, noun="points").told()
 
     def resume(self, request: Request) -> dict[str, Any]:
-        """Goes on with a study that was stopped."""
+        """Continues with a study that was stopped."""
         path = self.found(request)
         work = partial(self._conduct, path, _asked(path), resume=True)
         return self._jobs.start("study", f"Study {path.name}", work, noun="points").told()
@@ -111,7 +111,7 @@ class Studies(Resource):
             self._live.pop(path.name, None)
         if not found.complete:
             done = f"{found.table.height:,} of {found.total:,} points"
-            job.note = f"stopped; {done} are kept, and it can go on"
+            job.note = f"stopped; {done} are saved; the study can be continued"
         return job.address
 
     def _is_under_way(self, path: Path) -> list[Job]:

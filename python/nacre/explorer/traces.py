@@ -85,8 +85,8 @@ def bound() -> dict[str, Any]:
     """How large a trace a page may send, and what is said of a larger one."""
     return {
         "bytes": UPLOAD_MAX,
-        "otherwise": f"the trace has more than {UPLOAD_MAX / 2**30:g} GiB, which is not taken by"
-        " a page; on the command line it can be used where it lies: nacre trace info, nacre mixes",
+        "otherwise": f"the trace is larger than {UPLOAD_MAX / 2**30:g} GiB, the upload limit of"
+        " this page; use the command line instead: nacre trace info, nacre mixes",
     }
 
 
@@ -103,9 +103,9 @@ def _look(file: Path) -> None:
         raise invalid(
             "invalid-content",
             file.name,
-            f"most of it is no trace: {found.bad_records} of its first"
+            f"most of it is not a trace: {found.bad_records} of its first"
             f" {found.records + found.bad_records} records cannot be read as {found.format}",
-            hint="nacre trace info says more",
+            hint="see nacre trace info",
         )
 
 

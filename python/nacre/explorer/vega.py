@@ -1,7 +1,7 @@
 """Vega, Vega-Lite and vega-embed for the pages, from the package that also draws our files.
 
 The package puts them together in two to three seconds and keeps Python busy meanwhile, so that is
-done in a process of its own, while the first page is being read.
+done in its own process, while the first page is being read.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class Vega:
                 self._process = None
                 if process.returncode != 0:
                     raise Error(
-                        "Vega could not be put together, so figures cannot be drawn", "failed"
+                        "the Vega library could not be built, so figures are not available",
+                        "failed",
                     )
                 self._bundle = made
             return self._bundle

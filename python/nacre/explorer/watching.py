@@ -44,5 +44,5 @@ class Watching:
     def _job(self, request: Request) -> Job:
         job = self._jobs.get(int(answers.word(request, "number")))
         if job is None:
-            raise MissingError("there is no such job any more; what it made is in the folder")
+            raise MissingError("the job has ended; its results are in the directory")
         return job

@@ -26,7 +26,7 @@ _FOR_PAGES = {
 
 _SAID_WIDTH = 150
 _LABELS = 44
-"""Pixels beside an axis: a figure that is fed does not move as its labels change."""
+"""Pixels next to an axis: a figure that is fed does not move as its labels change."""
 
 
 class _Panel(NamedTuple):
@@ -79,7 +79,7 @@ def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
     panels = alt.vconcat(*(_panel(between, each) for each in _PANELS), spacing=30)
     title = theme.title(
         "Requests per second and their mean latency",
-        f"as the device is modelled, over the last {SPAN_S} seconds",
+        f"as the device is modeled, over the last {SPAN_S} seconds",
     )
     # The place grows with what is said above the panels once there are samples.
     size = alt.AutoSizeParams(type="pad", resize=True)

@@ -22,7 +22,7 @@ _WIDE = 30
 
 
 def can_be_drawn(result: StudyResult) -> bool:
-    """Whether the lines would be few enough to be told apart."""
+    """Whether the lines would be few enough to be distinguished."""
     if result.questions.search or not result.questions.axes:
         return False
     known = result.designs.drop_nulls(_objective(result, None))

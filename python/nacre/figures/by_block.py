@@ -57,7 +57,7 @@ def _in_place(values: Numbers, places: Numbers) -> Numbers:
 
 
 def columns(values: Numbers) -> list[Row]:
-    """The least, mean and largest value of each group of neighbours, at most `MOST` groups."""
+    """The least, mean and largest value of each group of neighbors, at most `MOST` groups."""
     group = -(-len(values) // MOST)
     rows = []
     for first in range(0, len(values), group):
@@ -107,7 +107,7 @@ def panel(
     name: str = "",
     along: str = "erase block",
 ) -> alt.LayerChart:
-    """A column per block, or per group of neighbours, from zero."""
+    """A column per block, or per group of neighbors, from zero."""
     blocks = len(values)
     # A column stands over its number: that of block 5 from 4.5 to 5.5.
     rows = [

@@ -27,7 +27,7 @@ def mean_latency(
     """A panel per group, a bar per record; the fastest of each group in bold.
 
     `part_of(name, activity)` says to which part of the bar called `name` an activity belongs;
-    `parts` maps the parts, in their order, to colours.
+    `parts` maps the parts, in their order, to colors.
     """
     rows = {group: _rows(records, part_of, list(parts)) for group, records in groups.items()}
     longest = max(row["end_ns"] for group in rows.values() for row in group)

@@ -65,7 +65,7 @@ def size_axis(low: float, high: float, title: str, field: str = "bytes") -> alt.
 
 
 def colours(kinds: list[Any]) -> alt.Color:
-    """All, reads and writes in their colours."""
+    """All, reads and writes in their colors."""
     shown = [str(kind) for kind in kinds]
     return (
         alt.Color("kind:N")

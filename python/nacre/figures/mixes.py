@@ -24,7 +24,7 @@ _TITLES = {
     "iops_per_cost": "IOPS per cost",
     "iops": "serial IOPS",
     "mean_ns": "mean latency",
-    "cost": "price of a GiB",
+    "cost": "price per GiB",
 }
 
 
@@ -70,7 +70,7 @@ def surface(
     is_least: bool = False,
     is_time: bool = False,
 ) -> alt.LayerChart:
-    """Fields of `x` and `y` in percent, coloured by `value`; the best one is ringed.
+    """Fields of `x` and `y` in percent, colored by `value`; the best one is ringed.
 
     A value that `is_time` is in nanoseconds.
     """

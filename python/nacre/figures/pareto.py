@@ -1,6 +1,6 @@
 """The designs of a study by two objectives, and those no other beats.
 
-Of many designs only those are drawn that can be told apart: one dot for each cell of a grid, and
+Of many designs only those are drawn that can be distinguished: one dot for each cell of a grid, and
 all of the front. A figure of 20,000 dots takes 7 MB, and looks like one of a thousand.
 """
 
@@ -78,7 +78,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
     if len(objectives) == 2 and best:
         step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
-        # Under each condition there is a front of its own.
+        # Under each condition there is its own front.
         layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q"), detail="under:N"))
     said = _together(best)
     if len(said) <= _LABELS_MAX:
@@ -164,7 +164,7 @@ def _together(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-_FRONT, _BEATEN, _OUT = "on the front", "beaten", "breaks a limit"
+_FRONT, _BEATEN, _OUT = "on the front", "dominated", "violates a constraint"
 _COLOURS = {_FRONT: theme.VERMILION, _BEATEN: theme.GREY, _OUT: "#D8D8D8"}
 
 

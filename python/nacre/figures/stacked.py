@@ -46,7 +46,7 @@ class Bars:
         stroke: str | None = "white",
         **legend: Any,
     ) -> alt.Chart:
-        """The parts, in their colours."""
+        """The parts, in their colors."""
         edge: dict[str, Any] = {} if stroke is None else {"stroke": stroke, "strokeWidth": 1}
         colour = alt.Color(f"{part}:N").scale(domain=[*colours], range=[*colours.values()])
         blocks: alt.Chart = self._chart.mark_bar(**edge).encode(

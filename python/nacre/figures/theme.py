@@ -1,6 +1,6 @@
-"""One look for every figure: colours, type, axes.
+"""One look for every figure: colors, type, axes.
 
-Colours are those of Okabe and Ito (2008), which stay apart for the colour-blind.
+Colors are those of Okabe and Ito (2008), which stay apart for the color-blind.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def names(given: Iterable[str]) -> list[str]:
 
 
 def title(text: str, *subtitles: str) -> alt.TitleParams:
-    """What is seen, and below it in grey what was measured."""
+    """What is seen, and below it in gray what was measured."""
     return alt.TitleParams(printable(text), subtitle=[printable(line) for line in subtitles])
 
 
@@ -65,13 +65,13 @@ def _shown(chart: Any, *given: Any, **more: Any) -> Any:
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever reads better on the colour."""
+    """Black or white, whichever reads better on the color."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#FFFFFF"
 
 
 def shade(colour: str, share: float) -> str:
-    """The colour mixed with white; `share` 0 leaves it, 1 is white."""
+    """The color mixed with white; `share` 0 leaves it, 1 is white."""
     parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
 

@@ -39,7 +39,7 @@ COLOURS = {
     "queue": theme.GREY,
     IDLE: theme.RULE,
 }
-"""The same colour in every figure, in the order in which they are drawn."""
+"""The same color in every figure, in the order in which they are drawn."""
 
 
 def time_split(record: Record) -> alt.LayerChart:
@@ -79,7 +79,7 @@ def time_split(record: Record) -> alt.LayerChart:
 
 
 def _rows(record: Record) -> list[Row]:
-    """The pieces of each bar, in the order of the colours."""
+    """The pieces of each bar, in the order of the colors."""
     several = {part.path for part in record.components if len(part.resources) > 1}
     pieces: dict[str, list[Row]] = {}
     for row in record.busy().iter_rows(named=True):

@@ -1,4 +1,4 @@
-"""Files that are complete or not there: written beside their place, then renamed into it.
+"""Files that are complete or not there: written next to their place, then renamed into it.
 
 What somebody else has put there stays: links are not followed.
 """
@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-READ = "it is a file that is read, and would be lost; name another file to write"
-USED = "it is in use, as an image of a server or a memory is; name another file"
-TAKEN = "there is already a file of this name; name another one, or replace it with --force"
+READ = "it is also an input file and would be overwritten; choose another name"
+USED = "it is in use by a server or a memory; choose another name"
+TAKEN = "the file already exists; choose another name, or overwrite it with --force"
 
 
 def look(target: Path, *, replace: bool = True) -> bool:
@@ -29,7 +29,7 @@ def look(target: Path, *, replace: bool = True) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     if stat.S_ISLNK(found):
-        what = "it is a link, and links are not followed to write; name the file itself"
+        what = "it is a symbolic link; name the target file"
         raise FileExistsError(errno.EEXIST, what, str(target))
     if not stat.S_ISREG(found):
         raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
@@ -77,7 +77,7 @@ def _held(target: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """A temporary path beside `target` that takes its place when the block ends well.
+    """A temporary path next to `target` that takes its place when the block ends well.
 
     Raises `OSError` where a file could not be: in no directory, or over what may not be replaced.
     """

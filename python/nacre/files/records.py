@@ -91,7 +91,7 @@ def _columns(record: Record) -> dict[str, bytes]:
 
 
 def _load(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The columns beside a saved record.
+    """The columns next to a saved record.
 
     Raises `Error` when they are missing, or belong to another run.
     """
@@ -101,7 +101,7 @@ def _load(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
         if not (directory / name).is_file():
             raise Error(
                 f"{directory / name} is missing: record.json has no distributions without it;"
-                " keep the files of a record together",
+                " copy all files of the record",
                 "file-not-found",
             )
     columns = _read(record, directory)
@@ -157,7 +157,7 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The columns of the tables saved beside a record; raises `Error` if not this record's."""
+    """The columns of the tables saved next to a record; raises `Error` if not this record's."""
     import polars as pl
 
     from nacre.results import tables

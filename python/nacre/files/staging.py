@@ -27,11 +27,8 @@ _SEALS = {
 }
 """Files by which a directory of results is known that do not say their schema, as records do: words
 that no other document has together."""
-HELD = "it holds results already; name another directory, or replace them with --force"
-_FOREIGN = (
-    "there is already a file of this name, and no results that it would belong to;"
-    " give another directory"
-)
+HELD = "the directory already holds results; choose another one, or overwrite them with --force"
+_FOREIGN = "it holds a file of this name but no results; choose another directory"
 
 
 class Staging:
@@ -150,7 +147,7 @@ class Staging:
 
 
 def _is_seal(file: Path) -> bool:
-    """Whether a file is a document of ours, or a list of them; a record is never in a list."""
+    """Whether a file is our document, or a list of them; a record is never in a list."""
     try:
         document = json.loads(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Scenarios without mistakes."""
+"""Scenarios without errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nacre.words.summary import Summary, filled
 
 def _words(checked: CheckedScenario) -> Summary:
     paths = assumed(checked.origins)
-    said = f"{checked.name}: no mistakes; {len(checked.origins)} values, {len(paths)} assumed"
+    said = f"{checked.name}: no errors; {len(checked.origins)} values, {len(paths)} assumed"
     return Summary((), [said], filled(checked.table()), assumed=paths)
 
 

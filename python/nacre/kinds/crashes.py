@@ -1,4 +1,4 @@
-"""What losses of power found."""
+"""What power losses found."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def _section(name: str, found: Crash) -> str:
     finding = found.finding
     steps = "" if finding is None else page.listing("\n".join(finding.steps))
     return page.section(
-        f"{name}: losses of power",
+        f"{name}: power losses",
         KIND.summary(found),
-        page.part("The fewest steps that lead to it", steps),
+        page.part("Shortest sequence of steps that reproduces it", steps),
         page.titled("What was tried", fault_table(found)),
         page.titled("Recovery", recovery_table(found)),
         after=[
-            page.titled("What the device did meanwhile", branch_table(found)),
+            page.titled("Device activity during the test", branch_table(found)),
             page.part("What was drawn", page.listing(found.scenario) if found.scenario else ""),
             page.assumptions(found.origins),
         ],
@@ -102,8 +102,8 @@ KIND = Kind(
     notebook=_html,
     section=_section,
     line=Line(
-        "Losses of power side by side",
-        ["points", "promises", "lost, told", "lost, unseen", "mean recovery", "longest"],
+        "Power losses side by side",
+        ["points", "promises", "lost, reported", "lost silently", "mean recovery", "longest"],
         _line,
         words=["promises"],
     ),

@@ -31,8 +31,8 @@ MIXES_FILES = (
     _SIMULATED_FILE,
 )
 _NOT_RUN = (
-    "A mix is scored and not run: it has no energy, no wear and no queues."
-    " nacre mixes --simulate 3 --out results runs the best, and then they are told here."
+    "Mixes are evaluated without a simulation: no energy, wear, or queueing. To simulate the"
+    " best ones, run nacre mixes --simulate 3 --out results."
 )
 
 
@@ -77,7 +77,7 @@ def write(staging: Staging, mixes: Mixes) -> None:
 
 
 def write_simulated(staging: Staging, records: Mapping[str, Record]) -> None:
-    """Commits the records of mixes that were run, each in a folder of its own."""
+    """Commits the records of mixes that were run, each in its own folder."""
     places = files.save_all(staging.directory, "simulated", records)
     staging.put(_SIMULATED_FILE, json.dumps(places, ensure_ascii=False).encode())
 
@@ -100,12 +100,12 @@ def read(folder: Path) -> Mixes:
         )
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         problem = f"it holds no mixes: {' '.join(str(error).split())}"
-        hint = "give what `nacre mixes --out` wrote"
+        hint = "give a directory written by `nacre mixes --out`"
         raise invalid("invalid-content", str(folder), problem, hint=hint) from None
 
 
 def _read_simulated(folder: Path) -> dict[str, Record]:
-    """The records that `nacre mixes --simulate` left beside the mixes."""
+    """The records that `nacre mixes --simulate` left next to the mixes."""
     listed = folder / _SIMULATED_FILE
     if not listed.is_file():
         return {}

@@ -67,7 +67,7 @@ def _read(folder: Path) -> Plan:
             mixes.read(folder), tree, int(about["steps"]),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError):
-        hint = "give what Plan.save wrote"
+        hint = "give a directory written by Plan.save"
         raise invalid("invalid-content", str(folder), "it holds no plan", hint=hint) from None
 
 

@@ -109,8 +109,8 @@ def _section(name: str, record: Record) -> str:
         page.titled("Parts of the stack", components(record)),
         after=[
             page.assumptions(record.origins),
-            page.folded("Every value, and where it comes from", page.shown(_origins(record))[0]),
-            page.folded("The scenario, to run it again", _again(record)),
+            page.folded("Every value and its origin", page.shown(_origins(record))[0]),
+            page.folded("The scenario, to rerun it", _again(record)),
         ],
     )
 

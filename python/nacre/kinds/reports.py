@@ -16,7 +16,9 @@ from nacre.pages.page import titled
 from nacre.results.base import Result
 from nacre.results.record import Record
 
-_HINT = "give a trace, or what `nacre run`, `study`, `mixes` or `crash` wrote with --out"
+_HINT = (
+    "give a trace, or a directory that `nacre run`, `study`, `mixes`, or `crash` wrote with --out"
+)
 _SEALS = {known.seal: known for known in kinds.KINDS if known.seal}
 """The kinds by the file by which a directory of results is known; the first that it has counts."""
 EXPLORED = "study"
@@ -37,7 +39,7 @@ def load(
         path = path.parent
     elif path.is_file() and path.suffix == ".toml":
         hint = f"give what `nacre run {path} --out results` writes"
-        raise invalid("invalid-content", "", f"{path} is a scenario, and no result", hint=hint)
+        raise invalid("invalid-content", "", f"{path} is a scenario, not a result", hint=hint)
     if (path / EXPLORED / "study.json").is_file():
         path /= EXPLORED
     try:

@@ -1,4 +1,4 @@
-"""What a server tells of itself, of its devices and of a loss of power."""
+"""What a server tells of itself, of its devices and of a power loss."""
 
 from __future__ import annotations
 

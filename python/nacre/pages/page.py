@@ -153,4 +153,4 @@ def assumptions(origins: Iterable[View]) -> str:
             said = setting(origin.value)
             found.setdefault((origin.path, said), [origin.path, said, origin.source])
     listed = wide(table(Table("", ["value", "is", "why"], [False] * 3, list(found.values()))))
-    return folded(f"What is assumed: {len(found)} values", listed)
+    return folded(f"Assumed values: {len(found)} values", listed)

@@ -34,7 +34,7 @@ def _figures(found: Reproduction) -> Figures:
 
 
 def _figure(found: Reproduction, figure: str) -> alt.TopLevelMixin:
-    """A published figure, what was simulated beside what was published: `fig8`, `envy/fig8`."""
+    """A published figure with simulated next to published values: `fig8`, `envy/fig8`."""
     drawings = found.drawings()
     meant = {name for name in drawings if figure in (name, name.partition("/")[2])}
     if len(meant) != 1:

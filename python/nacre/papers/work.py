@@ -37,8 +37,8 @@ def reproduce(
 
     `paper` is the name of one, also as `"envy/fig8"`; None takes all there are. `figure` takes
     only what one figure needs. `out` is a directory that keeps runs as they end, and then rows,
-    records and, if wanted, figures; `resume` goes on with the runs it holds. `progress` shows a bar
-    on standard error, or calls a function of yours.
+    records and, if wanted, figures; `resume` reuses the runs it holds. `progress` shows a bar
+    on standard error, or calls your own function.
 
     Raises `ConfigError` for a name nobody knows. A run that fails is a row that fails.
     """
@@ -69,7 +69,7 @@ def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
 def keeping(
     chosen: Sequence[Target], out: str | os.PathLike[str] | None, *, resume: bool
 ) -> Memory:
-    """Where the runs of targets go; raises `ConfigError` where there is nothing to go on with."""
+    """Where the runs of targets go; raises `ConfigError` if there is nothing to resume."""
     if out is None:
         return keeping_nothing(None, resume=resume)
     document = {"reproduces": [f"{t.paper.name}/{name}" for t in chosen for name in t.figures]}

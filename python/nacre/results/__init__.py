@@ -1,6 +1,6 @@
 """What functions return, as plain data: no file, no figure, no sentence.
 
-What results can do beside is `Result`, which all of them are.
+What results can do next to is `Result`, which all of them are.
 """
 
 from __future__ import annotations

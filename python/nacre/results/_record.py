@@ -16,7 +16,7 @@ class ValueOrigin(View):
     value: Any
     """The value as used."""
     place: str
-    """File and line, override, catalogue entry, or empty."""
+    """File and line, override, catalog entry, or empty."""
     source: str
     """Where the number was published; empty for the user's own values."""
     confidence: str
@@ -321,19 +321,19 @@ class Component(View):
     utilisation: float
     """That of its busiest resource; 0 where it has none."""
     energy_j: View | None
-    """Joules by activity that took any, and `idle`; null where not modelled."""
+    """Joules by activity that took any, and `idle`; null where not modeled."""
     counters: View
     """Counts of events."""
     area_mm2: float | None
-    """Area of the cells of its memory, in square millimetres; null where it is not known."""
+    """Area of the cells of its memory, in square millimeters; null where it is not known."""
     cost: float | None
     """What it costs, in `cost_basis`; null where no price is known."""
     cost_basis: str | None
     """What its cost is counted in, such as `USD 2023`; null where the scenario does not say."""
     lifetime_days: float | None
-    """Days until worn out at the rate of this run; null where not modelled."""
+    """Days until worn out at the rate of this run; null where not modeled."""
     wear: Wear | None
-    """What was programmed and erased; null where the medium is not modelled."""
+    """What was programmed and erased; null where the medium is not modeled."""
     health: Health | None
     """What it would tell of its health; null where its medium does not wear."""
     handles: tuple[Handle, ...]
@@ -447,11 +447,11 @@ class RecordFields(View):
     bytes: HostBytes
     """Bytes the host asked for."""
     host_cpu_ns: float | None
-    """Time of the host's processors that drivers took per request, in nanoseconds; null where not modelled."""
+    """Time of the host's processors that drivers took per request, in nanoseconds; null where not modeled."""
     simulated_s: float
     """From the first measured arrival to the last completion, in seconds."""
     drained_s: float
-    """From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered writes may go on after the last completion. Utilisation, idle energy and lifetime refer to this time."""
+    """From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered writes may continue after the last completion. Utilisation, idle energy and lifetime refer to this time."""
     throughput: Throughput
     """Served per simulated second."""
     latency: Latency
@@ -469,13 +469,13 @@ class RecordFields(View):
     cleaning_cost: float | None
     """Pages cleaners programmed per page of host data, over all media; null where none was programmed."""
     erases: int | None
-    """Blocks erased, over all media; null where no medium is modelled."""
+    """Blocks erased, over all media; null where no medium is modeled."""
     energy_j: View
-    """Joules by component path; components whose energy is not modelled are absent."""
+    """Joules by component path; components whose energy is not modeled are absent."""
     energy_unknown: tuple[str, ...]
-    """Paths of the devices whose energy is not modelled, and of energies and powers that others were not given."""
+    """Paths of the devices whose energy is not modeled, and of energies and powers that others were not given."""
     area_mm2: float | None
-    """Sum of the areas of the components' memory cells, in square millimetres; null if that of none is known."""
+    """Sum of the areas of the components' memory cells, in square millimeters; null if that of none is known."""
     cost: float | None
     """Sum of the components' costs; null if the cost of none is known, or if prices are of several bases."""
     cost_basis: str | None
@@ -485,7 +485,7 @@ class RecordFields(View):
     cost_unknown: tuple[str, ...]
     """Paths of the devices that are not in that sum, because they have no price or a price without a capacity."""
     lifetime_days: float | None
-    """Days until the first component is worn out at the rate of this run; null where not modelled."""
+    """Days until the first component is worn out at the rate of this run; null where not modeled."""
     lifetime_unknown: tuple[str, ...]
     """Paths of the devices that were written to and whose endurance is not known."""
     worn_out: WornOut | None

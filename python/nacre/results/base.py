@@ -1,4 +1,4 @@
-"""What every result can do beside holding data: it can be drawn, described, saved and read.
+"""What every result can do in addition to holding data: it can be drawn, described, saved and read.
 
 This is the one module whose imports point upwards, to the kinds of results (`nacre.kinds`); they
 are imported when somebody asks, so that results themselves stay plain data.

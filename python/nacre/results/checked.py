@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckedScenario(Result, View):
-    """Every value of a scenario without mistakes, with its origin: what `nacre.check` returns."""
+    """Every value of a scenario without errors, with its origin: what `nacre.check` returns."""
 
     __slots__ = ()
 
@@ -43,14 +43,14 @@ class CheckedScenario(Result, View):
     def __repr__(self) -> str:
         unknown = len(assumed(self.origins))
         return (
-            f"<nacre.CheckedScenario {self.name}: no mistakes; {len(self.origins)} values,"
+            f"<nacre.CheckedScenario {self.name}: no errors; {len(self.origins)} values,"
             f" {unknown} assumed>"
         )
 
 
 @dataclass(frozen=True)
 class CheckedStudy:
-    """A study without mistakes."""
+    """A study without errors."""
 
     name: str
     total: int

@@ -28,7 +28,7 @@ class Comparison(Result):
     def to_polars(self) -> pl.DataFrame:
         """One row per record: latencies in nanoseconds, throughput, cost, hit ratio.
 
-        `read_mean_ci95_ns` is half of the 95 % confidence interval of the mean beside it.
+        `read_mean_ci95_ns` is half of the 95 % confidence interval of the mean next to it.
         Transactions, cleaning and wear have columns where at least one of the records has them.
         """
         import polars as pl
@@ -51,7 +51,10 @@ class Comparison(Result):
 def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
     """Puts records side by side, under the given names or their own."""
     if isinstance(records, Record):
-        raise TypeError("records are compared in a list, as nacre.compare([a, b]), or by name")
+        raise TypeError(
+            "expected a list of records, e.g. nacre.compare([a, b]), or a table of"
+            " names and records"
+        )
     if isinstance(records, Mapping):
         names, listed = tuple(records), tuple(records.values())
     else:

@@ -51,7 +51,7 @@ class Finding(View):
 
 
 class Crash(Result, View):
-    """What losing the power so often found; `finding` is None where every promise was kept."""
+    """Results of power-loss tests; `finding` is None if every durability guarantee held."""
 
     parts = {  # noqa: RUF012
         "faults": Tried,

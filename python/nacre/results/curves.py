@@ -242,7 +242,7 @@ class CacheCurves(Curve):
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
         """One row per policy and size: `policy`, `bytes`, the miss ratios and their intervals.
 
-        Ratios are of blocks, and beside them of bytes, `byte_all`; or only of what `by` says.
+        Ratios are of blocks, and next to them of bytes, `byte_all`; or only of what `by` says.
         """
         if by is not None:
             return self._of(by)

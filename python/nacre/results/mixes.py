@@ -43,7 +43,7 @@ class Mixes(Result):
 
     Scored as one access after the other, each taking what its size takes: `iops` is one over the
     mean latency of an idle device, with no queues. A request that touches several extents is an
-    access to each. `cost` is the mean price of a GiB; where the prices of the tiers are counted in
+    access to each. `cost` is the mean price per GiB; where the prices of the tiers are counted in
     different things, no mix has one, and `findings` says so.
     """
 
@@ -93,8 +93,8 @@ class Mixes(Result):
                 if tier.price is not None
             )
             found.append(
-                f"prices are counted in different things, so no mix has a cost: {priced};"
-                ' convert them, as --prices "USD 2009=1.42 USD 2023", or give all tiers price and'
+                f"tiers are priced in different currencies, so costs cannot be compared: {priced};"
+                ' convert them, e.g. --prices "USD 2009=1.42 USD 2023", or give all tiers price and'
                 " price_basis alike"
             )
         longest = max(
@@ -141,7 +141,7 @@ class Mixes(Result):
         known = self._frame.drop_nulls(by)
         if not known.height:
             why = "".join(f"; {finding}" for finding in self.findings)
-            raise Error(f"no mix has a known {by}; by iops they can be ordered{why}", "no-data")
+            raise Error(f"no mix has a known {by}; they can be sorted by iops{why}", "no-data")
         order = known.sort(by, "cost", descending=[by not in _LEAST, False], maintain_order=True)
         return order.head(count)
 

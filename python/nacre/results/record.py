@@ -111,7 +111,9 @@ class Record(Result, Tabled):
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
         """Distributions and time series as NumPy arrays, such as `latency.read.upto_ns`."""
         if self._columns is None:
-            raise Error("this record has no columns: it was made from its JSON alone", "no-data")
+            raise Error(
+                "this record has no columns because it was loaded from JSON only", "no-data"
+            )
         if isinstance(self._columns, Late):
             self._columns = self._columns.fetched()
         return MappingProxyType(self._columns)
@@ -134,7 +136,7 @@ class Record(Result, Tabled):
     def _latency(self, op: Op) -> LatencySummary:
         found: LatencySummary | None = self.latency.get(op)
         if found is None:
-            raise Error(f"the run has no {plural(op)}, and so no latency of them", "no-data")
+            raise Error(f"the run has no {plural(op)}", "no-data")
         return found
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
@@ -189,11 +191,11 @@ class Record(Result, Tabled):
         """
         found = self.find_hit_ratio()
         if found is None:
-            raise Error("no cache was asked for a block, so there is no share of hits", "no-data")
+            raise Error("no cache was accessed, so there is no hit ratio", "no-data")
         return found
 
     def find_hit_ratio(self) -> float | None:
-        """The hit ratio, or None where no cache was asked for a block."""
+        """The hit ratio, or None where no cache was requested a block."""
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters

@@ -70,7 +70,7 @@ class ServedFault(View):
 
 
 class Outage(Result, View):
-    """What a loss of power did.
+    """What a power loss did.
 
     `acknowledged_lost` programs of writes that were done had not landed and are gone, with
     `bytes_lost`; a program is what the medium takes on at a time, for a disk a whole write.
@@ -134,7 +134,7 @@ class ExportStatistics(Result, View):
 class Sample(NamedTuple):
     """What a device has served so far: two of them tell its rates and latencies in between.
 
-    `read_ns` and `write_ns` are the modelled latencies of `timed_reads` and `timed_writes`
+    `read_ns` and `write_ns` are the modeled latencies of `timed_reads` and `timed_writes`
     requests together.
     """
 

@@ -17,7 +17,7 @@ OPS = ("read", "write", "flush")
 """Kinds of requests that a record has latencies of."""
 SERIES = ("start_s", "reads", "writes", "bytes", "mean_latency_ns")
 IDLE = "idle"
-"""What a resource does the rest of the time, beside its activities."""
+"""What a resource does the rest of the time, next to its activities."""
 
 
 class Tabled(RecordFields):

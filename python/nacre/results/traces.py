@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _HEAD = """\
-# A workload with the shape of a trace and none of its addresses.
+# A synthetic workload fitted to a trace, without its addresses.
 # Give it a stack and run it:
 #   nacre run THIS_FILE --set stack.preset=pcm_ssd
 """

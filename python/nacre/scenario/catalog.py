@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Value:
-    """One number of the catalogue, with where it comes from and how far to trust it."""
+    """One number of the catalog, with where it comes from and how far to trust it."""
 
     path: str
     value: str
@@ -41,7 +41,7 @@ class Entry:
 
 
 def entries() -> dict[str, Entry]:
-    """The entries of the catalogue by name."""
+    """The entries of the catalog by name."""
     return {row["name"]: _entry(row) for row in json.loads(_core.catalog())}
 
 

@@ -93,7 +93,7 @@ class DataSheet:
     read_latency: float | None = None
     """A random read alone."""
     write_latency: float | None = None
-    """A random write alone."""
+    """Random write latency at queue depth 1."""
     endurance: float | None = None
     """Bytes that may be written at random."""
     cells: Cells = "tlc"
@@ -140,7 +140,7 @@ class Drive:
         return self.dies * _DIES[self.sheet.cells].planes * PAGE
 
     def whole(self) -> dict[str, str]:
-        """Settings of the whole drive, beside those that a smaller one has in common with it."""
+        """Settings of the whole drive, without those that a smaller one shares with it."""
         die = _DIES[self.sheet.cells]
         return {
             "stack.pages": str(die.pages),
@@ -212,7 +212,7 @@ class Drive:
         if sheet.unit != READ_SIZE:
             yield "transfer", assumed('"4 KiB"', "a codeword")
             yield "unit", fitted(f'"{sheet.unit / KIB:g} KiB"', "indirection unit")
-        note = "beside driver, firmware, channel and link"
+        note = "next to driver, firmware, channel and link"
         read = f'["{_time(self.read)}"]'
         known = sheet.read_latency is not None
         yield "read", fitted(read, "latency of a random read", note) if known else assumed(read)
@@ -221,7 +221,9 @@ class Drive:
             yield "program", fitted(program, "writes in sequence", "all dies program")
         else:
             yield "program", assumed(program)
-            note = "all dies would be faster: something else limits writes, perhaps power"
+            note = (
+                "with all dies, writes would be faster: something else limits them, perhaps power"
+            )
             yield (
                 "programs_at_once",
                 fitted(str(self.programs_at_once), "writes in sequence", note),
@@ -253,12 +255,12 @@ class Drive:
         driver = f'"{_time(self.driver)}"'
         yield (
             "driver",
-            fitted(driver, "latency of a random write", "beside firmware and link")
+            fitted(driver, "latency of a random write", "in addition to firmware and link")
             if known
             else assumed(driver, "none published"),
         )
         cpus = max(16, math.ceil(1.5 * sheet.read_iops * self.driver))
-        yield "cpus", assumed(str(cpus), "enough that the host is not what limits")
+        yield "cpus", assumed(str(cpus), "large enough that the host is not the bottleneck")
 
 
 def drive(sheet: DataSheet) -> Drive:
@@ -279,7 +281,7 @@ def drive(sheet: DataSheet) -> Drive:
             _contradiction(
                 "sequential-write",
                 f"{dies} dies of {sheet.cells.upper()} cells write {most:.4g} MB/s at most",
-                "give the rate behind the SLC cache, or other --cells",
+                "give the write rate after the SLC cache is full, or other --cells",
             )
         )
     elif program > die.slowest:
@@ -315,7 +317,7 @@ def drive(sheet: DataSheet) -> Drive:
     for option, time in (("write-latency", driver), ("read-latency", read)):
         if time <= 1e-6:
             told = "it is less than what firmware, link and driver take alone"
-            problems.append(_contradiction(option, told, "leave it out, or give more"))
+            problems.append(_contradiction(option, told, "remove it, or give more"))
     if problems:
         raise config_error(problems)
     return Drive(
@@ -364,7 +366,7 @@ def _figures(sheet: DataSheet) -> str:
 _SCENARIO = """\
 # A flash drive from its data sheet:
 {figures}
-# What the sheet does not say is assumed, as each value says: put in what you know.
+# Values that are not on the data sheet are marked as assumed; replace those that you know.
 #
 # It has the dies of the drive, but fewer pages to a block and fewer blocks, so that it is soon in
 # its steady state; rates and latencies are those of the drive, its life and capacity are not.

@@ -133,19 +133,19 @@ _STACKS = {
 
 
 def stacks() -> list[str]:
-    """What a scenario can be begun with: kinds of devices, then devices of the catalogue."""
+    """What a scenario can be begun with: kinds of devices, then devices of the catalog."""
     devices = [name for name, entry in entries().items() if entry.family == "device"]
     return list(dict.fromkeys([*(model.kind for model in family("device")), *devices]))
 
 
 def new(kind: str) -> str:
-    """A scenario with a stack of this kind, every setting of it beside its meaning and default.
+    """A scenario with a stack of this kind, every setting of it next to its meaning and default.
 
-    A kind of device, or a device of the catalogue; raises `ConfigError` for what is neither.
+    A kind of device, or a device of the catalog; raises `ConfigError` for what is neither.
     """
     if kind not in stacks():
         known = [*stacks(), *EXAMPLES]
-        problem = unknown("there is no kind of stack, device or example called", kind, known)
+        problem = unknown("unknown kind of stack, device, or example", kind, known)
         raise config_error([problem])
     entry = None if _is_device(kind) else entries()[kind]
     model = next(each for each in family("device") if each.kind == (entry.kind if entry else kind))
@@ -165,7 +165,7 @@ def new(kind: str) -> str:
 
 
 def _is_device(kind: str) -> bool:
-    """Whether a model of a device is called so, whatever the catalogue has."""
+    """Whether a model of a device is called so, whatever the catalog has."""
     return any(model.kind == kind for model in family("device"))
 
 

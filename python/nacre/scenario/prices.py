@@ -34,7 +34,7 @@ def conversions(resolved: Mapping[str, Any], prices: Prices | None) -> list[tupl
             code="missing-setting",
             path=f"{path}.price_basis",
             problem=f'there is no factor from "{table.get("price_basis") or ""}"',
-            hint=f"give one beside {', '.join(factors)}, or price and price_basis of the device",
+            hint=f"give one next to {', '.join(factors)}, or price and price_basis of the device",
         )
         for path, table in found
         if table.get("price_basis") not in {*factors, *(to for _, to in factors.values())}
@@ -85,9 +85,9 @@ def _wrong(path: str, text: object) -> Problem:
     return Problem(
         code="invalid-value",
         path=path,
-        problem="it is no factor and basis",
+        problem="it is not a factor and a currency",
         given=str(text),
-        hint='say what one is, as "USD 2009=1.42 USD 2023"',
+        hint='write it as "USD 2009=1.42 USD 2023"',
     )
 
 

@@ -41,7 +41,7 @@ Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configura
 
 
 _TABLE = "<dict>"
-"""What the mistakes of a scenario given as a table cite: its text is ours, and so are its lines."""
+"""What the errors of a scenario given as a table cite: its text is ours, and so are its lines."""
 _LINES = re.compile(rf"{re.escape(_TABLE)}:\d+")
 
 
@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
     @contextmanager
     def cited(self) -> Iterator[None]:
-        """Mistakes found in the block cite lines of a file, but not of a table."""
+        """Errors found in the block cite lines of a file, but not of a table."""
         try:
             yield
         except ConfigError as error:
@@ -74,7 +74,7 @@ class Source(NamedTuple):
     ) -> T:
         """What a function of the core returns for the scenario with these settings.
 
-        Its mistakes cite lines as `cited` does.
+        Its errors cite lines as `cited` does.
         """
         with self.cited():
             return function(self, list(settings), *more)
@@ -96,11 +96,11 @@ def parsed(source: Source) -> _core.Parsed:
 
 
 def _told(problem: Problem) -> Problem:
-    """A mistake with what to do about it where a device has no size of its own to set."""
+    """An error with what to do about it where a device has no size of its own to set."""
     hint = problem["hint"]
     is_unknown = problem["code"] == "unknown-setting" and problem["path"].endswith(".capacity")
     if is_unknown and {"planes", "blocks", "pages"} <= set(problem["data"].get("known", ())):
-        hint = f"its size follows from its flash: give it fewer or more blocks; {hint}"
+        hint = f"its capacity follows from its flash: change the number of blocks; {hint}"
     return {**problem, "hint": hint}
 
 
@@ -158,7 +158,7 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
         return []
     if not isinstance(overrides, Mapping):
         raise TypeError(
-            'overrides are a table of paths and values, as {"workload.rate": "20 kHz"};'
+            'overrides are a table of paths and values, e.g. {"workload.rate": "20 kHz"};'
             f" given {overrides!r} ({type(overrides).__name__})"
         )
     return [_assignment(path, item) for path, item in overrides.items()]
@@ -170,7 +170,7 @@ def with_functions(
     """The overrides as `--set` would give them, and the functions among them by name.
 
     It stands for a policy, `{ kind = "external", function = NAME }`, of cleaning, of a placement,
-    or, if it is a class, of a cache. A table may have it as its `function`, beside other settings.
+    or, if it is a class, of a cache. A table may have it as its `function`, with other settings.
     """
     if not isinstance(overrides, Mapping):
         return assignments(overrides), []
@@ -206,7 +206,7 @@ def imported(name: str) -> Policy:
     finally:
         sys.path.remove(here)
     if not callable(found):
-        raise invalid("no-function", "function", "it is no function", given=name)
+        raise invalid("no-function", "function", "it is not a function", given=name)
     return cast("Policy", found)
 
 
@@ -229,9 +229,9 @@ def by_name(item: object) -> object:
         raise invalid(
             "no-function",
             "policy",
-            "a study runs in other processes, which cannot have this function",
+            "a study runs in other processes, which cannot import this function",
             given=repr(item),
-            hint="put it into a module of its own, and import it from there",
+            hint="put it into its own module, and import it from there",
         )
     return {"kind": "external", "function": f"{module}:{name}"}
 
@@ -303,7 +303,7 @@ def _utf8(text: str, what: str) -> str:
 
 def _named(name: str) -> Source:
     if not name:
-        hint = "give a TOML file, the name of a shipped scenario, or - for standard input"
+        hint = "give a TOML file, the name of a built-in scenario, or - for standard input"
         raise invalid("missing-setting", "", "no scenario is named", given='""', hint=hint)
     path = Path(name)
     if name == "-":
@@ -323,7 +323,7 @@ def _named(name: str) -> Source:
     problem = unknown("no scenario called", printable(name), shipped, ", or a TOML file")
     entries = json.loads(_core.catalog())
     if any((entry["name"], entry["family"]) == (name, "device") for entry in entries):
-        problem["hint"] = f"it is a device of the catalogue: nacre new {name} writes a scenario"
+        problem["hint"] = f"it is a device of the catalog: nacre new {name} writes a scenario"
     elif path.with_name(f"{path.name}.toml").is_file():
         problem["hint"] = f'did you mean "{printable(name)}.toml"? {problem["hint"]}'
     raise config_error([problem])

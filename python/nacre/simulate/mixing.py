@@ -44,7 +44,7 @@ def mixes(
     The stack of the scenario is of kind `tiers`; shares, sizes and placement it gives are not
     used. The workload is read once, and nothing is simulated. `prices` converts prices that are
     counted in different things, as of `run`. With a `budget` only mixes of which a GiB costs no
-    more are kept. `progress` shows a bar on standard error, or calls a function of yours.
+    more are kept. `progress` shows a bar on standard error, or calls your own function.
 
     Raises `ConfigError` for a stack that is no tiers, for a workload without an end, for more
     steps than extents and for a budget that no mix keeps, and `Error` if `progress` ended it.

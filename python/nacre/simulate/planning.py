@@ -183,7 +183,7 @@ class Plan(Result):
 
     @staticmethod
     def check(trace: str, prices: Mapping[str, float], currency: str) -> None:
-        """Raises `ConfigError` with every mistake that can be found before the trace is read."""
+        """Raises `ConfigError` with every error that can be found before the trace is read."""
         check(_store(trace, prices, currency, _LARGEST))
 
 
@@ -198,7 +198,7 @@ def plan(
 ) -> Plan:
     """Reads a trace, simulates caches of many sizes for it, and scores every mix of some devices.
 
-    `prices` maps two or more devices of the catalogue to what a GiB of each costs, counted in
+    `prices` maps two or more devices of the catalog to what a GiB of each costs, counted in
     `currency`. The store is as large as the addresses of the trace reach.
 
     Raises `ConfigError` for a device or a policy that nobody knows, `TraceError` for what is no
@@ -212,7 +212,7 @@ def plan(
 
     def go_on(step: Step) -> None:
         if progress and progress(step, 0, None):
-            raise Error("stopped before there was anything to keep", "stopped")
+            raise Error("stopped before the first result", "stopped")
 
     info = traces.info(place, progress=telling("reading"))
     go_on("simulating caches")

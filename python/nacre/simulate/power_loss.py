@@ -38,10 +38,10 @@ def crash(
     """Loses the power of the stack of a scenario so often, each time at another moment.
 
     The workload is drawn: writes, reads, trims, flushes and transactions at a few places. In every
-    second life of the device one of the `faults` strikes its medium, beside losses of power; one
+    second life of the device one of the `faults` strikes its medium, besides power losses; one
     that did not strike by then has up to 64 lives more.
 
-    Raises `ConfigError` naming every mistake at once: among them a stack that carries no bytes.
+    Raises `ConfigError` naming every error at once: among them a stack that carries no bytes.
     """
     source = read(scenario)
     known = _core.crash_faults()

@@ -39,24 +39,24 @@ def run(
     `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a policy belongs,
     a value may be one of yours: a function that cleans or places, a class that keeps a cache. What
     they are called with and return is in `nacre.policies`. `progress` shows a
-    bar on standard error, or calls a function of yours.
+    bar on standard error, or calls your own function.
 
     `until` runs on until the mean latencies are known so well: `"1 %"` is what half of a 95 %
     confidence interval may be of its mean. A workload that is drawn, and whose requests or
-    transactions are counted, goes on past its number then, a thousand times as far at most; where
+    transactions are counted, continues past its number then, a thousand times as far at most; where
     that is not enough, or a trace ends before, a finding of the record says so.
 
     `prices` converts prices that are counted in different things: `{"USD 2009": "1.42 USD 2023"}`
     says what one of a basis is.
 
     `save_state` is a file for the state behind the last request, and `start` the file, or the
-    record of the run, whose state this one goes on from: with the next request of the same
+    record of the run, whose state this one continues from: with the next request of the same
     workload, or with another workload when the stack is quiet. `start` may be an image too, of a
     memory or of a served device that nobody has open. Stack and seed have to be the same. What
     was saved before in `save_state` is replaced, and nothing else is.
 
-    Raises `ConfigError` naming every mistake at once, `TypeError` for what is no scenario, and
-    whatever a function of yours raises.
+    Raises `ConfigError` naming every error at once, `TypeError` for what is not a scenario, and
+    whatever your own function raises.
     """
     source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
     priced(source, settings, prices)
@@ -102,7 +102,7 @@ _COUNTS = ("requests", "transactions")
 
 
 def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> list[tuple[str, str]]:
-    """What sets a run to go on until its means are known."""
+    """What sets a run to continue until its means are known."""
     if "%" not in until:
         hint = 'give a share with its sign, as "1 %"'
         raise invalid("needs-unit", "until", "it is not a share", given=until, hint=hint)

@@ -52,7 +52,7 @@ def with_latencies(
     tried = list(_others(tree, found.names))
     if not tried:
         raise Error(
-            "all of these devices are modelled, so none has one latency;"
+            "all of these devices are modeled, so none has one latency;"
             " their settings can be varied in a study",
             "not-supported",
         )

@@ -60,7 +60,7 @@ class StudyResult(Result):
 
     @property
     def complete(self) -> bool:
-        """Whether every point has ended, well or not."""
+        """Whether all points are done, well or not."""
         return self.table.height == self.total
 
     @property
@@ -187,7 +187,7 @@ def read(folder: Path) -> StudyResult:
             "unfinished",
             str(folder),
             "the study was killed before it had a table",
-            hint="go on with it: nacre study ... --resume",
+            hint="continue with it: nacre study ... --resume",
         ) from None
     return StudyResult(questions, frame, kept["points"], None, folder)
 

@@ -61,9 +61,9 @@ def run_split(
     every capacity of the stack. The record is that of all copies together. `engine`, `address`,
     `tls` and `workers` are as of `nacre.study`. `keep` is a directory that parts which are done are
     kept in: a run that was stopped takes them up. `progress` shows a bar on standard error, or
-    calls a function of yours.
+    calls your own function.
 
-    Raises `ConfigError` naming every mistake before any part is run, `Error` for a part that
+    Raises `ConfigError` naming every error before any part is run, `Error` for a part that
     fails, and `KeyboardInterrupt` where a progress function ends it.
     """
     with ExitStack() as stack:
@@ -85,7 +85,7 @@ def planned(
     seed: int | None = None,
     watch: Callable[[int, int | None], bool] | None = None,
 ) -> Plan:
-    """The parts, each with what its scenario has beside the whole one.
+    """The parts, each with what its scenario has next to the whole one.
 
     Reads the trace once. Raises `ConfigError`, and `KeyboardInterrupt` where `watch` ends it.
     """
@@ -125,8 +125,10 @@ def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
             with suppress(OSError):
                 mode = place.stat().st_mode
                 if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                    problem = "it is read once for the split and once by each part, and is no file"
-                    hint = "write it to a file first, or leave --split out"
+                    problem = (
+                        "it is read once for the split and once by each part, and is not a file"
+                    )
+                    hint = "write it to a file first, or remove --split"
                     given = f'"{printable(str(name))}"'
                     problems.append(
                         Problem(

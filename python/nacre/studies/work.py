@@ -65,11 +65,11 @@ def study(
     `tls` is for a cluster that asks for certificates: three PEM files, with its authority, our
     certificate and our key.
     `out` is a directory that keeps the records of points as they end, the table and, if wanted,
-    the figures; `resume` goes on with the study it holds. `progress` shows a bar on standard
-    error, or calls a function of yours. `begun` is called once, before the first point runs, with
+    the figures; `resume` continues with the study it holds. `progress` shows a bar on standard
+    error, or calls your own function. `begun` is called once, before the first point runs, with
     what can be asked meanwhile for the result of the points that have ended.
 
-    Raises `ConfigError` naming every mistake at once, before any point is run. A point that
+    Raises `ConfigError` naming every error at once, before any point is run. A point that
     fails is a row with its error.
     """
     with ExitStack() as stack:
@@ -89,7 +89,7 @@ def study(
 
 
 def check_study(study: Given) -> CheckedStudy:
-    """What a study would run; raises `ConfigError` naming every mistake at once."""
+    """What a study would run; raises `ConfigError` naming every error at once."""
     design, planner = sound(study)
     return CheckedStudy(design.name, planner.total)
 
@@ -110,7 +110,7 @@ def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
         raise invalid(
             "missing-setting",
             "resume",
-            "there is nothing to go on with",
+            "there is nothing to continue with",
             hint="give out, the directory that keeps what was run",
         )
     return Memory(paths)
@@ -213,7 +213,7 @@ def carry_out(
     """Carries out the tasks that have not ended well before, in their order.
 
     Of those that are preconditioned alike all but the first come last, when they find what that
-    led to. `watch` is told what is left, about ten times a second, and says whether it goes on.
+    led to. `watch` is told what is left, about ten times a second, and says whether it continues.
     """
     left = {key: task for key, task in tasks.items() if not kept.has(key)}
     end = watch(left)
@@ -255,7 +255,7 @@ class _Clock:
 
 
 class _Watch:
-    """Tells who watches how far a study is, and learns whether it goes on."""
+    """Tells who watches how far a study is, and learns whether it continues."""
 
     def __init__(self, call: Progress | None, asked: int, total: int, clock: _Clock) -> None:
         self._call, self._asked, self._total, self._clock = call, asked, total, clock

@@ -91,7 +91,7 @@ def caches(
 ) -> CacheCurves:
     """What caches of every policy and size miss, simulated side by side in one pass on all cores.
 
-    A policy is a name, a table of its settings, or a class of yours (`nacre.policies.Replacement`),
+    A policy is a name, a table of its settings, or your own class (`nacre.policies.Replacement`),
     and `"all"` every one that Nacre has; a size is text as `"64 MiB"`, or bytes; one of each needs
     no list. Without sizes there are ten, each twice the one before, up to what the trace touches,
     which takes a look beforehand. With `sample=0.01`,

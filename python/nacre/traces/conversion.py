@@ -103,9 +103,7 @@ def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path
         raise TraceError("the name of the file to write is empty", "missing-setting")
     target = Path(as_text(str(Path(output).absolute())))
     if target.exists() and not target.is_file():
-        raise TraceError(
-            f"{output}: not a file; a trace is written to a file of its own", "not-a-file"
-        )
+        raise TraceError(f"{output}: not a file; a trace is written to its own file", "not-a-file")
     look_apart(Path(output), located(paths))
     look(Path(output), replace=replace)
     return target

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 _NS = 1e9
 _PERSISTENCE = {
-    "on_acknowledgement": "a write survives from its acknowledgement",
+    "on_acknowledgement": "a write survives once it is acknowledged",
     "on_flush_with_stored_energy": "a flushed write survives as far as stored energy reaches",
     "with_stored_energy": "a write survives as far as stored energy reaches",
-    "on_flush": "a write survives when a flush behind it is done",
+    "on_flush": "a write survives once a later flush completes",
 }
 
 
 NOT_MEASURED = (
-    "Losing the power measures promises, losses and recovery: neither energy nor wear, nor cost,"
-    " nor speed under load. `nacre run` of the same scenario tells them."
+    "Power-loss tests report durability, data loss, and recovery time. For energy, wear, cost,"
+    " and performance, use `nacre run` on the same scenario."
 )
 
 
@@ -40,23 +40,23 @@ def crash_facts(found: Crash) -> list[str]:
     promises = found.promises
     lines = [
         *([silently(found)] if found.silent else []),
-        f"{count(found.points)} losses of power in {_lives(found.lives)}, seed {found.seed};"
+        f"{count(found.points)} power losses in {_lives(found.lives)}, seed {found.seed};"
         f" {count(found.blocks_audited)} blocks audited, {count(found.restarts)} restarts",
-        f"promised: {_PERSISTENCE[promises.persistence]},"
-        f" and units of {size(promises.atomic_unit)} are old or new as a whole"
-        + ("; transactions as one" if promises.transactions else ""),
+        f"durability guarantee: {_PERSISTENCE[promises.persistence]},"
+        f" and {size(promises.atomic_unit)} units are atomic"
+        + ("; transactions are atomic" if promises.transactions else ""),
     ]
     lines += [
-        f"{tried.fault.replace('_', ' ')} never struck, in {count(tried.points)} of them"
+        f"{tried.fault.replace('_', ' ')} had no effect in {count(tried.points)} power losses"
         for tried in found.faults
         if tried.fault != "power_loss" and tried.points and not tried.injected
     ]
     if found.finding is not None:
         lines += finding_facts(found)
     elif found.silent:
-        lines.append("no promise was broken: the device has no means to detect those faults")
+        lines.append("no durability guarantee was violated: the device cannot detect those faults")
     else:
-        lines.append("every promise was kept")
+        lines.append("every durability guarantee held")
     return lines
 
 
@@ -65,10 +65,10 @@ def finding_facts(found: Crash) -> list[str]:
     finding = found.finding
     if finding is None:
         return []
-    lines = [f"a promise was broken: {finding.problem}"]
+    lines = [f"a durability guarantee was violated: {finding.problem}"]
     if not finding.repeats:
         lines.append(
-            "the same steps on a new device do not do it: its saved state is not all of it"
+            "the same steps on a new device do not reproduce it: the saved state is incomplete"
         )
     return lines
 
@@ -98,12 +98,12 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     checked = [each for each in pulled.rounds if each.check is not None]
     if pulled.failed:
         last = checked[-1]
-        said = last.said.strip().splitlines() or ["it said nothing"]
+        said = last.said.strip().splitlines() or ["it printed nothing"]
         lines.append(f"the check failed with status {last.check}: {said[0]}")
         lines += said[1:]
         lines.append(f"the image is kept in {pulled.kept}")
     elif checked:
-        lines.append(f"the check found nothing wrong, {count(len(checked))} times")
+        lines.append(f"the check passed {count(len(checked))} times")
     return lines
 
 
@@ -150,7 +150,7 @@ def fault_table(found: Crash) -> Table:
         ]
         for tried in found.faults
     ]
-    columns = ["fault", "device", "points", "injected", "behind", "lost, told", "lost, unseen"]
+    columns = ["fault", "device", "points", "injected", "behind", "lost, reported", "lost silently"]
     return Table("", columns, [False, False] + [True] * 5, rows)
 
 
@@ -168,7 +168,7 @@ def branch_table(found: Crash) -> Table:
     rows = [
         [name.replace("_", " "), count(times)] for name, times in found.branches.items() if times
     ]
-    return Table("", ["on the way", "points"], [False, True], rows)
+    return Table("", ["event", "points"], [False, True], rows)
 
 
 def _some(number: int) -> str:

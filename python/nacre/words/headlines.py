@@ -35,7 +35,7 @@ def of_record(record: Record) -> list[str]:
     done = record.requests.completed
     if not done or not record.simulated_s:
         return ["Nothing was measured."]
-    said = [f"{si(record.throughput.iops).strip()} requests a second.", *_latencies(record)]
+    said = [f"{si(record.throughput.iops).strip()} requests per second.", *_latencies(record)]
     return [*said, *_limit(record), *_spent(record)]
 
 
@@ -70,8 +70,11 @@ def overloaded(records: Mapping[str, Record]) -> list[str]:
         for name, record in records.items()
         if any(finding.kind == "saturated" for finding in record.findings)
     ]
-    grown = "requests come faster than they are served, so latencies grow with the run"
-    return [f"{', '.join(names)} cannot keep up: {grown}."] if names else []
+    grown = (
+        "requests arrive faster than they are served, so latencies grow with the length of the run"
+    )
+    verb = "is" if len(names) == 1 else "are"
+    return [f"{', '.join(names)} {verb} saturated: {grown}."] if names else []
 
 
 def limits(records: Mapping[str, Record]) -> list[str]:
@@ -113,7 +116,7 @@ def of_study(result: StudyResult) -> list[str]:
 def of_mixes(mixes: Mixes) -> list[str]:
     """The best mix of tiers."""
     if not len(mixes):
-        return [f"No mix of these tiers costs {amount(mixes.budget or 0.0)} a GiB or less."]
+        return [f"No mix of these tiers costs at most {amount(mixes.budget or 0.0)} per GiB."]
     score = mixes.ordered_by
     best = mixes.best(1, score).row(0, named=True)
     parts = [f"{percent(best[name])} {name}" for name in mixes.names if best[name]]
@@ -125,17 +128,17 @@ def of_mixes(mixes: Mixes) -> list[str]:
 
 
 def of_crash(found: Crash) -> list[str]:
-    """Silent corruption first, whether every promise was kept, and how long recoveries took."""
+    """Silent corruption first, then durability, then recovery times."""
     from nacre.words.crashes import silently
 
     said = [f"{silently(found)}."] if found.silent else []
-    times = f"The power failed {count(found.points)} times"
+    times = f"Power was cut {count(found.points)} times"
     if found.finding is not None:
-        said.append(f"{times}, and a promise was broken: {found.finding.problem}.")
+        said.append(f"{times}, and a durability guarantee was violated: {found.finding.problem}.")
     elif found.silent:
-        said.append(f"{times}; the device promises nothing about those faults.")
+        said.append(f"{times}; the device has no guarantee for those faults.")
     else:
-        said.append(f"{times}, and every promise was kept.")
+        said.append(f"{times}, and every durability guarantee held.")
     mean_s, max_s = found.recovery.mean_s, found.recovery.max_s
     if mean_s and max_s:
         took = f"{duration(mean_s * _NS)} on average, and {duration(max_s * _NS)} at most"

@@ -20,11 +20,11 @@ _Cell = TypeVar("_Cell")
 def counted(mixes: Mixes) -> str:
     """What was counted and how many mixes there are."""
     return (
-        f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, scored by"
+        f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, evaluated with"
         f" {numbered(mixes.reads, 'read')}{_size(mixes.read_bytes, mixes.reads)}"
         f" and {numbered(mixes.writes, 'write')}{_size(mixes.write_bytes, mixes.writes)},"
         " one after the other on idle devices"
-        + ("" if mixes.budget is None else f", of which a GiB costs {amount(mixes.budget)} or less")
+        + ("" if mixes.budget is None else f", at most {amount(mixes.budget)} per GiB")
     )
 
 
@@ -56,7 +56,7 @@ def tiers(mixes: Mixes) -> Table:
         ]
         for tier in mixes.tiers
     ]
-    columns = ["tier", "idle read", "idle write", "price of a GiB", "in"]
+    columns = ["tier", "idle read", "idle write", "price per GiB", "in"]
     return Table("", columns, [*_numbers(3), False], rows)
 
 
@@ -71,12 +71,12 @@ def ranking(mixes: Mixes, best: int = 10) -> Table:
     ]
     basis = f", {mixes.bases[0]}" if len(mixes.bases) == 1 else ""
     columns = ["mix", *mixes.names, "mean latency", "serial IOPS"]
-    columns += [f"price of a GiB{basis}", "IOPS per price"]
+    columns += [f"price per GiB{basis}", "IOPS per price"]
     return Table("", columns, _numbers(len(columns) - 1), rows)
 
 
 def simulated(mixes: Mixes, runs: Simulated) -> Table:
-    """The mixes that were simulated, each beside its serial score."""
+    """The mixes that were simulated, each next to its serial score."""
     rows = [
         [
             str(number),

@@ -46,15 +46,15 @@ def facts(record: Record) -> list[str]:
             f" {with_unit(record.throughput.bytes_per_s, 'B/s')}{_units(record)}",
         ]
     if not record.complete:
-        lines[0] += "; stopped early, this is what was finished"
+        lines[0] += "; stopped early, finished runs are shown"
     if requests.issued != requests.completed:
         never = numbered(requests.issued - requests.completed, "request")
         lines.append(f"{never} never completed")
     if requests.errors:
         failed = numbered(requests.errors, "request")
-        lines.append(f"{failed} ended in an error of the device")
+        lines.append(f"{failed} failed with a device error")
     if (ratio := record.find_hit_ratio()) is not None:
-        lines.append(f"{percent(ratio)} of the blocks read were in a cache")
+        lines.append(f"{percent(ratio)} of the blocks read were cache hits")
     lines += [f"{name} {value}" for name, value in _totals(record)]
     return _silent(record) + lines + _split(record) + _steady(record) + _cautions(record)
 
@@ -206,7 +206,7 @@ def _totals(record: Record) -> list[tuple[str, str]]:
     worn_out = _worn_out(record.worn_out)
     lifetime = _days(record.lifetime_days)
     if lifetime and worn_out:
-        lifetime += " if wear were even"
+        lifetime += " with even wear"
     if lifetime:
         lifetime += _without(record.lifetime_unknown, "endurance")
     shown = [
@@ -243,7 +243,7 @@ def _cost(record: Record) -> str | None:
     costs = record.cost_by_basis
     if not costs:
         return None
-    unnamed = "in the unit of the prices given"
+    unnamed = "in the currency of the given prices"
     sums = [
         f"{amount(cost)} {unnamed if basis == 'not stated' else f'in {basis}'}"
         for basis, cost in costs.items()
@@ -271,7 +271,7 @@ def _maybe(value: float | None) -> str | None:
 
 
 def _units(record: Record) -> str:
-    """What the workload counts beside requests, such as transactions, per second."""
+    """What the workload counts in addition to requests, such as transactions, per second."""
     unit, rate = record.workload.get("unit"), record.throughput.get("units_per_s")
     return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
 
@@ -319,7 +319,7 @@ def _per_block(record: Record) -> str:
     if not blocks:
         return ""
     low, high = min(block.min for block in blocks), max(block.max for block in blocks)
-    return f" ({count(low)} to {count(high)} of a block in its whole life)"
+    return f" ({count(low)} to {count(high)} per block over its lifetime)"
 
 
 def _days(value: float | None) -> str | None:
@@ -350,7 +350,7 @@ def _worn_out(worn: WornOut | None) -> str | None:
 
 
 _TOTALS = ("cost_incomplete", "energy_incomplete", "lifetime_incomplete")
-"""Findings that stand beside the totals they are about."""
+"""Findings that stand next to the totals they are about."""
 
 
 def _cautions(record: Record) -> list[str]:
@@ -361,10 +361,10 @@ def _cautions(record: Record) -> list[str]:
     ]
     lines += [f"note: {note}" for note in record.workload.notes]
     if bad := record.workload.bad_records:
-        lines.append(f"note: damaged records of the trace, left out: {count(bad)}")
+        lines.append(f"note: skipped damaged trace records: {count(bad)}")
     if paths := assumed(record.origins):
         lines.append(
-            f"note: assumed, neither measured nor published: {', '.join(paths[:3])}"
+            f"note: assumed values, not measured or published: {', '.join(paths[:3])}"
             f"{f' and {len(paths) - 3} more values' if len(paths) > 3 else ''}"
         )
     return lines

@@ -36,7 +36,7 @@ _SLOW = 0.01
 _FEW = 100
 """Answers below which nothing is said of the machine: the first ones find cold caches."""
 _SLOWER = 1.1
-"""So many times the modelled median, seen by clients, is as bad."""
+"""So many times the modeled median, seen by clients, is as bad."""
 
 
 def server_facts(found: Statistics) -> list[str]:
@@ -70,11 +70,11 @@ def harmed(offset: int, length: int, harm: Harm) -> str:
 def export_facts(export: ExportStatistics) -> list[str]:
     """Sentences about one device."""
     kind = "read-only, " if export.read_only else ""
-    answers = "answers at once"
+    answers = "replies immediately"
     if export.dilation is not None:
-        slower = "" if export.dilation == 1 else f", {significant(export.dilation)} times as long"
+        slower = "" if export.dilation == 1 else f", {significant(export.dilation)} times slower"
         simulated = duration(export.simulated_s * 1e9)
-        answers = f"answers when the model says{slower}; {simulated} of simulated time"
+        answers = f"replies at the modeled time{slower}; {simulated} of simulated time"
     lines = [f"{export.name}: {kind}{size(export.bytes)}, {answers}"]
     if (amplification := export.write_amplification) is not None:
         lines.append(f"write amplification {significant(amplification)}")
@@ -124,13 +124,13 @@ def recording(recorded: Recorded) -> str:
 
 
 def outage_facts(outage: Outage) -> list[str]:
-    """What a loss of power did."""
+    """What a power loss did."""
     acknowledged = _number(outage.acknowledged_lost, "program")
     under_way = _number(outage.under_way, "write")
     ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
     return [
-        f"the power failed: {acknowledged} of acknowledged writes lost, {size(outage.bytes_lost)}",
-        f"{under_way} under way: old, new or a mix of both",
+        f"power failed: {acknowledged} of acknowledged writes lost, {size(outage.bytes_lost)}",
+        f"{under_way} in flight: old, new, or mixed data",
         f"ready again {'after ' if outage.ready_after_s else ''}{ready}",
     ]
 
@@ -145,7 +145,7 @@ def too_late(export: View) -> str | None:
     dilation = export.get("dilation") or 1
     if export.answered and export.late / export.answered > _SLOW:
         further = max(2, round(dilation * 10))
-        what = f"{percent(export.late / export.answered)} of the answers left late"
+        what = f"{percent(export.late / export.answered)} of the replies were late"
     else:
         slower = [
             (export.wall[op].p50_ns / (dilation * export.modelled[op].p50_ns), op)
@@ -156,9 +156,7 @@ def too_late(export: View) -> str | None:
         if ratio <= _SLOWER:
             return None
         further = max(2, math.ceil(dilation * ratio * 10))
-        what = (
-            f"clients saw {op}s take {significant(ratio)} times as long as modelled, at the median"
-        )
+        what = f"median {op} latency at the clients is {significant(ratio)} times the modeled one"
     return f"{what}: this machine cannot keep up; try --dilate {further}"
 
 
@@ -173,9 +171,9 @@ def request_table(export: ExportStatistics) -> Table:
 
 
 def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
-    """Latencies as they were modelled, and as clients saw them."""
+    """Latencies as they were modeled, and as clients saw them."""
     rows = []
-    for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
+    for name, seen in (("modeled", export.modelled), ("as seen", export.wall)):
         for op in _TIMED:
             if summary := seen.get(op):
                 found = [summary.get(f"{mark}_ns") for mark in marks]
@@ -209,7 +207,7 @@ def fault_table(faults: Sequence[ServedFault]) -> Table:
 
 
 def wear_table(components: Sequence[Component]) -> Table:
-    """Programs and erases of the media that know them, and how evenly these are spread."""
+    """Program and erase counts of the media, and how even they are."""
     rows = []
     for part in components:
         if not (wear := part.wear):

@@ -40,7 +40,7 @@ def others(result: StudyResult, most: int = BEST) -> Table:
     table = _designs_table(result, rest)
     why = [
         "on the front" if row["point"] in on_front
-        else "beaten" if row["feasible"] else "breaks a limit"
+        else "dominated" if row["feasible"] else "violates a constraint"
         for row in rest.iter_rows(named=True)
     ]  # fmt: skip
     if not result.questions.objectives:
@@ -119,7 +119,7 @@ def counted(name: str, result: StudyResult) -> str:
         return title(name)
     known = bases(result.table)
     if len(known) > 1:
-        return f"{title(name)}, counted in different things"
+        return f"{title(name)}, in different currencies"
     return f"{title(name)}, {known[0]}" if known else title(name)
 
 
@@ -142,7 +142,7 @@ def facts(result: StudyResult) -> list[str]:
     objectives = result.questions.objectives
     if objectives:
         front, feasible = result.pareto().height, int(result.designs["feasible"].sum())
-        kept = " that keep all limits" if result.questions.constraints else ""
+        kept = " that meet all constraints" if result.questions.constraints else ""
         given = conditions(result.questions)
         under = f", one for each {' and '.join(given)}" if given else ""
         lines.append(
@@ -152,9 +152,11 @@ def facts(result: StudyResult) -> list[str]:
         for objective in objectives:
             unknown = result.designs.filter("feasible")[objective.column].null_count()
             if unknown:
-                lines.append(f"note: {title(objective.column)} of {unknown:,} designs is not known")
+                lines.append(f"note: {title(objective.column)} of {unknown:,} designs is unknown")
         if feasible and not front:
-            lines.append(f"note: without a front, designs are by {title(objectives[0].column)}")
+            lines.append(
+                f"note: no Pareto front; designs are sorted by {title(objectives[0].column)}"
+            )
     if result.failed.height:
         lines += failures(result)
     return lines + _chance(result) + _remarks(result)
@@ -167,13 +169,13 @@ def _chance(result: StudyResult) -> list[str]:
         return []
     if designs["runs"].max() == 1:
         hint = 'give [study] confidence = "2 %", or seeds'
-        return [f"note: each design ran once, so small differences may be chance: {hint}"]
+        return [f"note: each design ran once, so small differences may be noise: {hint}"]
     lines = []
     perhaps = result.contenders().height + result.pareto()["certain"].to_list().count(False)
     if perhaps:
         lines.append(
-            f"note: {_designs(perhaps)} may be on the front or not: what tells them from others"
-            " is within chance, seed by seed at 95 %"
+            f"note: {_designs(perhaps)} may or may not be on the front: the difference from others"
+            " is within noise at 95 %, seed by seed"
         )
     if wanted:
         wide = [_is_wide(row, result) for row in designs.iter_rows(named=True)]
@@ -181,7 +183,7 @@ def _chance(result: StudyResult) -> list[str]:
             most = max(designs["runs"].to_list())
             lines.append(
                 f"note: {_designs(sum(wide))} not known within {percent(wanted.share)}, after"
-                f" {most:,} runs at most: give more repeats, or longer runs"
+                f" {most:,} runs at most: allow more repeats, or run longer"
             )
     return lines
 
@@ -199,18 +201,23 @@ def _designs(number: int) -> str:
 
 
 _SAID = {
-    "saturated": "requests came faster than they were served, so latencies grow with the run",
+    "saturated": "requests arrived faster than they were served, so latencies grow with the"
+    " length of the run",
     "not_steady": "the run was not in a steady state",
-    "few_writes": "write amplification is that of too few writes for cleaning to come round",
-    "unwritten_reads": "reads were of data that was never written: give run.fill",
-    "failed_requests": "requests failed, and are in no rate and no latency",
-    "more_than_share": "a share of a drive works more than its part of one, and pays for its space",
-    "dependent": "the mean of a run has no interval: give run.warm_up, or more requests",
-    "not_narrow": "the mean of a run is not known as well as run.until asks",
-    "longer_than_measured": "requests took a measured latency for each of their units in turn",
-    "energy_incomplete": "the energy is without devices or settings that have none",
-    "lifetime_incomplete": "the lifetime is without devices whose endurance is not known",
-    "cost_incomplete": "the cost is without devices whose price is not known",
+    "few_writes": "too few writes to measure write amplification: garbage collection did not"
+    " cycle through the flash",
+    "unwritten_reads": "reads were of data that was never written: set run.fill",
+    "failed_requests": "failed requests are excluded from rates and latencies",
+    "more_than_share": "a share of a drive gets more than its share of the load, but pays only"
+    " for its capacity",
+    "dependent": "no confidence interval for the mean of a run: increase run.warm_up or"
+    " workload.requests",
+    "not_narrow": "the confidence interval of a mean is wider than run.until",
+    "longer_than_measured": "large requests took one measured latency per unit, one after the"
+    " other",
+    "energy_incomplete": "energy excludes components without energy data",
+    "lifetime_incomplete": "lifetime excludes devices without a known endurance",
+    "cost_incomplete": "cost excludes devices without a known price",
 }
 """What a finding of a record means for its row."""
 
@@ -228,12 +235,12 @@ def _remarks(result: StudyResult) -> list[str]:
     counted = bases(result.table)
     if len(counted) > 1 or any(" and " in basis for basis in counted):
         lines.append(
-            "note: costs are counted in different things and are not compared:"
-            f' {"; ".join(counted)}; convert them, as [prices] "USD 2009" = "1.42 USD 2023",'
+            "note: costs are in different currencies and are not compared:"
+            f' {"; ".join(counted)}; convert them, e.g. [prices] "USD 2009" = "1.42 USD 2023",'
             " or give all devices price and price_basis alike"
         )
     if not result.questions.search and _has_holes(result) and not result.sensitivity().height:
-        lines.append("note: shares of the variance are not given: combinations are missing")
+        lines.append("note: no variance shares: combinations are missing")
     return lines
 
 

@@ -118,7 +118,7 @@ fn field_doc(field: &Field) -> String {
 fn nested(owner: &str, field: &Field, shape: &Shape, text: &mut String, names: &mut Vec<String>) {
     match shape {
         Shape::List(shape) | Shape::Optional(shape) => nested(owner, field, shape, text, names),
-        // `[run]` has a name of its own.
+        // `[run]` has its own name.
         Shape::Table(fields) | Shape::Short(_, fields) if !(owner == "Scenario" && field.name == "run") => {
             let name = format!("{owner}{}", camel(field.name));
             class(&name, field.doc, &fields(), None, text, names);

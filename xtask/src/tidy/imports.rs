@@ -1,4 +1,4 @@
-//! Modules that stand beside each other import one way.
+//! Modules that stand next to each other import one way.
 
 use super::Problem;
 use super::code;

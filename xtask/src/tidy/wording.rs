@@ -18,7 +18,7 @@ struct Banned {
 }
 
 const BANNED: &[Banned] = &[
-    Banned { forms: &["loss of power", "losses of power"], instead: "power loss", left: 240 },
+    Banned { forms: &["loss of power", "losses of power"], instead: "power loss", left: 14 },
     Banned {
         forms: &[
             "lose power",
@@ -37,16 +37,16 @@ const BANNED: &[Banned] = &[
             "pulling the power",
         ],
         instead: "cut power, lose supply power",
-        left: 80,
+        left: 48,
     },
-    Banned { forms: &["wrong bit", "wrong bits"], instead: "bit error", left: 160 },
-    Banned { forms: &["put right", "puts right", "putting right"], instead: "correct", left: 70 },
+    Banned { forms: &["wrong bit", "wrong bits"], instead: "bit error", left: 12 },
+    Banned { forms: &["put right", "puts right", "putting right"], instead: "correct", left: 6 },
     Banned {
         forms: &["sense again", "sensed again", "senses again", "sensing again"],
         instead: "read retry",
-        left: 40,
+        left: 16,
     },
-    Banned { forms: &["one bit to a cell", "cells with one bit"], instead: "SLC mode", left: 40 },
+    Banned { forms: &["one bit to a cell", "cells with one bit"], instead: "SLC mode", left: 13 },
     Banned { forms: &["newest version", "newest versions"], instead: "valid page", left: 30 },
     Banned {
         forms: &["operation that is being filled", "being filled"],
@@ -54,7 +54,7 @@ const BANNED: &[Banned] = &[
         left: 60,
     },
     Banned { forms: &["so many", "so long", "so well"], instead: "N; up to N; until", left: 380 },
-    Banned { forms: &["goes on", "go on", "went on", "going on"], instead: "continue, resume", left: 250 },
+    Banned { forms: &["goes on", "go on", "went on", "going on"], instead: "continue, resume", left: 25 },
     Banned {
         forms: &[
             "is told",
@@ -68,25 +68,25 @@ const BANNED: &[Banned] = &[
             "be said",
         ],
         instead: "is notified, reports, lists",
-        left: 230,
+        left: 141,
     },
     Banned {
         forms: &["of yours", "of ours", "of its own", "of their own", "of his own"],
         instead: "your, our, its",
-        left: 260,
+        left: 103,
     },
-    Banned { forms: &["is no"], instead: "is not a", left: 190 },
-    Banned { forms: &["beside"], instead: "next to, in addition to", left: 370 },
-    Banned { forms: &["in place of"], instead: "instead of", left: 60 },
-    Banned { forms: &["a fifth less"], instead: "+-20 %", left: 30 },
-    Banned { forms: &["mistake", "mistakes"], instead: "error", left: 570 },
+    Banned { forms: &["is no"], instead: "is not a", left: 89 },
+    Banned { forms: &["beside"], instead: "next to, in addition to", left: 136 },
+    Banned { forms: &["in place of"], instead: "instead of", left: 8 },
+    Banned { forms: &["a fifth less"], instead: "+-20 %", left: 8 },
+    Banned { forms: &["mistake", "mistakes"], instead: "error", left: 339 },
     Banned { forms: &["wish", "wishes", "wished"], instead: "request", left: 140 },
     Banned {
         forms: &["nobody", "somebody", "whoever"],
         instead: "the component or the user by name",
         left: 450,
     },
-    Banned { forms: &["counted in"], instead: "currency, price basis", left: 110 },
+    Banned { forms: &["counted in"], instead: "currency, price basis", left: 60 },
     Banned {
         forms: &[
             "catalogu*",
@@ -107,14 +107,14 @@ const BANNED: &[Banned] = &[
             "licence",
         ],
         instead: "American spelling",
-        left: 750,
+        left: 379,
     },
     Banned { forms: &["^What"], instead: "name the thing", left: 2130 },
     Banned { forms: &["^Where"], instead: "If, When", left: 410 },
     Banned { forms: &["^Of"], instead: "name the thing", left: 310 },
     Banned { forms: &["^Those"], instead: "name the thing", left: 70 },
     Banned { forms: &["^So many"], instead: "N", left: 50 },
-    Banned { forms: &["^The same"], instead: "name the thing", left: 170 },
+    Banned { forms: &["^The same"], instead: "name the thing", left: 121 },
     Banned { forms: &["^The one"], instead: "name the thing", left: 40 },
 ];
 

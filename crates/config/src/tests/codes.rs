@@ -1,4 +1,4 @@
-//! What programs are given of a mistake: its code, and data.
+//! What programs are given of an error: its code, and data.
 
 use super::{Cache, Known};
 use crate::{Configuration, Datum, ErrorCode, Node, Problem, Reader};
@@ -10,7 +10,7 @@ fn mistakes(text: &str) -> Vec<Problem> {
     };
     let mut reader = Reader::new(&Known);
     Cache::read(&node, &mut reader);
-    reader.finish().expect_err("the document has mistakes").0
+    reader.finish().expect_err("the document has errors").0
 }
 
 fn text(text: &str) -> Datum {

@@ -100,7 +100,7 @@ fn a_flattened_setting_has_name_default_and_bounds_of_its_use() {
     );
 }
 
-/// The same area, with a setting of its own between its two.
+/// The same area, with its own setting between its two.
 #[derive(Clone, Debug, Configuration)]
 struct Apart {
     #[config(flatten)]

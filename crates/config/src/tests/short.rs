@@ -11,7 +11,7 @@ enum Whole {
     Half,
 }
 
-/// What is filled.
+/// Range to fill.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 #[config(short = "of")]
 struct Fill {

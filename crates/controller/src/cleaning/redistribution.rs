@@ -1,12 +1,12 @@
-//! Locality gathering's redistribution: how many live pages of a victim go to the neighbouring partitions.
+//! Locality gathering's redistribution: how many live pages of a victim go to the neighboring partitions.
 //!
-//! Two flows are added for each of the two neighbours.
+//! Two flows are added for each of the two neighbors.
 //!
 //! *Balance.* wu-1994 section 4.3 aims at the same product of cleaning frequency and cleaning cost
 //! everywhere: who is above the average gives pages away, who is below fills up. With `w` pages drained into
 //! a partition, `l` live in it and `f` free or invalid, a segment is cleaned in proportion to `w / f` at the
 //! cost `l / f`; so the products `w l / f^2` are equal when `f` is in proportion to `sqrt(w l)`. For sorted
-//! data this is nearly the optimum, `w / f^2` equal. Ours is the way there: pages can only step to a neighbour,
+//! data this is nearly the optimum, `w / f^2` equal. Ours is the way there: pages can only step to a neighbor,
 //! so what crosses the boundary behind a partition is all that it and those before it have too many.
 //! Each cleaning moves a share of that.
 //!
@@ -17,7 +17,7 @@
 //! since a partition holds the exchanged pages on top of its own when it is cleaned; the setting `exchange` is so small
 //! that locality gathering under uniform writes stays within 5 % of u / (1 - u).
 //!
-//! A neighbour keeps half of the free pages it should have in the end: without this limit pages pile up
+//! A neighbor keeps half of the free pages it should have in the end: without this limit pages pile up
 //! where hot places meet cold ones, and cold segments are cleaned at a cost of 50.
 
 use super::{Partition, View};
@@ -25,11 +25,11 @@ use nacre_config::Configuration;
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
-/// How live pages are shared with the neighbouring partitions: the paper states the aim, not these values.
+/// How live pages are shared with the neighboring partitions: the paper states the aim, not these values.
 #[derive(Clone, Debug, Configuration)]
 pub struct Settings {
-    /// Live pages that one cleaning sends each way even where nothing has to be balanced, as a share of a
-    /// segment, for partitions of one segment; it grows with the root of their segments.
+    /// Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment,
+    /// for partitions of one segment; it grows with the square root of the number of segments.
     #[config(
         default = "0.6 %",
         max = "50 %",
@@ -50,14 +50,14 @@ pub struct Settings {
         source = "fitted: by trial, to no published number; with it sorted data at 10/90 costs within 10 % of perfect sorting"
     )]
     pub most_moved: Ratio,
-    /// Free pages that a neighbour keeps, as a share of those it should have.
+    /// Free pages that a neighbor keeps, as a share of its target.
     #[config(
         default = "50 %",
         max = "100 %",
         source = "fitted: by trial, to no published number; without it pages pile up where hot places meet cold ones, and cold segments cost 50"
     )]
     pub reserve: Ratio,
-    /// The same while nothing is known of the writes, as a share of all pages of the neighbour.
+    /// The same while nothing is known of the writes, as a share of all pages of the neighbor.
     #[config(
         default = "2 %",
         max = "100 %",
@@ -135,7 +135,7 @@ impl Redistribution {
         (lower.unwrap_or(0), higher.unwrap_or(0))
     }
 
-    /// Pages to push from one partition to its neighbour, of which `excess` ought to cross in the end.
+    /// Pages to push from one partition to its neighbor, of which `excess` ought to cross in the end.
     fn push(&self, view: &View<'_>, from: usize, to: usize, excess: f64, scale: f64) -> u32 {
         let pages = f64::from(view.pages_per_segment);
         let pace = (self.frequency(view, to) / self.frequency(view, from)).min(1.0);

@@ -1,4 +1,4 @@
-//! The policies beside each other, on one mechanism.
+//! The policies next to each other, on one mechanism.
 
 use super::trial::{Trial, policy};
 use super::workbench::{Array, Writes};

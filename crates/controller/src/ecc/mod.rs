@@ -1,8 +1,8 @@
-//! Error-correcting codes: what is stored beside a page so that wrong bits are noticed and put right. One room
+//! Error-correcting codes: what is stored next to a page so that bit errors are noticed and corrected. One room
 //! per code.
 //!
 //! A page is one codeword or several, each with its part of the spare bytes. A device without bytes asks what
-//! decoding a codeword with so many wrong bits comes to; one with bytes has them encoded and decoded.
+//! decoding a codeword with that many bit errors comes to; one with bytes has them encoded and decoded.
 
 pub mod bch;
 pub mod crc32;
@@ -61,16 +61,16 @@ pub trait Ecc: Send + Sync {
     /// What decoding one codeword comes to, of which so many bits are wrong.
     fn decoding(&self, errors: u32) -> Decoding;
 
-    /// The most wrong bits of a codeword that are put right.
+    /// The most bit errors of a codeword that are corrected.
     fn corrects(&self) -> u32;
 
-    /// The same code for pages of the same size and `bits` wrong bits of a codeword; `None` where there is none.
+    /// The same code for pages of the same size and `bits` bit errors of a codeword; `None` where there is none.
     fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>>;
 
     /// The encoder and decoder over bytes; `None` where the code is known by its strength only.
     fn codec(&self) -> Option<&dyn Codec>;
 
-    /// The share of pages that have more wrong bits in a codeword than are put right, when each bit is wrong by
+    /// The share of pages that have more bit errors in a codeword than are corrected, when each bit is wrong by
     /// itself with this probability.
     fn page_failure(&self, bit_error_rate: f64) -> f64 {
         let layout = self.layout();
@@ -85,9 +85,9 @@ pub trait Ecc: Send + Sync {
 pub struct Layout {
     /// Codewords of a page.
     pub codewords: u32,
-    /// Bits of a codeword: its data and what is stored beside it.
+    /// Bits of a codeword: its data and what is stored next to it.
     pub codeword_bits: u64,
-    /// Bytes that are stored beside the data of a page.
+    /// Bytes that are stored next to the data of a page.
     pub spare_bytes: u64,
 }
 
@@ -118,7 +118,7 @@ pub enum Verdict {
     Clean,
     /// So many bits were wrong and are right now.
     Corrected(u32),
-    /// More bits are wrong than can be put right; the data is as it was read.
+    /// More bits are wrong than can be corrected; the data is as it was read.
     Uncorrectable,
     /// Bits are wrong and nobody noticed.
     Unnoticed,
@@ -129,8 +129,8 @@ pub trait Codec: Send + Sync {
     /// Writes the spare bytes of `page`. Errors: a length is not the code's.
     fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit>;
 
-    /// Puts wrong bits of `page` and `spare` right. Of a page with a codeword that is uncorrectable, the others
-    /// are put right. Errors: a length is not the code's.
+    /// Puts bit errors of `page` and `spare` right. Of a page with a codeword that is uncorrectable, the others
+    /// are corrected. Errors: a length is not the code's.
     fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
 }
 

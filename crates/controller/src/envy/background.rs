@@ -1,6 +1,6 @@
 //! Programs and erases: what the controller does while the host is quiet.
 //!
-//! It has a clock of its own, which runs only while nothing is suspended. What is begun at one moment of
+//! It has its own clock, which runs only while nothing is suspended. What is begun at one moment of
 //! this clock and takes `d` is done `d` later, however often the host suspends it in between.
 
 use super::array::Array;
@@ -11,7 +11,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time};
 use nacre_media::store::Store;
 
-/// Pages at the tail of the buffer among which one is looked for that can be programmed beside the others.
+/// Pages at the tail of the buffer among which one is looked for that can be programmed next to the others.
 const LOOK: usize = 64;
 
 /// How long operations take, and how many there may be.
@@ -79,7 +79,7 @@ pub(super) struct Background {
     pub(super) tasks: Vec<Task>,
     /// What operations took, counted when they are done.
     pub(super) ledger: Ledger,
-    /// How the time of the latest run was spent: draining, cleaning, erasing, levelling wear.
+    /// How the time of the latest run was spent: draining, cleaning, erasing, leveling wear.
     pub(super) spent: [Time; 4],
     /// Cleanings done since someone asked, and when on its clock.
     #[state(varies)]
@@ -184,7 +184,7 @@ impl Background {
         }
     }
 
-    /// Goes on with a relocation whose bank is free; copies that surely end in time are done at once.
+    /// Continues with a relocation whose bank is free; copies that surely end in time are done at once.
     fn advance_task<S: Store>(&mut self, array: &mut Array<S>, end: Time) -> bool {
         for index in 0..self.tasks.len() {
             if self.tasks[index].is_erasing {
@@ -254,7 +254,7 @@ impl Background {
         self.ledger.charge(SPENT[kind], time);
     }
 
-    /// Begins to drain a page of the buffer, or to clean where it would go. A program that has no other beside
+    /// Begins to drain a page of the buffer, or to clean where it would go. A program that has no other next to
     /// it and surely ends in time is done at once.
     #[inline]
     fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {

@@ -7,12 +7,12 @@ use nacre_config::Reader;
 use nacre_kernel::Bytes;
 use nacre_media::charge::check_work;
 
-/// Reports every mistake that no single setting shows.
+/// Reports every error that no single setting shows.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let [access, program, erase] = config.energy.each();
     let energies = [("access_energy", access), ("program_energy", program), ("erase_energy", erase)];
     check_work(reader, &energies);
-    // What does not fit a page that is no page either would be a second word about one mistake.
+    // What does not fit a page that is no page either would be a second word about one error.
     if !power_of_two(reader, "page", config.page, "bytes of a page") {
         return;
     }
@@ -31,7 +31,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         && preload.0 > geometry.capacity()
     {
         let remedy = format!("the host sees {}; give at most that", Bytes(geometry.capacity()));
-        reader.conflict("preload", &preload.to_string(), "it is more than the host sees", &remedy);
+        reader.conflict("preload", &preload.to_string(), "it exceeds the usable capacity", &remedy);
     }
     if config.concurrency > config.banks {
         let remedy = format!("the largest allowed is {}, or give more banks", config.banks);
@@ -72,17 +72,17 @@ fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
     if !fits {
         let remedy = format!("the largest allowed is {}", config.segments - 1);
         let given = config.spare_segments.to_string();
-        reader.conflict("spare_segments", &given, "no segment is left for data", &remedy);
+        reader.conflict("spare_segments", &given, "no segments are left for data", &remedy);
     }
     fits
 }
 
-/// Flash pages and slots of the buffer are told apart by four bytes.
+/// Flash pages and slots of the buffer are distinguished by four bytes.
 fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let places = geometry.flash_pages() + u64::from(config.buffer_pages());
     if places > PageTable::PLACES_MAX {
         let problem =
-            format!("flash and buffer have {places} pages, and {} are the most", PageTable::PLACES_MAX);
+            format!("flash and buffer have {places} pages, but the limit is {}", PageTable::PLACES_MAX);
         reader.conflict("page", &config.page.to_string(), &problem, "use larger pages, or fewer segments");
     }
 }

@@ -19,13 +19,13 @@ pub struct Config {
     /// Bytes of a page: what is programmed as a whole.
     #[config(default = "256 B", min = "4 B", max = "64 KiB", source = "paper: wu-1994 section 3.3")]
     pub page: Bytes,
-    /// Segments that share their chips form a bank; so many banks there are.
+    /// Number of banks; segments on the same chips form a bank.
     #[config(default = 8, min = 1, max = 65536, source = "paper: wu-1994 figure 12")]
     pub banks: u32,
     /// Erased segments that stand by.
     #[config(default = 1, min = 1, max = 1024, source = "paper: wu-1994 section 3.4")]
     pub spare_segments: u32,
-    /// What the host sees, as a share of the segments that hold data; those that stand by do not count.
+    /// Usable capacity as a share of the segments that hold data; spare segments do not count.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
     pub utilisation: Ratio,
     /// Bytes that hold data from the start, laid out in order over all segments; absent means all the host
@@ -41,19 +41,19 @@ pub struct Config {
         source = "fitted: gives the 10,376 drained pages a second of wu-1994 section 5.5; the paper says \"a certain threshold\""
     )]
     pub threshold: Ratio,
-    /// What is cleaned, and where live pages go.
+    /// Cleaning policy: selects segments, and where valid pages go.
     #[config(default = "hybrid", source = "paper: wu-1994 section 4.4")]
     pub cleaning: Slot<CleaningFamily>,
     /// Difference of erases from which the data of two segments is exchanged; 0 is never.
     #[config(default = 100, source = "paper: wu-1994 section 4.3")]
     pub wear_swap_gap: u32,
-    /// Bytes one host access carries; a longer request is so many accesses.
+    /// Bytes of one host access; a longer request takes several accesses.
     #[config(default = "4 B", min = "1 B", max = "64 KiB", source = "assumed: the word of a 32-bit host")]
     pub word: Bytes,
     /// An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation.
     #[config(default = "160 ns", min = "1 ps", max = "1 s", source = "paper: wu-1994 section 5.1")]
     pub access: Time,
-    /// What copying a page into the buffer adds to the write that causes it.
+    /// Time that copy-on-write into the buffer adds to a write.
     #[config(
         default = "100 ns",
         max = "1 s",
@@ -70,7 +70,7 @@ pub struct Config {
     /// A mapping that the memory management unit does not hold is read from the page table.
     #[config(default = "160 ns", max = "1 s", source = "paper: wu-1994 section 5.1, an SRAM operation")]
     pub page_table_access: Time,
-    /// How long its flash takes to change.
+    /// Program and erase times of the flash.
     #[config(flatten)]
     #[config(with(program(
         default = "4 us",
@@ -88,20 +88,20 @@ pub struct Config {
     /// Programs and erases the controller has under way at one time, each in another bank.
     #[config(default = 1, min = 1, max = 64, source = "paper: wu-1994 section 5; 4 to 8 in section 6")]
     pub concurrency: u32,
-    /// How long the host has to be quiet before programs and erases go on.
+    /// Idle time of the host before programs and erases resume.
     #[config(
         default = "6 us",
         max = "1 s",
         source = "fitted: \"a few microseconds\" of wu-1994 section 3.4 that give the 30,000 transactions a second of figure 13"
     )]
     pub resume_after: Time,
-    /// What suspending programs and erases adds to the access that does it.
+    /// Time that suspending a program or an erase adds to the access.
     #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 counts no time for it")]
     pub suspend: Time,
     /// Erases a segment is made for.
     #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]
     pub endurance: u64,
-    /// What its operations take.
+    /// Energy of its operations.
     #[config(flatten)]
     #[config(with(read_energy(name = "access_energy", doc = "Energy of one host access, above idling.")))]
     #[config(with(erase_energy(doc = "Energy to erase a segment, above idling.")))]
@@ -110,7 +110,7 @@ pub struct Config {
     pub price: Option<Price>,
     /// Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3).
     pub sram_price: Option<Price>,
-    /// What both prices are counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Points kept; when there are more, neighbours are joined.
+/// Points kept; when there are more, neighbors are joined.
 const POINTS_MAX: usize = 2048;
 
 /// Cleanings, and what they copied and gained.

@@ -28,7 +28,7 @@
 //! page it writes, in flash or in the buffer, and the cleaner moves old versions like live data.
 //!
 //! # Leaves out
-//! The reads of a copy (one memory cycle of 25 in a program); faults of chips; a segment goes on after `endurance`
+//! The reads of a copy (one memory cycle of 25 in a program); faults of chips; a segment continues after `endurance`
 //! erases. Slower programs of worn cells: wu-1994 section 2 measured 4 us and 40 ms of a chip after two million cycles,
 //! so the times here are those of worn cells, and a new array is at least as fast.
 //!

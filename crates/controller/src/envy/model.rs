@@ -110,7 +110,7 @@ impl<S: Store> Envy<S> {
         envy
     }
 
-    /// Nobody asks until `now`: programs and erases go on when it has been quiet for a while.
+    /// Nobody asks until `now`: programs and erases continue when it has been quiet for a while.
     #[inline]
     pub(super) fn work_until(&mut self, now: Time) {
         if now > self.worked_until && self.background.has_work(&self.buffer) {

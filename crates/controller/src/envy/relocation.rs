@@ -177,7 +177,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Where the page just found goes, if an erased page is left: most stay in the place, the ends may go to the
-    /// neighbours.
+    /// neighbors.
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
         let place = relocation.place as usize;
@@ -202,7 +202,7 @@ impl<S: Store> Array<S> {
         Some(place)
     }
 
-    /// A place with an erased page, the nearest partition's, for one that is full: losses of power left programs in it that
+    /// A place with an erased page, the nearest partition's, for one that is full: power losses left programs in it that
     /// were not done, and the segment that moves there has more live pages than are left.
     #[cold]
     fn elsewhere(&mut self, place: usize) -> Option<usize> {
@@ -214,7 +214,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Copies up to `limit` pages that stay in their place, in no time; gives how many. Pages that go to
-    /// neighbours, and shadows, are left to [`Array::next_live`].
+    /// neighbors, and shadows, are left to [`Array::next_live`].
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);

@@ -14,7 +14,7 @@ use nacre_media::store::Store;
 use std::collections::BTreeSet;
 
 impl<S: Store> Envy<S> {
-    /// Slots that versions and shadows of a transaction may take; the other half goes on being drained.
+    /// Slots that versions and shadows of a transaction may take; the other half continues being drained.
     fn slots_for_transaction(&self) -> u32 {
         self.buffer.capacity() / 2
     }

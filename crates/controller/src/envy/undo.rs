@@ -1,6 +1,6 @@
-//! A relocation that losses of power left without erased pages is begun anew.
+//! A relocation that power losses left without erased pages is begun anew.
 //!
-//! Every loss of power wastes the page that was being programmed, and the segment that takes the pages of another may have
+//! Every power loss wastes the page that was being programmed, and the segment that takes the pages of another may have
 //! none to spare: in an exchange it takes those of a segment that is full. What it was to hold is all there still, since the
 //! segment that is left is erased last. So where no other segment has an erased page either, the table points there again,
 //! and the segment that was to take the pages is erased before they are copied once more.
@@ -19,7 +19,7 @@ impl<S: Store> Array<S> {
     /// nothing lives then.
     pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
         let to = self.order[relocation.place as usize];
-        // Pages that went to neighbours from the end of the segment stay there.
+        // Pages that went to neighbors from the end of the segment stay there.
         relocation.to_lower = relocation.to_lower.min(self.live[relocation.from as usize]);
         let mut left = 0;
         for index in 0..self.geometry.pages_per_segment {

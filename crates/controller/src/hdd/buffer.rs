@@ -31,7 +31,7 @@ impl ReadAhead {
         (address >= self.from && end <= self.limit).then(|| self.passed(layout, end))
     }
 
-    /// The host took the bytes up to `end` at `now`: there is room to go on.
+    /// The host took the bytes up to `end` at `now`: there is room to continue.
     pub(super) fn take(&mut self, layout: &Layout, now: Time, end: u64) {
         if self.passed(layout, self.limit) <= now {
             let turns = layout.turns_at(self.limit);

@@ -92,7 +92,8 @@ pub struct Config {
     /// How many of the oldest waiting requests it chooses among, cached writes included.
     #[config(default = 32, min = 1, max = 4096, source = "standard: SATA, native command queueing")]
     pub queue: u32,
-    /// Age at which a waiting request goes first, the oldest first; absent means that requests may wait without limit.
+    /// Age at which a waiting request gets priority, oldest first; absent means that requests may wait without
+    /// limit.
     #[config(min = "1 ms", max = "1000 s")]
     pub age_limit: Option<Time>,
     /// How far the drive reads ahead; 0 B is not at all.
@@ -109,15 +110,15 @@ pub struct Config {
         source = "assumed: off, as on servers that care for their data"
     )]
     pub write_cache: Bytes,
-    /// When the platters stop, and what that takes; absent means never.
+    /// Spin-down: when the platters stop, with time and energy; absent means never.
     pub standby: Option<Standby>,
     /// Bytes that the whole drive holds, whose powers at rest are given. With a smaller `capacity` the device is a share of
     /// a pool of such drives. Absent means `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
-    /// Price of its capacity.
+    /// Price per capacity.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

@@ -48,7 +48,7 @@ pub struct ExpressConfig {
 fn check(config: &ExpressConfig, reader: &mut Reader<'_>) {
     let least = u64::from(config.payload) + 24;
     if let Some(credits) = config.credits.filter(|credits| credits.0 < least) {
-        let problem = "there is no room for a packet of the payload and its header";
+        let problem = "it is too small for the payload and header of one packet";
         reader.conflict("credits", &credits.to_string(), problem, &format!("give at least \"{least} B\""));
     }
     for (field, value) in
@@ -56,7 +56,7 @@ fn check(config: &ExpressConfig, reader: &mut Reader<'_>) {
     {
         if !value.is_power_of_two() {
             let remedy = format!("use {}", value.next_power_of_two() / 2);
-            reader.conflict(field, &value.to_string(), "it is no power of two", &remedy);
+            reader.conflict(field, &value.to_string(), "it is not a power of two", &remedy);
         }
     }
 }

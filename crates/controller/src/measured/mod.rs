@@ -11,7 +11,7 @@
 //! the link adds nothing where it is free: a read's bytes cross at the end of its latency, a write's at
 //! the start, and only waiting for other transfers (or a transfer longer than the latency) adds time.
 //!
-//! Energy is a fixed amount per unit read or written beside a constant idle power. Lifetime is
+//! Energy is a fixed amount per unit read or written next to a constant idle power. Lifetime is
 //! `endurance / bytes written per simulated day`.
 //!
 //! With a `capacity` below that of the `drive` it is a share of a pool of such drives. The share pays for its capacity,
@@ -25,7 +25,7 @@
 //! measured under load already contain queueing: measure at queue depth 1.
 //!
 //! # Sources
-//! Whatever was measured; the four devices of Kim et al., FAST'14, are in the catalogue.
+//! Whatever was measured; the four devices of Kim et al., FAST'14, are in the catalog.
 //!
 //! # Checks
 //! M/D/1, M/M/1, M/G/1 and M/M/c mean waits, the closed-loop law, Little's law, each within 2 %;
@@ -49,21 +49,21 @@ use nacre_media::store::Nothing;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes it holds. Where absent every address is served, and its cost is not known.
+    /// Capacity. If absent, every address is served, and the cost is unknown.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// Bytes that the whole drive holds, which `idle_power` and `endurance` are those of. With a smaller `capacity` the
     /// device is a share of a pool of such drives. Absent means `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
-    /// How long a read of one unit takes: a duration, or a distribution.
+    /// Latency of a read of one unit: a duration or a distribution.
     pub read: Slot<LatencyFamily>,
-    /// How long a write of one unit takes: a duration, or a distribution.
+    /// Latency of a write of one unit: a duration or a distribution.
     pub write: Slot<LatencyFamily>,
-    /// How long a trim takes; it holds no server.
+    /// Latency of a trim; it uses no server.
     #[config(default = "0 s", source = "assumed: a trim changes tables in the background")]
     pub trim: Time,
-    /// How long a flush takes after the last write is done; it holds no server.
+    /// Latency of a flush after the last write completes; it uses no server.
     #[config(default = "0 s", source = "assumed: acknowledged writes are already safe")]
     pub flush: Time,
     /// The size the latencies were measured at.
@@ -89,11 +89,11 @@ pub struct Config {
     pub read_energy: Option<Energy>,
     /// Energy to write one unit, above idling.
     pub write_energy: Option<Energy>,
-    /// Power that a whole drive takes whether or not it works.
+    /// Idle power of a whole drive.
     pub idle_power: Option<Power>,
-    /// Price of its capacity; without a capacity its cost is not known, which the record says.
+    /// Price per capacity; without a capacity, the cost is unknown, and the record says so.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
     /// Bytes that may be written to a whole drive in its life.
     pub endurance: Option<Bytes>,

@@ -40,7 +40,7 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Controller { families })
 }
 
-/// Neighbouring bursts that are read or written together: of one row, or of one row in each of several groups of
+/// Neighboring bursts that are read or written together: of one row, or of one row in each of several groups of
 /// banks, which they take in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Access {

@@ -1,4 +1,4 @@
-//! What keeps volatile memory over a loss of power: flash, and a capacitor whose energy the dump takes.
+//! What keeps volatile memory over a power loss: flash, and a capacitor whose energy the dump takes.
 
 use super::config::{Config, Dump};
 use crate::ecc::{self, Ecc};
@@ -33,9 +33,9 @@ pub(super) struct Plan {
     /// To program and to read a page.
     save: Time,
     load: Time,
-    /// Bytes beside those of a page, for the error correction.
+    /// Bytes in addition to those of a page, for the error correction.
     pub(super) spare: u64,
-    /// The share of pages whose errors cannot be put right.
+    /// The share of pages whose errors cannot be corrected.
     unreadable: f64,
     power: Power,
     /// Usable energy of the charged capacitor; `None` where it is always enough.
@@ -88,12 +88,12 @@ impl Plan {
         self.power.over(self.time(pages))
     }
 
-    /// How long the flash is read after a loss of power.
+    /// How long the flash is read after a power loss.
     pub(super) fn loading(&self) -> Time {
         if self.is_volatile { self.load * self.pages } else { Time::ZERO }
     }
 
-    /// Pages of a whole dump whose errors are not put right when it is read back, on average.
+    /// Pages of a whole dump whose errors are not corrected when it is read back, on average.
     pub(super) fn unreadable(&self) -> f64 {
         self.unreadable * self.pages as f64
     }
@@ -111,7 +111,7 @@ impl Plan {
         self.stored.is_none_or(|stored| self.saved_by(stored, self.pages) == self.pages)
     }
 
-    /// Whether a loss of power may take something.
+    /// Whether a power loss may take something.
     fn may_lose(&self) -> bool {
         self.is_volatile && self.stored.is_some() && !(self.is_enough() && self.waits_for_charge)
     }
@@ -135,7 +135,7 @@ impl Backup {
         Backup { plan, held: changed.clone(), changed, charge, since: Time::ZERO }
     }
 
-    /// Whether a loss of power may take something of the card that `config` describes. Errors: its capacitor is too
+    /// Whether a power loss may take something of the card that `config` describes. Errors: its capacitor is too
     /// small for a dump and it was not said that it may be; its flash has no such error correction.
     pub(super) fn may_lose(config: &Config, families: &dyn Families) -> Result<bool, Problems> {
         let code = ecc::build(&config.flash_ecc, ecc::Page { families, bytes: config.flash_page })?;
@@ -226,7 +226,7 @@ impl Backup {
             }
         };
         let lost = (end..pages).filter(|&page| self.is_changed(page)).count() as u64;
-        // Only a card that may lose something has beside its memory what the flash had before.
+        // Only a card that may lose something has next to its memory what the flash had before.
         assert!(lost == 0 || self.loses(), "a dump that was to save everything loses {lost} pages");
         let time = if wanted == 0 { Time::ZERO } else { self.plan.time(saved) };
         Dumped { time, saved, lost, end }

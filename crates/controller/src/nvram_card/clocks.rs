@@ -44,7 +44,7 @@ pub(super) struct Book {
     pub(super) row_hits: u64,
     /// Accesses that had to close another row.
     pub(super) row_conflicts: u64,
-    /// Bursts read and written that a loss of power cancelled.
+    /// Bursts read and written that a power loss cancelled.
     pub(super) cancelled: [u64; 2],
     /// Commands before, in the order of [`COUNTED`].
     before: [u64; 5],

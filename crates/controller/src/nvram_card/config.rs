@@ -28,7 +28,7 @@ pub enum Written {
     Closed,
 }
 
-/// What a dump writes to flash.
+/// Data that a dump writes to flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Dump {
     /// The whole memory.
@@ -61,14 +61,14 @@ pub struct Config {
         source = "standard: jesd79-3, 64 data lines of chips with eight"
     )]
     pub chips: u32,
-    /// Neighbouring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank.
+    /// Neighboring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
-    /// Whether neighbouring bursts lie in neighbouring groups of banks, where there are groups: then no burst waits for
+    /// Whether neighboring bursts lie in neighboring groups of banks, where there are groups: then no burst waits for
     /// the one before in its group.
     #[config(default = true, source = "assumed: how controllers of DDR4 come to its full bandwidth")]
     pub interleave_groups: bool,
-    /// What the memory controller serves first.
+    /// Memory scheduling policy.
     #[config(default = "fr_fcfs", source = "assumed: usual in memory controllers")]
     pub scheduler: Slot<MemorySchedulingFamily>,
     /// When rows are closed.
@@ -77,7 +77,7 @@ pub struct Config {
     /// Processors of the card.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: one pipeline")]
     pub processors: u32,
-    /// What a processor takes for a command.
+    /// Processor time per command.
     #[config(default = "150 ns", max = "1 s", source = "assumed: some 40 clocks of a pipeline at 250 MHz")]
     pub processing: Time,
     /// Whether the memory loses its content without power.
@@ -92,7 +92,7 @@ pub struct Config {
     /// Hours the capacitor has been in service.
     #[config(default = 0, max = 1000000, source = "assumed: a new card")]
     pub capacitor_hours: u64,
-    /// Share of its energy the capacitor loses in 1,000 hours of service.
+    /// Share of its energy that the capacitor loses per 1,000 hours of service.
     #[config(
         default = "0.35 %",
         max = "100 %",
@@ -108,13 +108,13 @@ pub struct Config {
     /// Whether the capacitor may hold less than a dump needs: what it does not save is lost.
     #[config(default = false, source = "assumed: the capacitor is there to save everything")]
     pub may_lose_writes: bool,
-    /// What a dump writes to flash.
+    /// Data that a dump writes to flash.
     #[config(default = "all", source = "paper: zuolo-2017, the controller copies the entire DRAM content")]
     pub dump: Dump,
     /// Power of the card while it dumps.
     #[config(default = "10 W", min = "1 uW", source = "assumed: less than half of what it draws at work")]
     pub dump_power: Power,
-    /// What goes before a dump.
+    /// Time before a dump starts.
     #[config(
         default = "1 ms",
         max = "1 s",
@@ -124,20 +124,20 @@ pub struct Config {
     /// Bytes of a page of flash.
     #[config(default = "16 KiB", min = "512 B", max = "1 MiB", source = "assumed: usual for flash of 2017")]
     pub flash_page: Bytes,
-    /// What all flash together programs in a second.
+    /// Program bandwidth of all flash together.
     #[config(
         default = "400 MB/s",
         min = "1 kB/s",
         source = "assumed: eight dies of two planes with pages of 16 KiB programmed in 650 us"
     )]
     pub flash_write: Bandwidth,
-    /// What all flash together reads in a second.
+    /// Read bandwidth of all flash together.
     #[config(default = "1.6 GB/s", min = "1 kB/s", source = "assumed: four channels of 400 MB/s")]
     pub flash_read: Bandwidth,
     /// Error correction of the flash.
     #[config(default = "none", source = "assumed: hidden behind the flash's own time unless told otherwise")]
     pub flash_ecc: Slot<EccFamily>,
-    /// Share of the bits of a dump that are wrong when it is read back.
+    /// Bit error rate of a dump when it is read back.
     #[config(
         default = "0 %",
         max = "10 %",
@@ -155,7 +155,7 @@ pub struct Config {
     pub idle_power: Option<Power>,
     /// Price of what the host sees.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 
@@ -170,7 +170,7 @@ impl Config {
         u64::from(self.chips) * u64::from(self.part.width) * self.part.burst / 8
     }
 
-    /// Neighbouring bytes that lie in one bank.
+    /// Neighboring bytes that lie in one bank.
     pub(super) fn span(&self) -> u64 {
         self.interleave.map_or(self.row_bytes(), |interleave| interleave.0)
     }
@@ -204,17 +204,17 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     ] {
         if !value.is_power_of_two() {
             let remedy = format!("use {}", value.next_power_of_two());
-            reader.conflict(field, &value.to_string(), "it is no power of two", &remedy);
+            reader.conflict(field, &value.to_string(), "it is not a power of two", &remedy);
         }
     }
     let (span, row, burst) = (config.span(), config.row_bytes(), config.burst_bytes());
     if !span.is_power_of_two() || span > row || span < burst {
         let problem =
-            format!("it is no power of two from a burst, {}, to a row, {}", Bytes(burst), Bytes(row));
+            format!("it is not a power of two from a burst, {}, to a row, {}", Bytes(burst), Bytes(row));
         reader.conflict("interleave", &Bytes(span).to_string(), &problem, &format!("use {}", Bytes(row)));
     }
     if !config.flash_page.0.is_power_of_two() || !config.capacity().is_multiple_of(config.flash_page.0) {
-        let problem = "the memory is no whole number of such pages";
+        let problem = "the memory is not a whole number of such pages";
         reader.conflict("flash_page", &config.flash_page.to_string(), problem, "use \"16 KiB\"");
     }
     if !config.volatile && part.refresh_every.is_some() {
@@ -232,6 +232,6 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if !config.volatile && config.capacitor.is_some() {
         let given = config.capacitor.map_or_else(String::new, |held| held.to_string());
         let problem = "memory that keeps its content needs none";
-        reader.conflict("capacitor", &given, problem, "leave it out, or use volatile = true");
+        reader.conflict("capacitor", &given, problem, "remove it, or use volatile = true");
     }
 }

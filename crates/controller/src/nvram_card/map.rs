@@ -11,7 +11,7 @@ pub(super) struct Map {
     burst: u32,
     span: u32,
     row: u32,
-    /// Groups that neighbouring bursts take in turn, as a shift.
+    /// Groups that neighboring bursts take in turn, as a shift.
     in_turn: u32,
     /// Channels, groups that spans take in turn, banks of a group, ranks, as shifts.
     channels: u32,

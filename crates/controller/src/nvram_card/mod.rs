@@ -1,10 +1,10 @@
-//! An NVRAM card: memory behind a host interface, kept over a loss of power.
+//! An NVRAM card: memory behind a host interface, kept over a power loss.
 //!
 //! # Models
 //! A request comes over the `host` interface in pieces (NVMe: pages of 4 KiB; loads and stores: lines). One of the
 //! `processors` works on it for `processing`, unless it is a load or a store. Each piece lies in rows of the
-//! channels' banks: neighbouring spans of `interleave` bytes lie in neighbouring channels, then banks and ranks, and
-//! neighbouring bursts in neighbouring groups (`interleave_groups`; otherwise spans do, after channels). The
+//! channels' banks: neighboring spans of `interleave` bytes lie in neighboring channels, then banks and ranks, and
+//! neighboring bursts in neighboring groups (`interleave_groups`; otherwise spans do, after channels). The
 //! `scheduler` says how many accesses a channel sees; clock by clock that one gets a command (activate, read, write,
 //! precharge, refresh) that comes first by its rules and that the constraints of the memory part allow. Nothing is decided
 //! before its clock. `rows` stay open, are closed after each access, or only after a write. When a refresh of a rank is
@@ -16,7 +16,7 @@
 //! the memory is saved in the order of addresses, `dump = "all"` the rest too; where the energy ends the rest is what
 //! the flash had before. When the power is back the dump ends, then the card boots, reads the flash back and charges
 //! its capacitor; of its bits `flash_error_rate` are wrong, which takes the decoder's time. A page that the host ever wrote is lost
-//! where more of them are wrong than are put right, each page by itself as chance has it: recovery tells its bytes as
+//! where more of them are wrong than are corrected, each page by itself as chance has it: recovery tells its bytes as
 //! lost, and it is not read until it is written again. Requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
 //! lost `capacitor_fade` for every 1,000 hours of its service.
 //!
@@ -36,7 +36,7 @@
 //! Completion times of 64 B at random equal those of a simulation of the memory controller clock by clock, for queues of 1
 //! to 64, open and closed loops, rows that stay open and rows that are closed. With memory that takes no time, the closed form of the link; bandwidths of the constraint that binds; the cap of
 //! the link within 1 %; the closed-loop and Little's laws; refreshing's share of the time; the energy, time and bytes
-//! of a dump; mean and spread of the pages that cannot be read back; every byte after losses of power at random moments.
+//! of a dump; mean and spread of the pages that cannot be read back; every byte after power losses at random moments.
 
 mod backup;
 mod card;

@@ -19,7 +19,7 @@ impl<S: Store> Drive<S> {
         self.page(part.controller, physical) * self.config.row.0 + part.offset
     }
 
-    /// The bytes of a row that wear levelling moves.
+    /// The bytes of a row that wear leveling moves.
     pub(super) fn copy_bytes(&mut self, controller: u32, moved: Move) {
         if S::CARRIES_BYTES {
             let (from, to) = (self.page(controller, moved.from), self.page(controller, moved.to));

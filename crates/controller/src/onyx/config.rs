@@ -15,7 +15,7 @@ pub enum CompletionPoint {
     Early,
 }
 
-/// Which of the requests that a controller has goes first.
+/// Order in which a controller serves its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Scheduling {
     /// The one that finds lines and ranks free: a request passes those before it that wait for their ranks.
@@ -34,7 +34,7 @@ pub struct Config {
     /// Ranks of one controller.
     #[config(default = 16, min = 1, max = 256, source = "paper: akel-2011 section 2.3")]
     pub ranks: u32,
-    /// Ranks a row lies over.
+    /// Ranks per row.
     #[config(
         default = 8,
         min = 1,
@@ -45,7 +45,7 @@ pub struct Config {
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
-    /// Bytes of a row: what is striped over the controllers and what wear levelling moves.
+    /// Bytes of a row: what is striped over the controllers and what wear leveling moves.
     #[config(
         default = "4 KiB",
         min = "64 B",
@@ -53,27 +53,27 @@ pub struct Config {
         source = "paper: akel-2011 sections 2.1 and 2.3"
     )]
     pub row: Bytes,
-    /// What the controller adds to each read of a rank.
+    /// Time that the controller adds to each read of a rank.
     #[config(
         default = "96.3 ns",
         max = "1 s",
         source = "fitted: 64 B of four chips in 410.3 ns are the 156 MB/s of akel-2011 section 2.3"
     )]
     pub read_control: Time,
-    /// What goes before the reads or programs of a row.
+    /// Time before the reads or programs of a row.
     #[config(
         default = "3 us",
         max = "1 s",
         source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
     )]
     pub row_setup: Time,
-    /// Which of the requests that a controller has goes first.
+    /// Order in which a controller serves its requests.
     #[config(
         default = "available",
         source = "paper: akel-2011 section 2.3, a scoreboard, and a scheduler that maps requests to available ranks"
     )]
     pub scheduling: Scheduling,
-    /// Where rows lie.
+    /// Wear leveling of rows.
     #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
     pub wear_levelling: Slot<WearLevellingFamily>,
     /// When a write is done.
@@ -103,7 +103,7 @@ pub struct Config {
         source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
     )]
     pub late_refill: Time,
-    /// How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means
+    /// How the host reaches the drive; its driver and link stand instead of `driver`, `cpus` and `link`. Absent means
     /// these.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Requests under way at one time.
@@ -129,10 +129,14 @@ pub struct Config {
     /// Stations of the ring, over which the controllers lie evenly; the pipeline is at the first.
     #[config(default = 4, min = 1, max = 256, source = "paper: akel-2011 section 2.1, four FPGAs in a ring")]
     pub ring_stations: u32,
-    /// How long a packet takes from one station to the next.
-    #[config(default = "0 s", max = "1 s", source = "assumed: some clocks of 4 ns, beside microseconds")]
+    /// Time of a packet from one station to the next.
+    #[config(
+        default = "0 s",
+        max = "1 s",
+        source = "assumed: some clocks of 4 ns, in addition to microseconds"
+    )]
     pub ring_hop: Time,
-    /// CPU time the host's driver takes for a request.
+    /// CPU time of the host's driver per request.
     #[config(
         default = "3.6 us",
         max = "1 s",
@@ -155,7 +159,7 @@ pub struct Config {
     pub may_lose_writes: bool,
     /// Price of what the host sees.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 
@@ -167,7 +171,7 @@ impl Config {
         self.ring_hop * station.min(stations - station)
     }
 
-    /// Bytes the host sees of one controller.
+    /// Usable capacity of one controller.
     pub(super) fn controller_bytes(&self) -> u64 {
         u64::from(self.ranks) * u64::from(self.chips.data_chips) * self.chips.chip.0
     }
@@ -185,7 +189,7 @@ impl Config {
         }
     }
 
-    /// The rows of controller `number`, for wear levelling.
+    /// The rows of controller `number`, for wear leveling.
     pub(super) fn region(&self, number: u32) -> Region {
         Region { number, rows: self.rows(), endurance: self.chips.cells.endurance }
     }
@@ -229,7 +233,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict(
             "chip",
             &config.chips.chip.to_string(),
-            "a controller has no whole number of rows",
+            "the size is not a whole number of rows per controller",
             &remedy,
         );
     }

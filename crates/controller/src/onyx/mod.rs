@@ -12,7 +12,7 @@
 //! program is over; a rank that has several chunks of the row takes them one after the other. `row_setup`
 //! goes before either. Of what waits, that goes next whose lines and ranks are free first, of several the oldest, as the
 //! scoreboard has it; with `scheduling = "in_order"` all wait for their turn at the lines. None passes an older one that needs
-//! one of its ranks. What wear levelling copies goes before what waits. The
+//! one of its ranks. What wear leveling copies goes before what waits. The
 //! pipeline is at the first of `ring_stations`; each station on the shorter way to a controller costs `ring_hop`, there
 //! and back.
 //!
@@ -25,7 +25,7 @@
 //!
 //! When power fails, capacitors have the energy for so many programs, and it goes to those that would end first.
 //! Without it a program stops where it is. What was acknowledged and is not programmed is lost; how much is
-//! reported. A copy of wear levelling is done again when the power is back, its old row being whole. With early
+//! reported. A copy of wear leveling is done again when the power is back, its old row being whole. With early
 //! completion and `capacitors` given, the configuration is checked for full buffers, unless it `may_lose_writes`.
 //!
 //! Bytes are written in place and move with their rows. There are no transactions.
@@ -35,7 +35,7 @@
 //!
 //! # Leaves out
 //! Precedence of reads over programs that wait, and suspension of programs for them: the paper says nothing of either. Reads answered from buffered writes; sectors: a memory's
-//! writes may begin at any byte. The extra row of wear levelling lies in the spare area. Trims and
+//! writes may begin at any byte. The extra row of wear leveling lies in the spare area. Trims and
 //! flushes take the driver's time only: what was acknowledged is safe.
 //!
 //! # Sources
@@ -44,7 +44,7 @@
 //! # Checks
 //! Completion times of reads, writes and copies under load, in open and closed loops, equal to those of an independent
 //! simulation of a controller; bandwidths as products of the parts; the closed-loop law; the way round the ring; both schedulings; wear
-//! levelling's G / (G + 1); latencies, rates and bandwidths of the paper with `nacre reproduce onyx` and in the tests;
+//! leveling's G / (G + 1); latencies, rates and bandwidths of the paper with `nacre reproduce onyx` and in the tests;
 //! reads and writes conserved in all runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
 //! capacitors program by program; the write that wears a row out, told in bursts and simulated one by one.
 
@@ -80,7 +80,7 @@ use scoreboard::Scoreboard;
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "onyx",
-        "a PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion",
+        "a PCM solid-state drive on PCIe: striped controllers, wear leveling, early completion",
         &["akel-2011", "caulfield-2010"],
         4,
         include_str!("mod.rs"),
@@ -116,7 +116,7 @@ fn build<S: Store + 'static>(
     Ok(Box::new(Drive::new(id, slot.path().to_string(), config, port, controllers, store)))
 }
 
-/// Bytes of neighbouring rows that a store keeps together.
+/// Bytes of neighboring rows that a store keeps together.
 const EXTENT_BYTES: u64 = 256 << 10;
 
 /// What a store for the device in `slot` has to hold. Errors: its rows cannot be levelled so.

@@ -2,7 +2,7 @@
 //!
 //! A program that has ended is on the medium. For the others the capacitors have energy or not; it goes to them in the order
 //! in which they end, and then to those that had not begun, the oldest first. A program without it that was under way has
-//! written its chunk up to where it was, in words of 8 B. A copy of wear levelling needs no energy: its row is still where it was, and it is
+//! written its chunk up to where it was, in words of 8 B. A copy of wear leveling needs no energy: its row is still where it was, and it is
 //! copied again when the power is back.
 
 use super::config::{CompletionPoint, Config};

@@ -117,7 +117,7 @@ fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Programs of rows in their whole life, by equally many neighbouring physical rows.
+/// Programs of rows in their whole life, by equally many neighboring physical rows.
 fn columns(controllers: &[OfController<'_>]) -> Vec<Column> {
     let bins = (BINS_MAX / controllers.len() as u64).max(1);
     let (mut owners, mut firsts, mut means, mut mosts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

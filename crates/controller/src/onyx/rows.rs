@@ -1,4 +1,4 @@
-//! Parts of requests at their controllers: places of writes, operations on rows, and the copies of wear levelling.
+//! Parts of requests at their controllers: places of writes, operations on rows, and the copies of wear leveling.
 
 use super::config::CompletionPoint;
 use super::drive::{Drive, Event, RowMove};
@@ -104,7 +104,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A row that wear levelling moves was read.
+    /// A row that wear leveling moves was read.
     pub(super) fn move_read(&mut self, now: Time, part: u32) {
         let moved = self.moves.iter().find(|moved| moved.part == part && moved.end == Time::MAX);
         let &RowMove { controller, moved, .. } = moved.expect("a row is being copied");
@@ -114,7 +114,7 @@ impl<S: Store> Drive<S> {
         self.look(controller);
     }
 
-    /// A write and what wear levelling did for it are over: its place is free, or is going to be.
+    /// A write and what wear leveling did for it are over: its place is free, or is going to be.
     pub(super) fn written(&mut self, now: Time, part: u32) {
         let Row { controller, .. } = self.parts[part];
         if self.worn_out_at.is_none() && self.controllers[controller as usize].rows.worn_out() > 0 {

@@ -1,4 +1,4 @@
-//! A controller: operations on rows that wait for its data lines and ranks, and wear levelling.
+//! A controller: operations on rows that wait for its data lines and ranks, and wear leveling.
 
 use super::config::Config;
 use super::timing::{Book, Pass, Ranks, Timing};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 ///
 /// Of what waits, that goes next whose lines and ranks are free first; of several the oldest. No operation passes an older
 /// one that needs one of its ranks, so operations on the same bytes keep their order. With `scheduling = "in_order"` only the
-/// oldest may go. What wear levelling copies goes before what waits.
+/// oldest may go. What wear leveling copies goes before what waits.
 #[derive(State)]
 pub(super) struct Scoreboard {
     #[state(skip = "from the configuration")]
@@ -45,7 +45,7 @@ pub(super) struct Scoreboard {
 pub(super) enum Job {
     /// A part of a request.
     Part(u32),
-    /// Wear levelling copies a row for the write of a part: it is read, and then written.
+    /// Wear leveling copies a row for the write of a part: it is read, and then written.
     MoveRead(u32),
     MoveWrite(u32),
 }
@@ -343,7 +343,7 @@ impl Scoreboard {
         }
     }
 
-    /// What a write to logical row `row`, which lies in `physical`, does beside taking time.
+    /// What a write to logical row `row`, which lies in `physical`, does in addition to taking time.
     pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
         self.rows.program(physical);
         self.counts.host_rows += 1;

@@ -28,11 +28,11 @@ pub(super) struct Timing {
 pub(super) struct Book {
     /// Of the data lines.
     pub(super) lines: Ledger,
-    /// Of the ranks; those of a row that wear levelling moves are counted when it is said to move.
+    /// Of the ranks; those of a row that wear leveling moves are counted when it is said to move.
     pub(super) ranks: Charges<{ Operation::COUNT }>,
     /// Rows written by the host.
     pub(super) host_rows: u64,
-    /// Rows that wear levelling moved.
+    /// Rows that wear leveling moved.
     pub(super) moved_rows: u64,
     /// Rows worn out before.
     pub(super) worn_before: u64,

@@ -12,7 +12,7 @@ use nacre_device::Builder;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Streams};
 
-/// The family of wear-levelling schemes for media written in place.
+/// The family of wear-leveling schemes for media written in place.
 #[derive(Debug)]
 pub struct WearLevellingFamily;
 
@@ -118,7 +118,7 @@ impl WearLevellingContext for Context<'_> {
 /// The schemes, in the order users see them.
 pub static ROOMS: &Table<WearLevellingFamily> = &[none::ROOM, start_gap::ROOM];
 
-/// Where rows lie.
+/// Wear leveling of rows.
 pub trait WearLeveller: State + Send {
     /// Physical rows it needs.
     fn physical_rows(&self) -> u64;
@@ -133,7 +133,7 @@ pub trait WearLeveller: State + Send {
     fn written(&mut self, row: u64) -> Option<Move>;
 
     /// The same as [`WearLeveller::written`] called again and again, at least once and at most `most` times:
-    /// as long as `row` stays where it is and what has to be copied goes to neighbours one after the other.
+    /// as long as `row` stays where it is and what has to be copied goes to neighbors one after the other.
     /// The last of the copies may be of `row` itself.
     fn written_often(&mut self, row: u64, most: u64) -> Written;
 

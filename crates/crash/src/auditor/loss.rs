@@ -1,4 +1,4 @@
-//! What a loss of power may leave.
+//! What a power loss may leave.
 
 use super::{Audit, Auditor, Block, Broken, Commit, Kind, Moment, Version, is_trimmed_in_part};
 use crate::contents::Content;
@@ -48,7 +48,7 @@ impl Auditor {
             if !is_whole {
                 audit.torn += 1;
                 if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), &allowed) {
-                    return Err(self.told("after a loss of power, block", number, found, base, &allowed));
+                    return Err(self.told("after a power loss, block", number, found, base, &allowed));
                 }
             }
             let is_acknowledged =
@@ -65,7 +65,7 @@ impl Auditor {
                 if !is_told {
                     let write = newest.write;
                     return Err(Broken(format!(
-                        "after a loss of power, write {write} of block {number} is lost, which was acknowledged, \
+                        "after a power loss, write {write} of block {number} is lost, which was acknowledged, \
                          and recovery counts no lost bytes"
                     )));
                 }
@@ -88,7 +88,7 @@ impl Auditor {
         self.atomic_unit >= self.block_bytes as u64
     }
 
-    /// Errors: neighbours in one atomic unit, written by one request, are old and new.
+    /// Errors: neighbors in one atomic unit, written by one request, are old and new.
     fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {
@@ -113,7 +113,7 @@ impl Auditor {
                     {
                         let write = version.write;
                         return Err(Broken(format!(
-                            "after a loss of power, blocks {other} and {number}, which lie in one unit of {} bytes, \
+                            "after a power loss, blocks {other} and {number}, which lie in one unit of {} bytes, \
                              hold write {write} in part",
                             self.atomic_unit
                         )));
@@ -142,7 +142,7 @@ impl Auditor {
         }
         match seen {
             [Some(old), Some(new)] => Err(Broken(format!(
-                "after a loss of power while a transaction was committed, block {old} is as before it and block {new} \
+                "after a power loss while a transaction was committed, block {old} is as before it and block {new} \
                  as behind it"
             ))),
             _ => Ok(()),

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 pub struct Auditor {
     block_bytes: usize,
-    /// Bytes that a loss of power leaves old or new as a whole.
+    /// Bytes that a power loss leaves old or new as a whole.
     atomic_unit: u64,
     persistence: Persistence,
     /// Whether what recovery counts as lost may be lost.
@@ -41,7 +41,7 @@ const NEVER: Moment = Moment::MAX;
 #[derive(Clone, Debug)]
 struct Block {
     /// What it held before it held `base`. Kept where what recovery counts as lost may be lost: recovery itself may
-    /// have put `base` where only stored energy keeps it, and the next loss of power takes it.
+    /// have put `base` where only stored energy keeps it, and the next power loss takes it.
     earlier: Vec<Content>,
     /// What was there before `versions`.
     base: Content,
@@ -57,7 +57,7 @@ struct Version {
     kind: Kind,
     /// When it was submitted.
     began: Moment,
-    /// When it completed, or was cut off by a loss of power.
+    /// When it completed, or was cut off by a power loss.
     ended: Moment,
     acknowledged: Time,
     /// From when on the device promises that it survives.
@@ -78,7 +78,7 @@ enum Kind {
     Trim,
     /// A write that was refused: it is there, or not, or in part.
     Refused,
-    /// A write that a loss of power may have taken, of a block that could not be read then: it is there, or not, or
+    /// A write that a power loss may have taken, of a block that could not be read then: it is there, or not, or
     /// in part.
     Doubtful,
 }
@@ -250,7 +250,7 @@ impl Auditor {
         self.committed = Some(Commit { transaction, done });
     }
 
-    /// The open transaction was taken back, by the host or by a loss of power.
+    /// The open transaction was taken back, by the host or by a power loss.
     pub fn aborted(&mut self) {
         if self.is_open {
             let transaction = self.transactions;
@@ -266,7 +266,7 @@ impl Auditor {
         self.is_open
     }
 
-    /// No loss of power comes before `time`, and the oldest outstanding read was submitted at `oldest`: what cannot be lost
+    /// No power loss comes before `time`, and the oldest outstanding read was submitted at `oldest`: what cannot be lost
     /// or read any more is forgotten.
     pub fn settle(&mut self, time: Time, oldest: Moment) {
         if self.forgives {
@@ -329,7 +329,7 @@ impl Auditor {
         }
     }
 
-    /// After a loss of power at `at` blocks hold what was `found`, and that stays. Of those that are `unread` nothing new
+    /// After a power loss at `at` blocks hold what was `found`, and that stays. Of those that are `unread` nothing new
     /// is known, but that what was not safe may be gone.
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
@@ -373,7 +373,7 @@ impl Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// A loss of power came at this `moment`, when the block could not be read: what was not safe at `at` may be gone. No
+    /// A power loss came at this `moment`, when the block could not be read: what was not safe at `at` may be gone. No
     /// later flush promises any of it.
     fn doubt(&mut self, at: Option<Time>, moment: Moment) {
         for version in &mut self.versions {
@@ -394,7 +394,7 @@ impl Block {
         writes.map(|version| version.began).max()
     }
 
-    /// The floor of writes that survive a loss of power at `at`.
+    /// The floor of writes that survive a power loss at `at`.
     fn safe_floor(&self, at: Time) -> Option<Moment> {
         self.floor(|version| version.safe <= at)
     }

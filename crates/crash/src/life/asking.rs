@@ -26,7 +26,7 @@ pub(crate) struct Asked {
 pub(crate) enum By {
     /// A step.
     Host,
-    /// An audit behind a loss of power, which puts what is read here among what it found.
+    /// An audit behind a power loss, which puts what is read here among what it found.
     Audit(usize),
     /// Somebody who waits for the answer and asks nothing else.
     Waiting,

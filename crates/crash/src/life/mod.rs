@@ -20,7 +20,7 @@ pub trait Stack {
 
 /// The longest that a request may take, or a recovery: with faults over, everything ends.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
-/// After one last loss of power in so many, by its chance, it is shown that the device still works.
+/// After one last power loss in so many, by its chance, it is shown that the device still works.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
 /// Events that are looked at to know when something begins or ends.
 const EVENTS_AHEAD: usize = 32;
@@ -75,7 +75,7 @@ struct Marked {
     auditor: Option<Auditor>,
 }
 
-/// What one loss of power did.
+/// What one power loss did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Survived {
     pub(crate) audit: Audit,
@@ -266,7 +266,7 @@ impl<'a> Life<'a> {
         Ok(recovery)
     }
 
-    /// Another process goes on with the saved state.
+    /// Another process continues with the saved state.
     fn restart(&mut self) -> Result<(), Broken> {
         let saved = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
         self.media.again();
@@ -346,13 +346,13 @@ impl<'a> Life<'a> {
             .map_err(|error| Broken(format!("its own state is refused: {error}")))
     }
 
-    /// Everything goes on from the mark.
+    /// Everything continues from the mark.
     pub(crate) fn forget_mark(&mut self) {
         self.marked = None;
         self.media.forget_mark();
     }
 
-    /// Loses the power in a way of its own, and is as it was at the mark afterwards.
+    /// Loses the power in its own way, and is as it was at the mark afterwards.
     pub(crate) fn branch(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose_and_live(loss)?;
         self.go_back()?;
@@ -364,11 +364,11 @@ impl<'a> Life<'a> {
         let marked = self.marked.as_ref().expect("there is a mark");
         match state::saved(&*self.device).is_ok_and(|state| state == marked.state) {
             true => Ok(()),
-            false => Err(Broken("a loss of power that was taken back left something behind".into())),
+            false => Err(Broken("a power loss that was taken back left something behind".into())),
         }
     }
 
-    /// The last loss of power of a life; after some of them it is shown that the device still works.
+    /// The last power loss of a life; after some of them it is shown that the device still works.
     pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose(loss)?;
         if loss.chance.is_multiple_of(SHOWN_TO_WORK) {

@@ -11,7 +11,7 @@ use nacre_media::store::Store;
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Dram<S> {
-    #[state(skip = "the frames of a machine that goes on, beside the state")]
+    #[state(skip = "the frames of a machine that continues, next to the state")]
     store: S,
     #[state(skip = "from the configuration")]
     config: Config,

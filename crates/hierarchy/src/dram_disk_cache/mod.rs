@@ -14,7 +14,7 @@
 //! `power_down_after` of rest on; `capacity` over `chip` is the number of chips, which need not be whole where a
 //! system is scaled down.
 //!
-//! A loss of power takes all of it. What was flushed is in the backing.
+//! A power loss takes all of it. What was flushed is in the backing.
 //!
 //! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
 //! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
@@ -27,11 +27,11 @@
 //!
 //! # Sources
 //! roberts-2009 section III and figure 2: a DRAM page cache before a flash cache. kgil-2008 for the power of chips, as
-//! it is recalled. The catalogue has the numbers.
+//! it is recalled. The catalog has the numbers.
 //!
 //! # Checks
 //! Completion times and counts equal those of a naive event simulation; hits and misses against a plain LRU; pages held are those that came in less those that left, in every run; reads give
-//! what was written last, also after losses of power; energy = power of each state by its time.
+//! what was written last, also after power losses; energy = power of each state by its time.
 
 mod dram;
 #[cfg(test)]
@@ -88,13 +88,13 @@ pub struct Config {
     /// Rest after which chips are powered down.
     #[config(default = "1 us", max = "1 s", source = "assumed: controllers wait for some hundred cycles")]
     pub power_down_after: Time,
-    /// Area of a bit of its cells.
+    /// Area per bit of its cells.
     pub area: Option<BitArea>,
-    /// Price of its capacity.
+    /// Price per capacity.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// What holds all pages.
+    /// Device that holds all pages.
     pub backing: Slot<DeviceFamily>,
 }
 

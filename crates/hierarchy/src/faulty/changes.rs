@@ -50,7 +50,7 @@ impl Layer {
         if at == now { self.send(below, now, number) } else { self.wait_until(at, number, Stage::Held) }
     }
 
-    /// A fault answers at `at`, so long `after`, in place of the device.
+    /// A fault answers at `at`, so long `after`, instead of the device.
     fn end_without_device(&mut self, (fault, at, after): (u32, Time, Time), number: u32, status: Status) {
         let active = &mut self.active[number];
         active.added.push((fault, after));

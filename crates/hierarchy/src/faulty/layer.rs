@@ -52,7 +52,7 @@ pub struct Layer {
     id: ComponentId,
     pub(super) faults: Vec<Part>,
     pub(super) active: Slab<Active>,
-    /// When requests that are held back go on, by their numbers.
+    /// When requests that are held back continue, by their numbers.
     agenda: Agenda<u32>,
     /// Of what is below.
     #[state(skip = "from the configuration")]
@@ -132,7 +132,7 @@ impl Layer {
         }
     }
 
-    /// A request goes on at `at`.
+    /// A request continues at `at`.
     pub(super) fn wait_until(&mut self, at: Time, number: u32, stage: Stage) {
         let active = &mut self.active[number];
         (active.stage, active.due) = (stage, at);
@@ -220,7 +220,7 @@ impl Layer {
         }
     }
 
-    /// At `now`, fault `index` is over for good; requests that it holds back go on as if it had never held them longer
+    /// At `now`, fault `index` is over for good; requests that it holds back continue as if it had never held them longer
     /// than until now.
     pub fn end(&mut self, now: Time, index: usize) {
         self.faults[index].end();

@@ -100,7 +100,7 @@ fn build(
 /// The fault of `slot`, called `name`, whose start counts from `since`, over a device of this `capacity`. Its draws are
 /// those of its name.
 ///
-/// Errors: the mistakes in it.
+/// Errors: those in the settings.
 pub fn part(
     slot: &Slot<FaultFamily>,
     builder: &mut dyn Builder,
@@ -125,5 +125,5 @@ fn beyond(slot: &Slot<FaultFamily>, when: &when::When, capacity: Bytes) -> Optio
     let path = format!("{}.{name}", slot.path());
     let text = format!("the device ends at {} B", capacity.0);
     let problem = Problem::new(ErrorCode::ConflictingSettings, &path, None, text);
-    Some(problem.given(value).remedy(format!("give at most \"{} B\", or leave it out", capacity.0)))
+    Some(problem.given(value).remedy(format!("give at most \"{} B\", or remove it", capacity.0)))
 }

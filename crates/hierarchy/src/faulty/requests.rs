@@ -40,7 +40,7 @@ pub(super) struct Active {
     pub(super) stale: Option<u32>,
     /// Time that each fault added, by its number.
     pub(super) added: Vec<(u32, Time)>,
-    /// When it goes on, while it is held back.
+    /// When it continues, while it is held back.
     pub(super) due: Time,
     /// How it ends.
     pub(super) status: Status,

@@ -33,10 +33,10 @@ impl Operation {
 pub struct When {
     /// Requests it touches, such as `["read", "write"]`; absent means all that it can touch.
     pub operations: Option<Vec<Operation>>,
-    /// First byte of its address range; absent means 0. A request is in the range if one of its bytes is.
+    /// First byte of the address range; absent means 0. A request is in the range if one of its bytes is.
     pub range_start: Option<Bytes>,
-    /// First byte behind its address range; absent means the end of the device. A flush has no address, so a fault
-    /// with a range touches none.
+    /// First byte after the address range; absent means the end of the device. A flush has no address, so a fault
+    /// with a range does not affect flushes.
     #[config(min = "1 B")]
     pub range_end: Option<Bytes>,
     /// Share of the requests that it touches, at random; absent means all.
@@ -67,12 +67,7 @@ impl When {
         let has_range = self.range_start.is_some() || self.range_end.is_some();
         if has_range && touchable == [Op::Flush] {
             let name = if self.range_end.is_some() { "range_end" } else { "range_start" };
-            reader.conflict(
-                name,
-                "given",
-                "this fault touches flushes, which have no address",
-                "leave it out",
-            );
+            reader.conflict(name, "given", "this fault touches flushes, which have no address", "remove it");
         }
         if has_range && self.operations.iter().flatten().any(|&of| of == Operation::Flush) {
             let remedy = "leave out flush, or the range";
@@ -86,7 +81,7 @@ impl When {
         if let (Some(share), Some(every)) = (self.share, self.every) {
             let given = format!("{every}, with a share of {share}");
             let remedy = "give either share or every";
-            reader.conflict("every", &given, "both say which requests are touched", remedy);
+            reader.conflict("every", &given, "share and every exclude each other", remedy);
         }
         if let Some(to) = self.range_end
             && self.range_start.unwrap_or(Bytes(0)) >= to
@@ -97,7 +92,7 @@ impl When {
         match (self.duration, self.period) {
             (None, Some(period)) => {
                 let remedy = "give a duration, or no period";
-                reader.conflict("period", &period.to_string(), "what lasts for good is not repeated", remedy);
+                reader.conflict("period", &period.to_string(), "a permanent fault has no period", remedy);
             }
             (Some(duration), Some(period)) if duration >= period => {
                 let given = format!("{period}, with a duration of {duration}");

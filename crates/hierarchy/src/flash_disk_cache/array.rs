@@ -66,7 +66,7 @@ struct Spans {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sensed {
     pub(super) verdict: Verdict,
-    /// Wrong bits.
+    /// Bit errors.
     pub(super) wrong: u32,
 }
 
@@ -148,14 +148,14 @@ impl<S: Store> Array<S> {
         (ended, next.map(|job| self.begin(now, die, job)))
     }
 
-    /// Time to read `page` of `code` with so many wrong bits from its cells.
+    /// Time to read `page` of `code` with that many bit errors from its cells.
     #[inline]
     pub(super) fn read_time(&self, page: u32, code: u8, wrong: u32) -> Time {
         let senses = if wrong > 0 { self.codes[code as usize].decoding(wrong).senses } else { 0 };
         self.cells.nand.read(self.flash.mode(page)) * u64::from(1 + senses)
     }
 
-    /// What a page of `code` with so many wrong bits takes to decode.
+    /// What a page of `code` with that many bit errors takes to decode.
     #[inline]
     pub(super) fn decoding(&self, code: u8, wrong: u32) -> Work {
         match wrong {
@@ -199,7 +199,7 @@ impl<S: Store> Array<S> {
             stored.fill(0);
             return expected;
         }
-        // A code that is known by its strength alone puts right what it says.
+        // A code that is known by its strength alone corrects what it says.
         if self.codes[code].codec().is_none() && matches!(expected, Verdict::Clean | Verdict::Corrected(_)) {
             self.flash.invert(page, stored);
         }

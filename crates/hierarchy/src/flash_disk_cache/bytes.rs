@@ -1,4 +1,4 @@
-//! The bytes of a page of flash: its data, then what its code stores beside it.
+//! The bytes of a page of flash: its data, then what its code stores next to it.
 
 use super::FLASH_PAGE;
 use nacre_controller::ecc::{Ecc, Verdict};

@@ -34,7 +34,7 @@ pub struct Cells {
     /// Erase blocks.
     #[config(min = 8, max = 4194304)]
     pub blocks: u32,
-    /// Slots of a block: pages of one bit in a cell, of which each is two pages of two bits; a power of two.
+    /// Slots per block: one SLC page or two MLC pages each; a power of two.
     #[config(
         default = 64,
         min = 1,
@@ -42,7 +42,7 @@ pub struct Cells {
         source = "paper: roberts-2009 section II.A: 64 SLC or 128 MLC pages"
     )]
     pub slots: u32,
-    /// Bytes stored beside a page of 2 KiB.
+    /// Bytes stored next to a page of 2 KiB.
     #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "paper: roberts-2009 section II.A")]
     pub spare: Bytes,
     /// Dies, each of which does one thing at a time; blocks lie on them in turn.
@@ -51,11 +51,11 @@ pub struct Cells {
     /// Their times, wear and power.
     #[config(flatten)]
     pub nand: Nand,
-    /// Area of a bit of its cells, as they are new; spare bytes are not counted.
+    /// Area per bit of new cells, without spare bytes.
     pub area: Option<BitArea>,
-    /// Price of its capacity, as it is new.
+    /// Price per initial capacity.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct Config {
         source = "paper: roberts-2009 section III: a BCH encoder and decoder"
     )]
     pub decoders: u32,
-    /// Area of one decoder, which counts beside that of the cells; absent means that it is not counted.
+    /// Area of one decoder, in addition to the cells; absent means that it does not count.
     pub decoder_area: Option<Area>,
     /// Whether pages that come to the end of their code get a stronger one.
     #[config(
@@ -90,7 +90,7 @@ pub struct Config {
         source = "paper: roberts-2009 section III: ECC strength follows the faulty bits of a page"
     )]
     pub raises_strength: bool,
-    /// The most wrong bits that the strongest code puts right.
+    /// The most bit errors that the strongest code corrects.
     #[config(
         default = 12,
         min = 1,
@@ -98,7 +98,7 @@ pub struct Config {
         source = "assumed: kgil-2009 supports up to 12 bits of a page"
     )]
     pub strongest: u32,
-    /// Whether slots that come to the end of their code go on with one bit in a cell.
+    /// Whether slots that come to the end of their code continue with one bit in a cell.
     #[config(default = true, source = "paper: roberts-2009 section III: MLC pages become SLC as needed")]
     pub lowers_density: bool,
     /// Whether pages that are read often move to slots with one bit in a cell.
@@ -147,7 +147,7 @@ pub struct Config {
     /// Time to find out where the pages of a request are.
     #[config(default = "0 s", max = "1 s", source = "assumed: tables in DRAM, far below a microsecond")]
     pub lookup: Time,
-    /// What holds all pages.
+    /// Device that holds all pages.
     pub backing: Slot<DeviceFamily>,
 }
 
@@ -181,7 +181,7 @@ fn check_area(config: &Config, reader: &mut Reader<'_>) {
             reader.conflict("area", &area.to_string(), &problem, "give decoder_area too");
         }
         (None, Some(area)) => {
-            let problem = "the area of the cells beside it is not known";
+            let problem = "the area of the cells next to it is not known";
             reader.conflict("decoder_area", &area.to_string(), problem, "give area too");
         }
         _ => {}
@@ -194,7 +194,7 @@ impl Config {
         (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
     }
 
-    /// Square millimetres of its cells as they are new, and of its decoders where their area is given.
+    /// Square millimeters of its cells as they are new, and of its decoders where their area is given.
     pub(super) fn area_mm2(&self) -> Option<f64> {
         let decoders = self.decoder_area.map_or(0.0, |area| area.0 * f64::from(self.decoders));
         self.cells.area.map(|area| area.mm2_of(Bytes(self.flash_bytes())) + decoders)

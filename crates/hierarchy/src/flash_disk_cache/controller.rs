@@ -1,4 +1,4 @@
-//! What the controller does about wrong bits and about pages that are hit often.
+//! What the controller does about bit errors and about pages that are hit often.
 
 use super::array::Sensed;
 use super::cache::FlashCache;
@@ -12,7 +12,7 @@ use nacre_media::store::Store;
 const WEARING: usize = 50;
 
 impl<S: Store> FlashCache<S> {
-    /// `page` was read, with these wrong bits.
+    /// `page` was read, with these bit errors.
     #[inline]
     pub(super) fn follow_errors(&mut self, page: u32, sensed: Sensed) {
         if sensed.wrong > 0 {
@@ -55,7 +55,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The slot of `page` goes on with a stronger code or in SLC: what costs less. Whether it can do either.
+    /// The slot of `page` continues with a stronger code or in SLC: what costs less. Whether it can do either.
     fn adapt(&mut self, page: u32) -> bool {
         let slot = self.tables.slots[(page >> 1) as usize];
         let can_raise = self.config.raises_strength && usize::from(slot.code) + 1 < self.array.codes.len();

@@ -76,7 +76,7 @@ pub(super) struct Left {
 pub(super) enum Leaves {
     /// Others need the room.
     Evicted,
-    /// It was read where it lies, and has more wrong bits than its code puts right.
+    /// It was read where it lies, and has more bit errors than its code corrects.
     GivenUp,
     Trimmed,
     /// It was written anew, past the cache.

@@ -57,7 +57,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The backing has answered a fetch: pages are programmed, and who waits for them goes on.
+    /// The backing has answered a fetch: pages are programmed, and who waits for them continues.
     pub(super) fn fetched(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: &Payload) {
         let Operation { key: first, pages, created, began, activity, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("a part of a request asked for it");
@@ -117,7 +117,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Parts of requests that waited for a page go on. `came` is what the backing returned: if the flash has no room for it,
+    /// Parts of requests that waited for a page continue. `came` is what the backing returned: if the flash has no room for it,
     /// reads before the first write or trim of the page take it from there.
     pub(super) fn serve(&mut self, now: Time, waiters: VecDeque<Waiter>, mut came: Option<Payload>) {
         for part in waiters {

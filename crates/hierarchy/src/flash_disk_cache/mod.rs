@@ -8,18 +8,18 @@
 //!
 //! Four tables: the *hash table* (FCHT) finds a page of the disk, the *page status* (FPST) has for each page of flash
 //! what it holds, its code, hits and whether it is dirty, the *block status* (FBST) has erases, strengths and slots in SLC,
-//! which make its degree of wear, and whether wear levelling filled it; the *global status* (FGST) has the latencies of hits and misses. Their
+//! which make its degree of wear, and whether wear leveling filled it; the *global status* (FGST) has the latencies of hits and misses. Their
 //! sizes are in the record.
 //!
 //! Blocks belong to the region for pages that were read or the one for pages that were written; with `write_region =
 //! "0 %"` there is one. A region of enough blocks fills one of them on each die, at most an eighth of its
-//! blocks, and keeps as many free ones; neighbours on the disk go to one block, since they leave together.
+//! blocks, and keeps as many free ones; neighbors on the disk go to one block, since they leave together.
 //! What is programmed waits for no erase then unless erases are what limits.
 //! A region with no more free blocks than these is *collected* where more than `collects_above` of its
 //! programmed pages are not valid: what is valid in the block with the most invalid pages moves; of several with
 //! nothing valid the one worn least goes first. Otherwise the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
 //! they are there. Each erase follows a program of a
-//! page of the journal, which says what left; where the journal lies is not modelled.
+//! page of the journal, which says what left; where the journal lies is not modeled.
 //!
 //! An erased block that is worn more than the one worn least by more than `wear_gap` changes places with it, whichever
 //! region that is of and whether it is full, open or free: its content moves, and it is erased and filled next.
@@ -27,19 +27,19 @@
 //! when no free one of its region is worn less by more than the gap; of those that may be, the one erased first goes on a
 //! die where none is open.
 //!
-//! Wrong bits are counted when a page is programmed and while it lies. A read decodes them: with bytes, by the encoder and
-//! decoder of the code; without, by number. When a page has as many as its code puts right, its slot gets a
-//! code one bit stronger or goes on in SLC from the next program on: what costs less. Stronger costs the page's
+//! Bit errors are counted when a page is programmed and while it lies. A read decodes them: with bytes, by the encoder and
+//! decoder of the code; without, by number. When a page has as many as its code corrects, its slot gets a
+//! code one bit stronger or continues in SLC from the next program on: what costs less. Stronger costs the page's
 //! share of accesses times the longer decoding; SLC costs the misses for one page less, times their penalty,
-//! less what faster reads gain. A page whose slot can do neither goes on until it has more wrong bits; then the
+//! less what faster reads gain. A page whose slot can do neither continues until it has more bit errors; then the
 //! slot is retired, and with its last slot the block. A page that is hit `promotes_at` times moves to a slot
 //! in SLC.
 //!
 //! A page that was read waits for the first of `decoders` that is free, which then works for it alone; whatever die it
-//! came from. Where `area` is given, `decoder_area` counts once for each beside it. Energy to decode is that of the code
+//! came from. Where `area` is given, `decoder_area` counts once for each next to it. Energy to decode is that of the code
 //! for each page, by whichever decoder.
 //!
-//! A page with more wrong bits than its code puts right is never returned, also where a code without a checksum takes it
+//! A page with more bit errors than its code corrects is never returned, also where a code without a checksum takes it
 //! for another codeword, or the code `none` notices nothing. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
 //! dirty page that has to leave and that the backing refuses or cannot save.
 //! If all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
@@ -73,19 +73,19 @@
 //! | counter | counts |
 //! |---|---|
 //! | `read_hits`, `read_merged` | pages read from flash, and while they were on their way there |
-//! | `read_misses`, `read_lost` | pages read from the backing, also since flash had them with too many wrong bits; pages whose data is lost |
+//! | `read_misses`, `read_lost` | pages read from the backing, also since flash had them with too many bit errors; pages whose data is lost |
 //! | `write_hits`, `write_misses` | pages written that were in flash when they were asked for, that were not |
 //! | `fills` | pages from the backing that were programmed |
 //! | `write_allocations` | written pages that were programmed and of which there was no older copy to replace: one that was there when it was asked for may have left as room was made |
 //! | `bypassed` | pages read or written that were not programmed, since no block is left |
 //! | `collections`, `evictions` | blocks collected, blocks evicted |
 //! | `pages_evicted` | pages that left since others needed the room |
-//! | `pages_given_up` | pages that left since they had too many wrong bits where they were read |
-//! | `pages_trimmed`, `pages_superseded`, `pages_power_failed` | pages that left by a trim, by a write past the cache, by a loss of power |
+//! | `pages_given_up` | pages that left since they had too many bit errors where they were read |
+//! | `pages_trimmed`, `pages_superseded`, `pages_power_failed` | pages that left by a trim, by a write past the cache, by a power loss |
 //! | `pages_sent_back` | dirty pages that went to the backing |
 //! | `pages_promoted` | pages moved to SLC since they were hit often |
 //! | `strength_raised`, `density_lowered` | slots that got a stronger code, that went on in SLC |
-//! | `corrected_pages`, `corrected_bits` | reads of pages with wrong bits that were put right |
+//! | `corrected_pages`, `corrected_bits` | reads of pages with bit errors that were corrected |
 //! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many; clean ones; dirty ones |
 //! | `retired_slots`, `retired_blocks` | slots and blocks given up |
 //! | `host_programs`, `fill_programs` and so on | pages programmed, by cause |
@@ -110,10 +110,10 @@
 //! # Checks
 //! Hits and misses of reads against a plain LRU of blocks; valid and invalid pages, regions and tables agree at all times;
 //! valid pages are those that came in less those that left, in every run;
-//! programs are those of host, fills, collection, wear levelling and journal; while what is written most stays the same, no
+//! programs are those of host, fills, collection, wear leveling and journal; while what is written most stays the same, no
 //! block is worn more than another by more than twice `wear_gap` and one erase; waits for k decoders are those of their
 //! exact schedule, and of M/D/k; completion times and counts equal those of a naive event simulation of the rules; a code that is never used up gives
-//! back what was written, also after losses of power at any moment; pages beyond their code are never returned as good.
+//! back what was written, also after power losses at any moment; pages beyond their code are never returned as good.
 
 mod array;
 mod bytes;
@@ -190,7 +190,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// Bytes of a page and what is beside it, as stores have them: images want powers of two.
+/// Bytes of a page and what is next to it, as stores have them: images want powers of two.
 pub(crate) fn stored_bytes(cells: &Cells) -> u64 {
     (FLASH_PAGE + cells.spare.0).next_power_of_two()
 }
@@ -209,7 +209,7 @@ fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Pr
         for strength in from + 1..=config.strongest.max(from) {
             let stronger = codes[0].of_strength(strength);
             let stronger = stronger.ok_or_else(|| {
-                let text = format!("there is no such code for {strength} wrong bits of 2 KiB");
+                let text = format!("there is no such code for {strength} bit errors of 2 KiB");
                 wrong(text, "use kind = \"bch\", a smaller strongest, or raises_strength = false")
             })?;
             codes.push(stronger);
@@ -217,8 +217,10 @@ fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Pr
     }
     let spare = codes.last().map_or(0, |code| code.layout().spare_bytes);
     if spare > config.cells.spare.0 {
-        let text =
-            format!("the strongest code needs {spare} B beside a page, and there are {}", config.cells.spare);
+        let text = format!(
+            "the strongest code needs {spare} B next to a page, and there are {}",
+            config.cells.spare
+        );
         return Err(wrong(text, "give a larger spare, or a smaller strongest"));
     }
     Ok(codes)

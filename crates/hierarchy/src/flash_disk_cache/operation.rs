@@ -71,7 +71,7 @@ pub(super) struct Operation {
     /// What it takes of its die.
     pub(super) time: Time,
     pub(super) activity: Activity,
-    /// The code of the page, and its wrong bits.
+    /// The code of the page, and its bit errors.
     pub(super) code: u8,
     pub(super) wrong: u32,
     /// Whether it is a hit of the host.

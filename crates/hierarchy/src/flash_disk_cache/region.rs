@@ -60,7 +60,7 @@ impl Region {
         }
     }
 
-    /// The stream of page `key` of the disk: pages that are neighbours there go to one block, since they leave together.
+    /// The stream of page `key` of the disk: pages that are neighbors there go to one block, since they leave together.
     /// What is collected goes to a block that is open, if there is one: it has to do with the blocks that are kept.
     pub(super) fn stream(&self, key: u64, is_hot: bool) -> Stream {
         if is_hot {

@@ -85,7 +85,7 @@ impl<M: Memory> FrameCache<M> {
         over.into_iter().for_each(|(visit, since)| self.pass_flush(now, visit, since));
     }
 
-    /// A write-back has one of the places of those on their way: who waited for that goes on.
+    /// A write-back has one of the places of those on their way: who waited for that continues.
     fn set_under_way(&mut self, now: Time, number: u32) {
         let back = &mut self.operations[number].back;
         back.is_under_way = true;

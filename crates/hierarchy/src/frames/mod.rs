@@ -48,9 +48,9 @@ const NONE: u64 = u64::MAX;
 
 /// A memory of frames.
 pub(crate) trait Memory: State + Send {
-    /// Whether a loss of power takes what it holds.
+    /// Whether a power loss takes what it holds.
     const IS_VOLATILE: bool;
-    /// Bytes that a loss of power leaves old or new.
+    /// Bytes that a power loss leaves old or new.
     const ATOMIC_UNIT: u32;
     /// Its room.
     const KIND: &'static str;

@@ -46,7 +46,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Waiters at a busy frame go on as far as they can.
+    /// Waiters at a busy frame continue as far as they can.
     pub(super) fn serve_waiters(&mut self, now: Time, number: u32) {
         loop {
             let Busy { why, frame, key, .. } = self.busy[number];

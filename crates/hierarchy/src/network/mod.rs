@@ -34,12 +34,12 @@ use nacre_kernel::{Bandwidth, Bytes, Price};
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
-/// A store behind a network.
+/// A network store.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How long a read of one unit takes, the way included: a duration, or a distribution.
+    /// Latency of a read of one unit, including the network: a duration or a distribution.
     pub read: Slot<LatencyFamily>,
-    /// How long a write of one unit takes, the way included: a duration, or a distribution.
+    /// Latency of a write of one unit, including the network: a duration or a distribution.
     pub write: Slot<LatencyFamily>,
     /// The size the latencies were measured at.
     #[config(
@@ -57,15 +57,15 @@ pub struct Config {
         source = "assumed: an array of many disks behind a cache; enough that a single host rarely waits"
     )]
     pub parallelism: u32,
-    /// What the link carries, both ways together; absent means no limit.
+    /// Bandwidth of the link, both directions together; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Bytes it holds; absent means every address is served.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
-    /// Price of its capacity; without a capacity its cost is not known, which the record says.
+    /// Price per capacity; without a capacity, the cost is unknown, and the record says so.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

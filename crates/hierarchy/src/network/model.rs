@@ -11,7 +11,7 @@ use nacre_kernel::{
 use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
 
-/// A store behind a network.
+/// A network store.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Network<S> {

@@ -1,4 +1,4 @@
-//! A disk cache in phase change memory: pages that are written in place, with their tables beside them.
+//! A disk cache in phase change memory: pages that are written in place, with their tables next to them.
 //!
 //! # Models
 //! Pages of a slower device in frames of phase change memory; the page used longest ago leaves, and a dirty one
@@ -11,7 +11,7 @@
 //! page is encoded before it needs its bank; one decoder decodes pages in the order of their reads. A
 //! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
 //! frames), and a power law of its writes; they are drawn when a page is written and inverted in the bytes that are
-//! read. A page with more than its code puts right is not returned, also where the code notices nothing: a clean one comes from the backing again, of a
+//! read. A page with more than its code corrects is not returned, also where the code notices nothing: a clean one comes from the backing again, of a
 //! dirty one the data is lost, and reads end with an error until all of it is written. So it is with a dirty page that
 //! has to leave and that the backing refuses or cannot save.
 //! Frames are taken by the pages that come in as others leave, which spreads wear over all of them but for pages
@@ -21,30 +21,30 @@
 //! A page that is on its way into a frame or being written does not leave, and who wants it waits. A frame is written by one
 //! write at a time.
 //!
-//! A loss of power takes nothing but what is under way: a page being written is a mixture of old and new, in
+//! A power loss takes nothing but what is under way: a page being written is a mixture of old and new, in
 //! units of 64 B; a page that comes in is not there; a page that was on its way back is still here, and goes back
 //! again when the backing is ready. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
 //!
 //! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
 //! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
-//! `pages_given_up` (with too many wrong bits where they were read), `pages_trimmed` and `pages_power_failed`. A page that is
+//! `pages_given_up` (with too many bit errors where they were read), `pages_trimmed` and `pages_power_failed`. A page that is
 //! read is one of `read_hits`, `read_merged`, `read_misses` and `read_lost`.
 //!
 //! # Leaves out
 //! How the code of a
-//! page is made to fit one that a loss of power left half written: the mixture is read as it is. More than one bit
+//! page is made to fit one that a power loss left half written: the mixture is read as it is. More than one bit
 //! in a cell, drift of resistance; the energy of tables, and their wear; frames that are given up: at 10^10 writes a run
 //! comes nowhere near.
 //!
 //! # Sources
 //! roberts-2009 section IV and figure 4: in place, no split, metadata and look-up in hardware, light codes; reads
 //! over 200 times and writes over 5 times faster than SLC flash; table I for endurance. Wear
-//! levelling is necessary there and not named; start-gap of qureshi-2009 is the usual one.
+//! leveling is necessary there and not named; start-gap of qureshi-2009 is the usual one.
 //!
 //! # Checks
 //! Hits against a plain LRU; times of hits; writes of frames conserved; pages held are those that came in less those that
 //! left, in every run; reads give what was written last, also after
-//! losses of power at any moment; pages beyond their code are never returned; one write in `interval` moves a frame, and
+//! power losses at any moment; pages beyond their code are never returned; one write in `interval` moves a frame, and
 //! wear is level then.
 
 mod pcm;
@@ -78,13 +78,13 @@ pub struct Config {
         source = "paper: roberts-2009 section IV: a 2 KB page"
     )]
     pub page: Bytes,
-    /// Bytes stored beside a page.
+    /// Bytes stored next to a page.
     #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "assumed: as flash has")]
     pub spare: Bytes,
     /// Pages that are read or written at one time.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: as many banks as the flash has dies")]
     pub banks: u32,
-    /// What its cells take, and are made for.
+    /// Latency and endurance of its cells.
     #[config(flatten)]
     #[config(with(read(
         doc = "Reading a page.",
@@ -117,7 +117,7 @@ pub struct Config {
     pub lookup: Time,
     /// The code of a page.
     pub ecc: Slot<EccFamily>,
-    /// How bits go wrong with wear.
+    /// Bit errors as a function of wear.
     #[config(flatten)]
     #[config(with(bit_error_rate(
         doc = "Share of bits that are wrong after as many writes as a frame is made for.",
@@ -135,16 +135,16 @@ pub struct Config {
     /// How wear is spread over the frames.
     #[config(
         default = "start_gap",
-        source = "assumed: roberts-2009 section IV finds levelling necessary and does not say which"
+        source = "assumed: roberts-2009 section IV finds leveling necessary and does not say which"
     )]
     pub wear_levelling: Slot<WearLevellingFamily>,
-    /// Area of a bit of its cells; spare bytes are not counted.
+    /// Area per bit of its cells, without spare bytes.
     pub area: Option<BitArea>,
-    /// Price of its capacity.
+    /// Price per capacity.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// What holds all pages.
+    /// Device that holds all pages.
     pub backing: Slot<DeviceFamily>,
 }
 
@@ -164,7 +164,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "pcm_disk_cache",
-        "a disk cache in phase change memory, written in place, with its tables beside its pages",
+        "a disk cache in phase change memory, written in place, with its tables next to its pages",
         &["roberts-2009", "qureshi-2009"],
         9,
         include_str!("mod.rs"),
@@ -191,7 +191,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
     };
     let needs = code.layout().spare_bytes;
     if needs > config.spare.0 {
-        let text = format!("the code needs {needs} B beside a page, and there are {}", config.spare);
+        let text = format!("the code needs {needs} B next to a page, and there are {}", config.spare);
         let problem = Problem::new(ErrorCode::ConflictingSettings, config.ecc.path(), None, text);
         return Err(problem.remedy("give a larger spare, or a weaker code").into());
     }

@@ -1,4 +1,4 @@
-//! Frames of phase change memory: time, wear and wrong bits.
+//! Frames of phase change memory: time, wear and bit errors.
 
 use super::Config;
 use crate::coding::{self, Coder};
@@ -31,7 +31,7 @@ enum Work {
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Pcm<S> {
-    #[state(skip = "who carries the bytes keeps them beside the state")]
+    #[state(skip = "who carries the bytes keeps them next to the state")]
     store: S,
     #[state(skip = "from the configuration")]
     config: Config,
@@ -104,7 +104,7 @@ impl<S: Store> Pcm<S> {
             return expected;
         }
         let puts_right = matches!(expected, Verdict::Clean | Verdict::Corrected(_));
-        // A code that is known by its strength alone puts right what it says.
+        // A code that is known by its strength alone corrects what it says.
         if self.code.codec().is_some() || !puts_right {
             self.cells.invert(row, &mut self.buffer[..whole]);
         }
@@ -135,7 +135,7 @@ impl<S: Store> Pcm<S> {
         let wrong = self.cells.wrong_bits(from);
         let decoding = self.code.decoding(wrong);
         self.cells.program(to, self.bits);
-        // What cannot be put right stays wrong.
+        // What cannot be corrected stays wrong.
         if !matches!(decoding.verdict, Verdict::Clean | Verdict::Corrected(_)) {
             self.cells.worsen(to, wrong);
         }

@@ -1,6 +1,6 @@
 //! Every mix of tiers from one pass over the extents.
 //!
-//! For each share of the first tiers the rest is grown one step at a time, and each step goes on from the
+//! For each share of the first tiers the rest is grown one step at a time, and each step continues from the
 //! placement before it; see [`Assignment`].
 
 use super::assignment::{Assignment, Class};

@@ -27,7 +27,7 @@ fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     best
 }
 
-/// The same extents, each as a class of its own.
+/// The same extents, each as its own class.
 fn one_by_one(classes: &[Class]) -> Vec<Class> {
     let alone = |class: &Class| Class { extents: 1, ..class.clone() };
     classes.iter().flat_map(|class| (0..class.extents).map(move |_| alone(class))).collect()

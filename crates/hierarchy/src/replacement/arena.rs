@@ -1,6 +1,6 @@
 //! Blocks, resident or only remembered, in a few doubly linked queues over one index.
 //!
-//! A node is 16 bytes: the key and two links of 30 bits, beside which four bits of state fit: which
+//! A node is 16 bytes: the key and two links of 30 bits, next to which four bits of state fit: which
 //! queue the node is in and how often it was used. With the index a tracked block costs 30 bytes.
 //! Slots `0..QUEUES` are the heads of circular queues, so linking has no special cases.
 
@@ -166,13 +166,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         (slot as usize != queue).then_some(slot)
     }
 
-    /// The neighbour of `slot` towards the front; a number below `QUEUES` is the end of the queue.
+    /// The neighbor of `slot` towards the front; a number below `QUEUES` is the end of the queue.
     #[inline]
     pub(super) fn before(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].prev()
     }
 
-    /// The neighbour of `slot` towards the back; a number below `QUEUES` is the end of the queue.
+    /// The neighbor of `slot` towards the back; a number below `QUEUES` is the end of the queue.
     #[inline]
     pub(super) fn after(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].next()
@@ -302,7 +302,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.each_home(blocks, |_| {});
     }
 
-    /// Asks for the index places and nodes of `blocks` and the neighbours of the nodes, which a policy
+    /// Asks for the index places and nodes of `blocks` and the neighbors of the nodes, which a policy
     /// needs that moves a block at every hit.
     #[inline]
     pub(super) fn prefetch_neighbours(&self, blocks: &[u64]) {

@@ -90,7 +90,7 @@ pub(super) trait Policy: State + Send {
         self.tracked().prefetch(blocks);
     }
 
-    /// Panics when what it knows beside its blocks does not agree with them.
+    /// Panics when what it knows next to its blocks does not agree with them.
     fn audit(&self) {}
 }
 

@@ -28,7 +28,7 @@ pub trait Turn: Send {
 #[state(bound = "T: Turn")]
 pub struct Ring<T> {
     arena: Arena<1>,
-    /// Where the search goes on; the end of the queue means at its oldest block.
+    /// Where the search continues; the end of the queue means at its oldest block.
     hand: Slot,
     #[state(skip = "it has none")]
     turn: PhantomData<fn() -> T>,
@@ -43,7 +43,7 @@ impl<T: Turn> Ring<T> {
         Ring { arena: Arena::new(capacity, 0), hand: QUEUE as Slot, turn: PhantomData }
     }
 
-    /// The neighbour of `slot` that the hand comes to next, or the end of the queue.
+    /// The neighbor of `slot` that the hand comes to next, or the end of the queue.
     #[inline]
     fn after(&self, slot: Slot) -> Slot {
         if T::FRONT_IS_NEWEST { self.arena.before(slot) } else { self.arena.after(slot) }

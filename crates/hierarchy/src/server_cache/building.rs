@@ -102,11 +102,11 @@ fn guarantee_problems(
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
     if backing.capabilities().persistence == Persistence::WithStoredEnergy {
-        let problem = "a cache that writes back needs a backing that keeps what is flushed; this one keeps what its \
-                       stored energy suffices for";
+        let problem = "a write-back cache needs a backing device with durable flushes; this one keeps only \
+            what its stored energy covers";
         problems.push(
             Problem::new(ErrorCode::ConflictingSettings, config.backing.path(), None, problem)
-                .remedy("give it more energy, or let writes go through"),
+                .remedy("give it more energy, or use write-through"),
         );
     }
     for (config, device) in config.level.iter().zip(devices) {

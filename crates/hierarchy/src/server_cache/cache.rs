@@ -70,7 +70,7 @@ pub(super) struct ServerCache {
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
-    /// How long it waits beside the look-up.
+    /// How long it waits next to the look-up.
     pub(super) queued: Time,
     pub(super) id: RequestId,
     pub(super) request: Request,

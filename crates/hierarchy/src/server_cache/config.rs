@@ -20,7 +20,7 @@ pub struct Config {
         source = "paper: kim-2014 gives its latencies per 4 KiB"
     )]
     pub block: Bytes,
-    /// Where a block may be, if there is more than one level.
+    /// Inclusion of blocks in several levels.
     #[config(
         default = "exclusive",
         source = "assumed: kim-2014 does not say; more room for blocks at the same cost"
@@ -42,14 +42,14 @@ pub struct Config {
     pub lookup: Time,
     /// The levels, fastest first.
     pub level: Vec<LevelConfig>,
-    /// What holds all blocks.
+    /// Device that holds all blocks.
     pub backing: Slot<DeviceFamily>,
 }
 
 /// One level of a cache.
 #[derive(Clone, Debug, Configuration)]
 pub struct LevelConfig {
-    /// What holds its blocks; its capacity is that of the level.
+    /// Device that holds its blocks; its capacity is that of the level.
     pub device: Slot<DeviceFamily>,
     /// Which blocks stay.
     #[config(default = "lru", source = "paper: kim-2014")]
@@ -59,8 +59,8 @@ pub struct LevelConfig {
 /// How a cache writes back.
 #[derive(Clone, Debug, Configuration)]
 pub struct WriteBackConfig {
-    /// Most blocks that the backing does not have yet, as a share of those the cache can hold. A write that would
-    /// make one more goes through.
+    /// Maximum dirty blocks, as a share of the capacity of the cache. A write that would exceed it is written
+    /// through.
     #[config(
         default = "40 %",
         min = "0 %",
@@ -79,17 +79,17 @@ pub struct WriteBackConfig {
     /// Blocks that are cleaned in the background side by side.
     #[config(default = 16, min = 1, max = 65536, source = "assumed: a few per arm or chip of the backing")]
     pub batch: u32,
-    /// Where is kept which block is where.
+    /// Location of the block table.
     #[config(default = "volatile", source = "assumed: tables in memory, as for a cache that writes through")]
     pub table: TableKind,
 }
 
-/// Where a cache that writes back keeps which block is where.
+/// Location of the block table of a write-back cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum TableKind {
-    /// In DRAM: a loss of power empties the cache, and what was not flushed is lost.
+    /// In DRAM: a power loss empties the cache, and what was not flushed is lost.
     Volatile,
-    /// In the one level, which keeps what it acknowledges: dirty blocks are there again after a loss of power.
+    /// In the only level, which keeps acknowledged writes: dirty blocks survive a power loss.
     Persistent,
 }
 
@@ -129,7 +129,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader<'_>) {
     let WriteBackConfig { dirty, clean_above, table, .. } = *config;
     if clean_above.0 > dirty.0 {
-        let problem = "cleaning would begin above the most that may be dirty";
+        let problem = "cleaning would start above the dirty limit";
         let remedy = format!("give at most `dirty`, {dirty}");
         reader.conflict("write_back.clean_above", &clean_above.to_string(), problem, &remedy);
     }
@@ -146,7 +146,7 @@ pub(super) struct Behaviour {
     pub(super) lookup: Time,
     pub(super) write_allocate: bool,
     pub(super) fill: FillMode,
-    /// Its settings if it writes back, and whether its table outlives a loss of power.
+    /// Its settings if it writes back, and whether its table outlives a power loss.
     pub(super) write_back: Option<(Settings, bool)>,
 }
 

@@ -44,7 +44,7 @@ pub(super) struct Marked {
 }
 
 impl Dirty {
-    /// No block is. Stamps go on from `stamps`.
+    /// No block is. Stamps continue from `stamps`.
     pub(super) fn new(stamps: u64) -> Dirty {
         Dirty { blocks: BTreeMap::new(), waiting: BTreeMap::new(), new: 0, stamps }
     }

@@ -140,7 +140,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// The blocks are not on their way any more: who waited goes on.
+    /// The blocks are not on their way any more: who waited continues.
     fn fetch_ends(&mut self, now: Time, number: u32) {
         self.not_in_flight(number);
         let component = self.id;

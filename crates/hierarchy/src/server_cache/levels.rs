@@ -207,7 +207,7 @@ impl Level {
     fn forget(&mut self) {
         match &self.empty {
             Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
-            // A policy that another language brought is told of each block.
+            // A policy that another language brought is notified of each block.
             None => {
                 for block in self.places.blocks() {
                     self.policy.remove(block);

@@ -4,7 +4,7 @@
 //! Every request is cut into blocks, and a request is done when its last block is. A look-up costs
 //! `lookup` per request. One to four levels of faster devices hold blocks; each level's capacity is that
 //! of its device, and its policy decides which blocks stay. Blocks in a level are read from its device,
-//! each with a request of its own for as much of the block as was asked for (the whole, if it moves to
+//! each with its own request for as much of the block as was asked for (the whole, if it moves to
 //! another level). Adjacent blocks of one request
 //! that are in no level are fetched from the backing with one request for the whole blocks.
 //!
@@ -19,7 +19,7 @@
 //! level above the one it was found in; what a level evicts leaves those above. A use of an upper
 //! copy is not a use of the lower ones. Below a policy that refuses a block the next level is asked.
 //!
-//! Without `write_back`, writes go through: to the backing as they are, and beside it to every copy in the cache; the
+//! Without `write_back`, writes go through: to the backing as they are, and next to it to every copy in the cache; the
 //! slower of the two is the latency. With `write_allocate` whole blocks that are written come into the first level. A
 //! block written only in part is updated where it is, or, if it is still on its way, together with its arrival; it
 //! never comes in for a write. Trims take the blocks they touch out of all levels and go on to the backing; so do
@@ -28,9 +28,9 @@
 //! With `write_back`, a write ends in the cache where it can: a whole block that comes in, or any part of a block
 //! that is there, is written into its level only, and the block is dirty until it is written back. What misses in
 //! part, what no level takes in, and what would make more than the share `dirty` of the cache dirty goes through as
-//! above, neighbours with one request. A part of a block that is on its way goes through too, and into the
+//! above, neighbors with one request. A part of a block that is on its way goes through too, and into the
 //! level after its arrival. A dirty block is read from its level as a whole and written to the backing as a
-//! whole, neighbours with one request: in the background, the oldest `batch` of those above `clean_above` side by
+//! whole, neighbors with one request: in the background, the oldest `batch` of those above `clean_above` side by
 //! side, and the next when the last of these is done; when the policy decides that it leaves, at once, while the
 //! block that takes its place waits until that is done; and for a flush, all of them. The flush goes on to the
 //! backing when the last is done. What is written while its block is written back makes it dirty again, and it is
@@ -45,21 +45,21 @@
 //! The copy of a clean block that a level cannot return is dropped, and the block is read from the backing. What a
 //! level cannot take in, from the host, the backing or another level, is dropped too.
 //!
-//! Every block of a level has a place of its own on its device: place n modulo the capacity in blocks for block
-//! n, so that neighbours stay neighbours, if it is free when the block comes in, and otherwise the lowest free
+//! Every block of a level has its own place on its device: place n modulo the capacity in blocks for block
+//! n, so that neighbors stay neighbors, if it is free when the block comes in, and otherwise the lowest free
 //! one. Where addresses change nothing in the device, none are told. Of a chain of victims the last moves first, out
 //! of the place that the one above it may come into.
 //!
 //! It carries bytes if its backing and all levels do. A block is in memory while it is on its way; what is
 //! written to it meanwhile is in its level when it arrives.
 //!
-//! Where writes go through, or with a `volatile` table, which block is where is known in DRAM: after a loss of power
+//! Where writes go through, or with a `volatile` table, which block is where is known in DRAM: after a power loss
 //! all levels are empty, the policies know nothing, and how many blocks were forgotten is in the recovery. Writes
 //! that go through leave what the backing promises. With `write_back`, dirty blocks are lost, which the recovery
 //! counts in whole blocks, and a write survives from the next flush on. With a `persistent` table the entry of a
-//! block lies beside its data in the one level, which keeps what it acknowledges: a block is dirty from the moment
+//! block lies next to its data in the one level, which keeps what it acknowledges: a block is dirty from the moment
 //! its write is done there, and no longer from the moment the backing has it for good, for which a backing with a
-//! volatile buffer is flushed after every batch. After a loss of power the table is read, 8 bytes for every block the
+//! volatile buffer is flushed after every batch. After a power loss the table is read, 8 bytes for every block the
 //! level can hold and 1 MiB at a time, the dirty blocks are in the cache again and everything clean is forgotten. A
 //! flush then goes to the level and to the backing. No more is promised than by the weaker of the two, and no larger
 //! atomic unit than a block.
@@ -107,7 +107,7 @@
 //! | `dirtied`, `overwritten` | with `write_back`: writes of blocks that made them dirty, and of those that were to be written back anyway |
 //! | `write_backs` | blocks written back: the sum of `cleaned` (in the background), `flushed` (for a flush) and `dirty_evictions` (since they left) |
 //! | `write_back_requests` | requests to the backing that wrote back; they are among `backing_writes` |
-//! | `dirty_lost` | dirty blocks that a loss of power or a failing level took |
+//! | `dirty_lost` | dirty blocks that a power loss or a failing level took |
 //! | `lost_pages` | dirty blocks that had to leave and that the backing refused or could not save, or that a level could not return: reads of them fail |
 //! | `levelN_read_hits`, `levelN_write_hits` | hits whose first copy was in level N, the fastest being 0 |
 //! | `levelN_entries`, `levelN_evictions` | blocks that came into level N from wherever, its victims wherever they went |
@@ -115,7 +115,7 @@
 //! # Leaves out
 //! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first. The memory
 //! of the cache's tables. With a persistent table: the time to write an entry, which is that of its block, and clean
-//! blocks that would be there after a loss of power. Dirty blocks are cleaned in order of age whatever the backing's
+//! blocks that would be there after a power loss. Dirty blocks are cleaned in order of age whatever the backing's
 //! load is, and those at or below `clean_above` stay dirty for any time. A trim saves no write-back. Preconditioning
 //! and wearing out are of the backing, which takes every write, also with `write_back`. A read of a block whose write
 //! is not done yet takes the time of a hit. At most 65,536 blocks are on their way at one time; what misses then is
@@ -135,7 +135,7 @@
 //! backing sees each dirty block once per flush; a full cache of dirty blocks takes a write in the time of one read,
 //! one write-back and one write, and cleaning in the background gives the throughput of its closed form; with `dirty
 //! = "0 %"` every time is that of write-through; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of
-//! the size beats eMLC exactly above .889 of its hit ratio; reads give what was written last, after losses of power
+//! the size beats eMLC exactly above .889 of its hit ratio; reads give what was written last, after power losses
 //! at any moment too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's
 //! law; a larger LRU cache never hits less.
 

@@ -163,7 +163,7 @@ impl ServerCache {
         }
     }
 
-    /// Takes a block out of all levels. What is being done there goes on. Whether it was in one.
+    /// Takes a block out of all levels. What is being done there continues. Whether it was in one.
     pub(super) fn take_out(&mut self, block: u64) -> bool {
         (0..self.levels.all.len()).for_each(|level| self.operations.linger(level, block));
         self.levels.remove(block)

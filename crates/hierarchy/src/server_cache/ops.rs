@@ -88,7 +88,7 @@ pub(super) struct Operation {
     /// When it was created.
     pub(super) since: Time,
     pub(super) request: Request,
-    /// The bytes it writes; or those that a read returns in place of what the device holds.
+    /// The bytes it writes; or those that a read returns instead of what the device holds.
     pub(super) data: Payload,
     /// Operations that wait for it, in the order in which they were created.
     pub(super) dependents: Vec<u32>,

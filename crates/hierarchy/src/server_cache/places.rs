@@ -3,8 +3,8 @@
 use crate::map::Map;
 use nacre_kernel::state::State;
 
-/// Every block has a place of its own: that with its number modulo the places, if it is free when the block
-/// comes in, so that neighbours stay neighbours; otherwise the lowest free one.
+/// Every block has its own place: that with its number modulo the places, if it is free when the block
+/// comes in, so that neighbors stay neighbors; otherwise the lowest free one.
 ///
 /// Memory grows with the blocks that are there, never with the places.
 #[derive(Debug, State)]
@@ -98,7 +98,7 @@ impl Places {
         blocks.iter().for_each(|&block| self.of.prefetch(block));
     }
 
-    /// Panics unless every block has a place of its own, and all other places are free.
+    /// Panics unless every block has its own place, and all other places are free.
     pub(super) fn check_invariants(&self) {
         self.of.check_invariants();
         let mut places: Vec<u64> = self.of.iter().map(|(_, place)| place).collect();

@@ -6,7 +6,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Request `id` begins to be served, after it waited for `queued` beside the look-up.
+    /// Request `id` begins to be served, after it waited for `queued` next to the look-up.
     pub(super) fn enter(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) -> u32 {
         let (component, lookup) = (self.id, self.lookup);
         let (number, visit) = self.visits.take();

@@ -44,8 +44,14 @@ const LEAST: Bytes = Bytes(1 << 20);
 /// extents or than [`STEPS_MAX`].
 pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -> Result<Mixes, Problems> {
     if slot.kind() != "tiers" {
-        let problem = Problem::new(ErrorCode::NotSupported, slot.path(), None, "only tiers can be mixed")
-            .given(slot.kind());
+        let problem = Problem::new(
+            ErrorCode::NotSupported,
+            slot.path(),
+            None,
+            "`nacre mixes` needs a \
+            stack of kind tiers",
+        )
+        .given(slot.kind());
         return Err(problem.remedy("use a scenario whose stack is of kind tiers").into());
     }
     let config: Config = slot.config(builder.families());
@@ -70,11 +76,16 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     }
     let most = u64::from(STEPS_MAX).min(extents);
     if steps == 0 || u64::from(steps) > most {
-        let problem =
-            Problem::new(ErrorCode::OutOfRange, slot.path(), None, "it cannot be divided into so many steps")
-                .given(steps)
-                .data("min", 1u64)
-                .data("max", most);
+        let problem = Problem::new(
+            ErrorCode::OutOfRange,
+            slot.path(),
+            None,
+            "the capacity cannot be divided into \
+                this number of steps",
+        )
+        .given(steps)
+        .data("min", 1u64)
+        .data("max", most);
         return Err(problem.remedy(format!("give 1 to {most}; there are {extents} extents")).into());
     }
     builder.take_memory(slot.path(), extents * EXTENT_MEMORY)?;

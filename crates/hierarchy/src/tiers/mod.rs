@@ -7,7 +7,7 @@
 //! saturation included.
 //!
 //! A tier is as large as its device, or, with `share`, its device is made as large as its share of
-//! `capacity`, in place of the `capacity` of its own: it is then a share of a pool of such devices, which pays, idles and
+//! `capacity`, instead of the `capacity` of its own: it is then a share of a pool of such devices, which pays, idles and
 //! lasts as its part of one. So does the share of a device whose size cannot be set.
 //!
 //! The `placement` says where extents lie in the beginning and, where it moves them, which two change
@@ -41,7 +41,7 @@
 //!
 //! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
 //!
-//! Where extents lie survives a loss of power, and so does a chunk on its way, in a buffer that has power of its
+//! Where extents lie survives a power loss, and so does a chunk on its way, in a buffer that has power of its
 //! own: it is written again when the tiers are ready. To a tier that promises only what was flushed a chunk moves
 //! with a flush.
 //!
@@ -96,21 +96,21 @@ pub struct Config {
     /// The unit of placement; a power of two.
     #[config(default = "1 GiB", min = "4 KiB", max = "1 TiB", source = "assumed: kim-2014 does not say")]
     pub extent: Bytes,
-    /// What all tiers hold together, where they have shares.
+    /// Total capacity, if tiers have shares.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// The tiers, the fastest first.
     pub tier: Vec<TierConfig>,
-    /// Where extents lie, and when they move.
+    /// Placement of extents, and when they move.
     #[config(
         default = "dynamic",
         source = "paper: kim-2014, what a system does that does not know the future"
     )]
     pub placement: Slot<PlacementFamily>,
-    /// What moving extents may write in a second.
+    /// Maximum bandwidth of moving extents.
     #[config(default = "100 MB/s", min = "1 B/s", source = "assumed: far below what flash and disks write")]
     pub migration_bandwidth: Bandwidth,
-    /// What is exchanged at a time, or a whole extent where that is smaller.
+    /// Unit of an exchange, or a whole extent if that is smaller.
     #[config(
         default = "256 KiB",
         min = "512 B",
@@ -123,7 +123,7 @@ pub struct Config {
 /// One tier.
 #[derive(Clone, Debug, Configuration)]
 pub struct TierConfig {
-    /// What holds its extents.
+    /// Device that holds its extents.
     pub device: Slot<DeviceFamily>,
     /// Its share of the capacity of all tiers; either all tiers have one or none has.
     #[config(max = "100 %")]

@@ -1,7 +1,7 @@
 //! An image on a disk that is full: what a checkpoint needs, and what it gives back.
 //!
 //! What neither the last checkpoint nor a page uses goes back to the file system at once. What only the last checkpoint
-//! uses goes when the next one is durable, which is written beside it: its room, and that of the pages that wait, is the
+//! uses goes when the next one is durable, which is written next to it: its room, and that of the pages that wait, is the
 //! journal's spare one. Pages get that only if it is enough for all, and if there is as much again after the checkpoint:
 //! the next one would find none otherwise.
 

@@ -306,7 +306,7 @@ fn bytes_that_look_like_a_record_are_none() {
 
 #[test]
 fn a_torn_record_is_not_made_whole_by_another_one_in_its_place() {
-    // A program writes again what it wrote before the first loss of power; at the second one the head of that is lost.
+    // A program writes again what it wrote before the first power loss; at the second one the head of that is lost.
     const SECTOR: usize = 512;
     let tape = Arc::new(Tape::default());
     create(&tape).expect("created").append(&[7; 900]).expect("nothing fails");

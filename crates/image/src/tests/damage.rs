@@ -298,7 +298,7 @@ fn what_has_come_to_the_place_of_a_copy_meanwhile_stays() {
     let folder = Folder::new();
     let (image, toy) = twenty_pages(&folder);
     let out = folder.0.join("copy");
-    // Somebody moves what was begun away, puts a link of his own there, and the copy ends.
+    // Somebody moves what was begun away, puts his own link there, and the copy ends.
     let mut takes_its_place = || {
         std::fs::rename(&out, folder.0.join("moved")).unwrap();
         std::os::unix::fs::symlink("mine", &out).unwrap();

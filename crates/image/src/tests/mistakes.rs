@@ -1,4 +1,4 @@
-//! Whatever is wrong with an image is said with place, value and remedy, and the file is left as it was.
+//! Whatever is wrong with an image is reported with place, value and remedy, and the file is left as it was.
 
 use super::Folder;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy};
@@ -55,7 +55,7 @@ fn a_missing_image_and_one_in_the_way_are_told_apart() {
 #[test]
 fn a_folder_is_no_image() {
     let folder = Folder::new();
-    let text = "it is a directory, not a file; name a file to be the image";
+    let text = "it is a directory, not a file; give a file name for the image";
     assert_eq!(message(&folder.0), text);
     let created = Image::create(&folder.0, IDENTITY, GEOMETRY).expect_err("a folder");
     assert_eq!(created.problem, Problem::NotAFile { found: "a directory" });
@@ -88,7 +88,7 @@ fn an_empty_file_is_an_image_never_finished() {
         .truncate(false)
         .open(folder.file())
         .expect("created");
-    let text = "its creation was interrupted, nothing was ever stored in it; delete it and create it anew";
+    let text = "its creation was interrupted, so it holds no data; delete it and create it again";
     assert_eq!(message(&folder.file()), text);
 }
 
@@ -141,7 +141,7 @@ fn another_version_of_the_format_is_named_when_its_checksum_holds() {
         copy[12..16].copy_from_slice(&crc32fast::hash(&rest).to_le_bytes());
         change(&folder.file(), slot, &copy);
     }
-    let text = "its format is version 8, and this Nacre knows version 7; use the Nacre it is from";
+    let text = "its format is version 8, but this Nacre supports version 7; use the Nacre that wrote it";
     assert_eq!(message(&folder.file()), text);
 }
 
@@ -151,8 +151,9 @@ fn the_settings_that_differ_are_named() {
     image(&folder);
     let identity = "banks = 4\ndevice = toy\npages = 80";
     let geometry = Geometry { page_bytes: 32, ..GEOMETRY };
-    let text = "it holds another device: `banks` is nothing in it, 4 was asked for; `page bytes` is 16 in it, \
-                32 was asked for; `pages` is 40 in it, 80 was asked for; use the image's settings, or another image";
+    let text = "it holds another device: `banks` is nothing in it, 4 was requested; `page bytes` is 16 in \
+        it, 32 was requested; `pages` is 40 in it, 80 was requested; use the image's settings, or another \
+        image";
     assert_eq!(message_for(&folder.file(), identity, geometry), text);
 }
 
@@ -164,7 +165,7 @@ fn every_setting_that_differs_is_named() {
         (0..20).map(|number| format!("setting {number:02} = {number}\n")).chain([IDENTITY.into()]).collect();
     let text = message_for(&folder.file(), &identity, GEOMETRY);
     for number in 0..20 {
-        let told = format!("`setting {number:02}` is nothing in it, {number} was asked for");
+        let told = format!("`setting {number:02}` is nothing in it, {number} was requested");
         assert!(text.contains(&told), "{number}: {text}");
     }
 }
@@ -186,11 +187,8 @@ fn a_file_cut_short_is_found_wherever_it_is_cut() {
         file.set_len(length).expect("it can be cut");
         drop(file);
         let text = message(&folder.file());
-        assert!(text.starts_with(&format!("it is cut short: {length} bytes, but")), "{text}");
-        assert!(
-            text.ends_with("; restore it from a copy, or see with nacre image check what is left"),
-            "{text}"
-        );
+        assert!(text.starts_with(&format!("it is truncated: {length} bytes instead of")), "{text}");
+        assert!(text.ends_with("; restore it from a copy, or run nacre image check"), "{text}");
     }
 }
 
@@ -212,7 +210,7 @@ fn a_file_cut_within_its_last_page_is_found() {
         drop(file);
         assert_eq!(Image::open(&folder.file(), IDENTITY, GEOMETRY).is_ok(), whole, "{length} bytes");
     }
-    let text = format!("it is cut short: {} bytes, but what it holds needs {end}", end - 1);
+    let text = format!("it is truncated: {} bytes instead of {end}", end - 1);
     assert!(message(&folder.file()).starts_with(&text));
 }
 
@@ -228,8 +226,7 @@ fn a_checkpoint_with_a_changed_byte_in_both_copies_is_refused_and_one_is_enough(
     let text = message(&folder.file());
     let start = format!("it is damaged: the checkpoint at byte {at}: expected checksum ");
     assert!(
-        text.starts_with(&start)
-            && text.ends_with("; restore it from a copy, or see with nacre image check what is left"),
+        text.starts_with(&start) && text.ends_with("; restore it from a copy, or run nacre image check"),
         "{text}"
     );
 }
@@ -259,9 +256,8 @@ fn superblocks_put_back_from_an_older_copy_are_refused() {
     opened.image.append(&[0, 1, 1]).expect("appended");
     drop(opened);
     change(&folder.file(), 0, &old);
-    let text = "it is damaged: the superblock, which is older than the journal, at byte 0: \
-                expected generation 2 or later, found 1; restore it from a copy, or see with nacre image check what \
-                is left";
+    let text = "it is damaged: the superblock, which is older than the journal, at byte 0: expected \
+        generation 2 or later, found 1; restore it from a copy, or run nacre image check";
     assert_eq!(message(&folder.file()), text);
 }
 
@@ -288,7 +284,7 @@ fn a_changed_byte_in_the_last_record_is_told_and_one_without_its_end_is_cut_off(
 fn a_second_opener_is_told_that_the_image_is_held() {
     let folder = Folder::new();
     let _image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
-    let text = "it is open in another process, and only one may hold an image; end that one first";
+    let text = "it is open in another process; end that process first";
     assert_eq!(message(&folder.file()), text);
 }
 
@@ -299,7 +295,7 @@ fn a_file_marked_read_only_is_refused() {
     let mut permissions = folder.file().metadata().expect("it is there").permissions();
     permissions.set_readonly(true);
     std::fs::set_permissions(folder.file(), permissions).expect("it is ours");
-    let text = "it cannot be written, and a device changes its image; allow writing, or use a copy";
+    let text = "it is not writable, but a device modifies its image; make it writable, or use a copy";
     assert_eq!(message(&folder.file()), text);
 }
 

@@ -11,7 +11,7 @@ mod toy;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder of its own for a test, gone afterwards.
+/// Its own folder for a test, gone afterwards.
 struct Folder(PathBuf);
 
 impl Folder {

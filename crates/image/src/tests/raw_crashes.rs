@@ -11,7 +11,7 @@ const BYTES: u64 = 16 << 10;
 const JOURNAL_BYTES: u64 = 2048;
 const IDENTITY: &str = "device = none";
 
-/// What a byte may be after a loss of power: it was so at the last sync, or since.
+/// What a byte may be after a power loss: it was so at the last sync, or since.
 type Legal = Vec<Vec<u8>>;
 
 fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {

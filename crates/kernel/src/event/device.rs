@@ -37,7 +37,7 @@ pub trait Device: State + Send {
     /// The request lies within [`Device::capacity`].
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload);
 
-    /// Withdraws an outstanding request at `now`, if that is still possible. A device without a queue of its own, or one
+    /// Withdraws an outstanding request at `now`, if that is still possible. A device without its own queue, or one
     /// that has begun the request, returns [`Cancelled::TooLate`].
     fn cancel(&mut self, _now: Time, _id: RequestId) -> Cancelled {
         Cancelled::TooLate

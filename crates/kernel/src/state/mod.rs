@@ -1,4 +1,4 @@
-//! State as bytes: what a component writes when it is put to rest and reads when it goes on.
+//! State as bytes: what a component writes when it is put to rest and reads when it continues.
 //!
 //! Every component is [`State`]. It restores into one that was built from the same configuration: what follows
 //! from the configuration is not written. A derive writes the code:
@@ -38,7 +38,7 @@
 //!
 //! Values follow each other without padding, little-endian. Lists and texts begin with their length (u64).
 //! A section is its name, written as a text: a reader that has lost its place finds another name there and
-//! says so. There is neither version nor checksum here; who keeps the bytes keeps them beside.
+//! says so. There is neither version nor checksum here; the code that stores the bytes stores those, too.
 
 mod collections;
 mod reader;

@@ -36,7 +36,7 @@ impl<'a> StateReader<'a> {
         let start = self.at;
         let found = self.bytes("the name of a section")?;
         if found != name.as_bytes() {
-            // What is no name after all may be long.
+            // What is not a name after all may be long.
             let found = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
             self.at = start;
             return Err(self.error(format!("section \"{name}\""), format!("\"{found}\"")));
@@ -197,7 +197,7 @@ impl<'a> StateReader<'a> {
         &self.bytes[self.at..]
     }
 
-    /// The state ends here. Errors: it goes on.
+    /// The state ends here. Errors: it continues.
     pub fn finish(self) -> Result<(), StateError> {
         match self.bytes.len() - self.at {
             0 => Ok(()),

@@ -19,8 +19,8 @@ pub(crate) fn footprint(
     let refused =
         |code, problem: &str, remedy: &str| Problem::new(code, "run.fill", None, problem).remedy(remedy);
     if workload.expected() == Some(u64::MAX) && limit.is_none() {
-        let problem = "the workload never ends, and what it touches is known only when it was read";
-        return Err(refused(ErrorCode::NeverEnds, problem, "give run.requests, or fill the capacity").into());
+        let problem = "the workload never ends, so its footprint is unknown before the run";
+        return Err(refused(ErrorCode::NeverEnds, problem, "set run.requests, or fill the capacity").into());
     }
     let expected = workload.expected().map(|count| count.min(limit.unwrap_or(u64::MAX))).or(limit);
     let mut bytes = Ranges::default();
@@ -37,7 +37,7 @@ pub(crate) fn footprint(
             bytes.insert(request.address..request.address.saturating_add(u64::from(request.bytes)));
         }
         if bytes.len() > RANGES_MAX {
-            let problem = format!("the workload touches more than {RANGES_MAX} places that lie apart");
+            let problem = format!("the workload touches more than {RANGES_MAX} separate ranges");
             return Err(refused(ErrorCode::OverLimit, &problem, "fill the capacity, or a share of it").into());
         }
         left -= batch.len() as u64;
@@ -76,7 +76,7 @@ pub(crate) fn count(
 ) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
     let expected = workload.expected().map(|count| count.min(limit.unwrap_or(u64::MAX))).or(limit);
     if workload.expected() == Some(u64::MAX) && limit.is_none() {
-        let problem = "it counts what the whole workload asks, and the workload never ends";
+        let problem = "it depends on the whole workload, which never ends";
         return Err(Problem::new(ErrorCode::NeverEnds, space.path, None, problem)
             .remedy("give run.requests")
             .into());
@@ -138,7 +138,7 @@ impl Space<'_> {
 
     fn beyond(&self, number: u64, end: u128) -> Problem {
         let ends = self.bytes();
-        let problem = format!("request {number} reaches to byte {end}, and the stack ends at byte {ends}");
+        let problem = format!("request {number} reaches to byte {end}, but the stack ends at byte {ends}");
         Problem::new(ErrorCode::PastTheEnd, "workload", None, problem)
             .data("end", end)
             .data("capacity", ends)

@@ -114,9 +114,9 @@ fn requests_beyond_the_tiers_are_refused_by_mixes_as_by_runs() {
     let refused = mixes(&checked, &files, 1, &mut |_| ControlFlow::Continue(())).expect_err("it is beyond");
     let ran = record(text, &[], &files).expect_err("it is beyond");
     assert!(
-        refused.to_string().contains("request 2 reaches to byte 16896, and the stack ends at byte 16384")
+        refused.to_string().contains("request 2 reaches to byte 16896, but the stack ends at byte 16384")
     );
-    assert!(ran.contains("request 2 reaches to byte 16896, and the stack ends at byte 16384"), "{ran}");
+    assert!(ran.contains("request 2 reaches to byte 16896, but the stack ends at byte 16384"), "{ran}");
     let large = ZIPF.replace("footprint = \"64 MiB\"", "footprint = \"65 MiB\"");
     let checked = check(&Document { text: &large, name: "test.toml", overrides: &[], seed: None });
     let refused = mixes(&checked.expect("legal"), &files, 1, &mut |_| ControlFlow::Continue(()));
@@ -160,7 +160,7 @@ fn a_workload_without_an_end_cannot_be_known_as_a_whole() {
     let bank = format!("[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]{stack}");
     let endless = bank.replace("capacity = \"64 MiB\"", "capacity = \"2 GiB\"");
     let problem = record(&endless, &[("run.duration", "\"1 s\"")], &no_files).expect_err("it never ends");
-    assert!(problem.contains("the workload never ends") && problem.contains("run.requests"), "{problem}");
+    assert!(problem.contains("never ends") && problem.contains("run.requests"), "{problem}");
     let known = record(&endless, &[("run.requests", "1000")], &no_files).expect("a thousand is an end");
     assert_eq!(known.requests.completed, 1000);
 }

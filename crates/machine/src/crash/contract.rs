@@ -1,4 +1,4 @@
-//! Every kind of device, as it is drawn, and every device of the catalogue keeps the contract of devices.
+//! Every kind of device, as it is drawn, and every device of the catalog keeps the contract of devices.
 
 #![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 

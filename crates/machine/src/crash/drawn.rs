@@ -2,7 +2,7 @@
 //!
 //! What is drawn is a scenario as text. It follows from what the rooms say of their settings, so that a new room is
 //! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. A setting that the check of scenarios
-//! refuses beside the others keeps its default; where that does not help, all is drawn again.
+//! refuses next to the others keeps its default; where that does not help, all is drawn again.
 
 use super::OfScenario;
 use super::combinations::{COMBINATIONS, Value};
@@ -68,8 +68,8 @@ impl Files for Nothing {
     }
 }
 
-/// A stack, its workload and its faults, of `seed`: so many losses of power, and in one of four with faults of the
-/// medium beside them.
+/// A stack, its workload and its faults, of `seed`: so many power losses, and in one of four with faults of the
+/// medium next to them.
 pub fn drawn(seed: u64, points: u64) -> Drawn {
     let mut random = Streams::new(seed).stream("stack");
     let kinds = kinds();
@@ -345,7 +345,7 @@ impl Draw<'_> {
     }
 }
 
-/// Whether a line gives a code that takes some wrong bits for right ones: no device has means to see these.
+/// Whether a line gives a code that takes some bit errors for right ones: no device has means to see these.
 fn is_blind(line: &str) -> bool {
     let is_of = |kind: &str| line.starts_with(&format!("ecc = {{ kind = \"{kind}\""));
     is_of("none") || is_of("bch") && !line.contains("crc32 = true")

@@ -6,7 +6,7 @@ pub(super) const LEFT_OUT: &str = "";
 pub(super) const ANY: &str = "?";
 /// Stored energy about as large as the check of scenarios asks for, where no write may be lost: just enough, or less.
 pub(super) const EDGE: &str = "\"100000 J\"";
-/// The value of the setting is drawn from a stream of its own, so that nothing else depends on it: how cells wear out, what
+/// The value of the setting is drawn from its own stream, so that nothing else depends on it: how cells wear out, what
 /// is kept against that, and what reads alone depend on.
 pub(super) const WEAR: &str = "#";
 

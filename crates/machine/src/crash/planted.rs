@@ -1,4 +1,4 @@
-//! The simulator is only worth something if it finds what is wrong: mistakes and faults, planted into every kind of
+//! The simulator is only worth something if it finds what is wrong: errors and faults, planted into every kind of
 //! device.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the tests say how many stacks it takes")]
@@ -15,9 +15,9 @@ use nacre_testkit::planted::{Mistake, Planted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Stacks within which each mistake is found, and each fault of the medium is seen.
+/// Stacks within which each error is found, and each fault of the medium is seen.
 const SEEDS: u64 = 24;
-/// Losses of power of each.
+/// Power losses of each.
 const POINTS: u64 = 400;
 
 struct Mistaken<'a, 'b>(&'b mut OfScenario<'a>, Mistake);
@@ -28,7 +28,7 @@ impl Stack for Mistaken<'_, '_> {
     }
 }
 
-/// Whether a device with these capabilities can make the mistake at all.
+/// Whether a device with these capabilities can make the error at all.
 fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
     let Capabilities { persistence, atomic_unit, transactions, .. } = *capabilities;
     match mistake {
@@ -47,7 +47,7 @@ fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
 }
 
 /// Whether a recovery takes time, and a medium wears out or shares word lines, no capability says: a life of the device
-/// without mistakes does.
+/// without errors does.
 fn comes_up(mistake: Mistake, honest: &Report) -> bool {
     let branch = |name| honest.branches[name] > 0;
     match mistake {
@@ -60,8 +60,8 @@ fn comes_up(mistake: Mistake, honest: &Report) -> bool {
     }
 }
 
-/// Caches that survive a loss of power and forget what went back only when it is safe there: over a backing that
-/// promises less they keep more than the stack promises, and mistakes about that do not show.
+/// Caches that survive a power loss and forget what went back only when it is safe there: over a backing that
+/// promises less they keep more than the stack promises, and errors about that do not show.
 const KEEP_MORE: [&str; 2] = ["flash_disk_cache", "pcm_disk_cache"];
 /// Their rows close by themselves behind a write, mostly before the host knows of it: such a card keeps more, too.
 const DURABLE_ROWS: &str = "nvram_card of durable rows";
@@ -69,7 +69,7 @@ const OF_PROMISES: [Mistake; 3] = [Mistake::FlushThatLies, Mistake::LossUntold, 
 /// What the device behind such a cache refuses or damages, the cache has a copy of, mostly.
 const OF_BACKINGS: [Mistake; 2] = [Mistake::RefusalHidden, Mistake::DamageUntold];
 
-/// Stacks that mistakes are planted into: of each kind of device, and of those that have several ways to keep bytes.
+/// Stacks that errors are planted into: of each kind of device, and of those that have several ways to keep bytes.
 pub(super) struct Family {
     pub(super) name: &'static str,
     kind: &'static str,
@@ -105,7 +105,7 @@ const PAIRED: Family = Family {
 };
 
 impl Family {
-    /// Whether the mistake does not show in such stacks, or not within a few of them.
+    /// Whether the error does not show in such stacks, or not within a few of them.
     fn hides(&self, mistake: Mistake) -> bool {
         let keeps_more = KEEP_MORE.contains(&self.kind);
         let is_card = self.kind == "nvram_card";
@@ -200,7 +200,7 @@ fn paired_pages_that_are_lost_and_not_told_are_found() {
 #[test]
 fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
     for family in kinds() {
-        // Their codes see wrong bits, and the page is refused.
+        // Their codes see bit errors, and the page is refused.
         let has_code = |fault: &Fault| *fault == Fault::BitRot && KEEP_MORE.contains(&family.kind);
         let unseen = Fault::INJECTED.into_iter().filter(|&fault| fault != Fault::LyingFlush);
         let mut seen = Vec::new();
@@ -208,7 +208,7 @@ fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
             let with = (1..=SEEDS).zip(of_family(&family)).find(|(_, (seed, checked))| {
                 let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
                 let report = crashed(&mut stack, &[fault], *seed);
-                assert!(report.finding.is_none(), "nobody is blamed for what cannot be seen");
+                assert!(report.finding.is_none(), "undetectable faults are not findings");
                 report.faults.get(&fault).is_some_and(|tried| tried.lost_unseen > 0)
             });
             let (number, _) = with.unwrap_or_else(|| {

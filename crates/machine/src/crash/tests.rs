@@ -1,4 +1,4 @@
-//! Every device of the catalogue, and any that is drawn, keeps its bytes as it promises.
+//! Every device of the catalog, and any that is drawn, keeps its bytes as it promises.
 
 use super::drawn::of_kind;
 use super::planted::{FORMS, of_family};
@@ -43,7 +43,7 @@ fn smaller(toml: &str) -> String {
     })
 }
 
-/// A device of the catalogue, small, and what builds it.
+/// A device of the catalog, small, and what builds it.
 pub(super) fn catalogued(text: &str) -> (Workbench, String) {
     (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::catalogued(text)))
 }
@@ -99,7 +99,7 @@ fn the_table_of_promises_has_every_kind_of_device() {
     }
 }
 
-/// Stacks of the fixed corpus, and losses of power of each.
+/// Stacks of the fixed corpus, and power losses of each.
 const STACKS: u64 = 60;
 const POINTS: u64 = 500;
 

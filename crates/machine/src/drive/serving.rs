@@ -214,7 +214,7 @@ impl<'a> Serving<'a> {
         let (warm_up, issued) = (self.checked.run.warm_up, self.issued);
         if warm_up > 0 && issued <= warm_up {
             let problem = format!("the run ended after {issued} requests, all of them warm-up");
-            let remedy = "lower it, or run more requests";
+            let remedy = "reduce it, or run more requests";
             let code = ErrorCode::ConflictingSettings;
             return Err(self.run_problem(code, "run.warm_up", problem, remedy).into());
         }
@@ -238,7 +238,7 @@ impl<'a> Serving<'a> {
     fn reach_problem(&self, request: &Request, what: &str, number: u64) -> Problems {
         let end = u128::from(request.address) + u128::from(request.bytes);
         let problem =
-            format!("{what} {number} reaches to byte {end}, and the stack ends at byte {}", self.capacity);
+            format!("{what} {number} reaches to byte {end}, but the stack ends at byte {}", self.capacity);
         // Only what has to be read to be known, a trace, gets this far: see `stack::build`.
         let remedy = "use a larger device, or placement = \"compact\"";
         self.run_problem(ErrorCode::PastTheEnd, self.checked.scenario.workload.path(), problem, remedy)
@@ -250,7 +250,7 @@ impl<'a> Serving<'a> {
     #[cold]
     fn horizon_problem(&self) -> Problems {
         let problem =
-            format!("request {} would be done after {HORIZON}, where simulated time ends", self.issued);
+            format!("request {} would complete after {HORIZON}, the end of simulated time", self.issued);
         let remedy = "use a faster device, a lower rate or fewer requests";
         self.run_problem(ErrorCode::EndOfTime, "stack", problem, remedy).into()
     }

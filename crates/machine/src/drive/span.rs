@@ -1,4 +1,4 @@
-//! From where a run goes on, and where it stands at its end.
+//! From where a run continues, and where it stands at its end.
 
 use super::{Driver, Outstanding};
 use nacre_config::Problems;
@@ -80,9 +80,9 @@ impl Driver<'_> {
     /// For the record: where the run began, unless with a new stack at the start of time.
     pub(super) fn beginning(&self) -> Option<String> {
         if self.before > 0 {
-            return Some(format!("the run goes on behind {} requests that were served before", self.before));
+            return Some(format!("the run continues after {} earlier requests", self.before));
         }
         let origin = self.serving.clock.origin();
-        (!origin.is_zero()).then(|| format!("the run begins at {origin}, on a stack that was used before"))
+        (!origin.is_zero()).then(|| format!("the run starts at {origin} on a used stack"))
     }
 }

@@ -154,7 +154,7 @@ fn a_run_that_ends_before_its_mean_is_known_says_so() {
     let found = record.findings.iter().find(|found| found.kind == "not_narrow").expect("a finding");
     assert!(
         found.text.starts_with(
-            "the mean latencies were to be known within 1 %; the run ended with that of reads within "
+            "the mean latencies are not within the target of 1 %: the run ended with reads within "
         ),
         "{}",
         found.text

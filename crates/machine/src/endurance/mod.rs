@@ -1,4 +1,4 @@
-//! After simulated time: writes go on until the first block or row is worn out.
+//! After simulated time: writes continue until the first block or row is worn out.
 
 use crate::capable::WORN_OUT_AHEAD;
 use crate::drive::Driver;
@@ -25,14 +25,14 @@ impl Driver<'_> {
         if self.serving.device.endurance().is_none() {
             let kind = self.serving.checked.scenario.stack.kind();
             return Err(self.wear_problem(&format!(
-                "the stack, {kind}, cannot be written on without time until it is worn out: {WORN_OUT_AHEAD} can, alone \
-                 or behind caches that hold no writes back"
+                "the stack, {kind}, does not support run.wear_out; {WORN_OUT_AHEAD} does, alone or behind \
+                 caches without write-back"
             )));
         }
         let written = self.meter.writes.requests();
         let seconds_per_write = (self.meter.end - self.meter.start).as_secs_f64() / written as f64;
         if written == 0 {
-            return Err(self.wear_problem("the run has no writes, so there is no rate of them"));
+            return Err(self.wear_problem("the run has no writes"));
         }
         let before = self.prepared_writes + self.serving.checked.run.warm_up + written;
         let mut bursts: Vec<Burst> = Vec::with_capacity(BATCH);
@@ -45,7 +45,7 @@ impl Driver<'_> {
             if bursts.is_empty() {
                 return Err(self.wear_problem("the workload ended before anything was worn out"));
             }
-            let endurance = self.serving.device.endurance().expect("it was asked for before");
+            let endurance = self.serving.device.endurance().expect("it was requested before");
             match endurance.wear_out(&bursts) {
                 Endured::WornOut { writes: last } => {
                     let seconds = self.meter.end.as_secs_f64() + (writes + last) as f64 * seconds_per_write;
@@ -63,7 +63,7 @@ impl Driver<'_> {
     }
 
     fn wear_problem(&self, problem: &str) -> Problems {
-        let remedy = "leave run.wear_out out, or use a workload that writes and a medium that wears";
+        let remedy = "remove run.wear_out, or use a workload with writes and a medium that wears";
         self.serving.run_problem(ErrorCode::NotSupported, "run.wear_out", problem.into(), remedy).into()
     }
 }

@@ -34,7 +34,7 @@ impl Files for NoFiles {
 fn result(workload: &str, requests: u64, stack: &str) -> Result<WornOut, String> {
     let checked = checked(workload, requests, stack).map_err(|problems| problems.to_string())?;
     let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
-    Ok(outcome.map_err(|problems| problems.to_string())?.record.worn_out.expect("it was asked for"))
+    Ok(outcome.map_err(|problems| problems.to_string())?.record.worn_out.expect("it was requested"))
 }
 
 fn checked(workload: &str, requests: u64, stack: &str) -> Result<Checked, Problems> {
@@ -143,8 +143,8 @@ fn what_cannot_be_worn_out_is_said_with_a_remedy() {
     let reads = "kind = \"uniform\"\nfootprint = \"64 KiB\"\n";
     for (workload, stack, expected) in [
         (reads, SMALL, "run.wear_out (test.toml:"),
-        (HAMMER, "preset = \"pcm_ssd\"\n", "the stack, measured, cannot be written on without time"),
-        (HAMMER, HELD_BACK, "the stack, server_cache, cannot be written on without time"),
+        (HAMMER, "preset = \"pcm_ssd\"\n", "the stack, measured, does not support run.wear_out"),
+        (HAMMER, HELD_BACK, "the stack, server_cache, does not support run.wear_out"),
     ] {
         let found = result(workload, 10, stack).unwrap_err();
         assert!(found.contains(expected), "{found}");

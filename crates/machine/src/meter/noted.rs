@@ -35,7 +35,7 @@ impl Notes {
     }
 }
 
-/// What is known of the requests served since measuring began, beside the sums.
+/// What is known of the requests served since measuring began, next to the sums.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     /// Those that the sums do not have yet.

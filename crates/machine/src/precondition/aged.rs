@@ -70,7 +70,7 @@ fn a_drive_that_was_filled_misses_its_cached_mapping() {
 fn reads_are_measured_on_a_drive_that_another_workload_made_steady() {
     let tolerance = "until_steady = { tolerance = \"4 %\" }";
     let aged = record(DRIVE, &format!("fill = {{}}\nprecondition = {RANDOM}\n{tolerance}"));
-    let steadiness = aged.steadiness.as_ref().expect("it was asked for");
+    let steadiness = aged.steadiness.as_ref().expect("it was requested");
     assert!(steadiness.reached && aged.requests.writes == 0, "{steadiness:?}");
     // A write of every place on average: sequential ones need no cleaning, random ones do.
     let last = steadiness.write_amplification.last().copied().flatten().expect("there were writes");
@@ -80,11 +80,11 @@ fn reads_are_measured_on_a_drive_that_another_workload_made_steady() {
 
 #[test]
 fn a_workload_of_its_own_that_cannot_prepare_is_named() {
-    let mistake = |settings: &str| outcome(DRIVE, settings).expect_err("a mistake");
+    let mistake = |settings: &str| outcome(DRIVE, settings).expect_err("an error");
     let reads = RANDOM.replace(", read_share = \"0 %\"", "");
     assert_eq!(
         mistake(&format!("precondition = {reads}")),
-        "run.precondition: the workload has 0 writes and no more; give it a workload that writes, such as one with \
+        "run.precondition: the workload has only 0 writes; give it a workload with writes, e.g. one with \
          read_share = \"0 %\""
     );
     let wide = RANDOM.replace("48 MiB", "4 GiB");
@@ -94,10 +94,7 @@ fn a_workload_of_its_own_that_cannot_prepare_is_named() {
     assert!(mistake("fill = { share = \"0 %\" }").contains("nothing would be filled"));
     let measured = "[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\n";
     let text = outcome(measured, "fill = {}").expect_err("it has no such state");
-    assert!(
-        text.starts_with("run.fill") && text.contains("keeps no state that writes leave behind"),
-        "{text}"
-    );
+    assert!(text.starts_with("run.fill") && text.contains("has no state to precondition"), "{text}");
 }
 
 #[test]
@@ -106,7 +103,7 @@ fn a_trace_gives_all_its_writes_and_a_workload_that_never_ends_is_refused() {
     assert_eq!(counter(&record(DRIVE, &format!("{trace}\nfill = {{}}")), "unwritten_reads"), 0);
     let bank = "precondition = { kind = \"tpca\", rate = \"10 kHz\", branches = 1 }";
     let text = outcome(DRIVE, bank).expect_err("it never ends");
-    assert!(text.contains("say how many requests it has"), "{text}");
+    assert!(text.contains("set its number of requests"), "{text}");
 }
 
 /// 90 % of the writes go to a tenth of the data, so that the rest is written for the first time only bit by bit.
@@ -116,7 +113,7 @@ const HOT: &str = "{ kind = \"hot_cold\", requests = 12_288, footprint = \"48 Mi
 fn a_drive_is_not_steady_while_cold_data_is_still_written_for_the_first_time() {
     let amplified = |fill: &str| {
         let aged = record(DRIVE, &format!("{fill}\nprecondition = {HOT}\nuntil_steady = {{}}"));
-        let found = aged.steadiness.expect("it was asked for");
+        let found = aged.steadiness.expect("it was requested");
         assert!(found.reached && found.growth.is_some_and(|growth| growth <= 0.001), "{found:?}");
         let valid = found.valid_pages.last().copied().flatten().expect("an ssd counts them");
         let last = &found.write_amplification[found.write_amplification.len() - 5..];
@@ -133,7 +130,7 @@ fn a_drive_is_not_steady_while_cold_data_is_still_written_for_the_first_time() {
 #[test]
 fn a_search_that_ends_while_data_grows_says_so() {
     let gave_up = record(DRIVE, &format!("precondition = {HOT}\nuntil_steady = {{ windows_max = 8 }}"));
-    let found = gave_up.steadiness.as_ref().expect("it was asked for");
+    let found = gave_up.steadiness.as_ref().expect("it was requested");
     assert!(!found.reached && found.growth.is_some_and(|growth| growth > 0.01), "{found:?}");
     let said = gave_up.findings.iter().find(|caution| caution.kind == "not_steady").expect("it is said");
     assert!(
@@ -195,6 +192,6 @@ fn reads_of_what_was_never_written_are_said() {
 
 #[test]
 fn a_fill_that_is_no_table_is_told_what_it_may_be() {
-    let text = outcome(DRIVE, "fill = true").expect_err("a mistake");
+    let text = outcome(DRIVE, "fill = true").expect_err("an error");
     assert!(text.contains("give one of capacity, footprint, or a table"), "{text}");
 }

@@ -34,7 +34,7 @@ impl Driver<'_> {
         while writes.peek().is_some() {
             batch.clear();
             batch.extend(writes.by_ref().take(BATCH));
-            let preconditioning = self.serving.device.preconditioning().expect("it was asked for before");
+            let preconditioning = self.serving.device.preconditioning().expect("it was requested before");
             preconditioning.precondition(&batch);
             done += batch.len() as u64;
             let progress = Progress { preconditioning: true, done, expected, simulated: Time::ZERO };
@@ -46,7 +46,7 @@ impl Driver<'_> {
     }
 }
 
-/// The sectors of `bytes` below `capacity`: what the workload asks for beyond it is its own mistake, which the run names.
+/// The sectors of `bytes` below `capacity`: what the workload asks for beyond it is its own error, which the run names.
 fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
     let mut sectors = Ranges::default();
     for range in bytes.iter() {

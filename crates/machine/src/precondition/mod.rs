@@ -99,13 +99,13 @@ impl Driver<'_> {
         }
     }
 
-    /// How many writes are asked for; none where it is all that `workload`, a trace of its own, has.
+    /// How many writes are asked for; none where it is all that `workload`, its own trace, has.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),
             CountOr::Room(slot) if workload.expected() == Some(u64::MAX) => {
                 let problem = "the workload never ends".to_string();
-                let remedy = "say how many requests it has";
+                let remedy = "set its number of requests";
                 Err(self.serving.run_problem(ErrorCode::NeverEnds, slot.path(), problem, remedy).into())
             }
             CountOr::Room(_) => Ok(workload.expected()),
@@ -113,10 +113,10 @@ impl Driver<'_> {
     }
 
     fn too_few_writes(&self, done: u64) -> Problems {
-        let problem = format!("the workload has {done} writes and no more");
+        let problem = format!("the workload has only {done} writes");
         let remedy = match &self.serving.checked.run.precondition {
-            CountOr::Count(_) => "lower it, or give it a workload of its own that writes",
-            CountOr::Room(_) => "give it a workload that writes, such as one with read_share = \"0 %\"",
+            CountOr::Count(_) => "reduce it, or give it a workload with writes",
+            CountOr::Room(_) => "give it a workload with writes, e.g. one with read_share = \"0 %\"",
         };
         self.serving
             .run_problem(ErrorCode::OutOfRange, "run.precondition", problem, remedy)
@@ -127,9 +127,8 @@ impl Driver<'_> {
     /// `setting` asks for what the device cannot do.
     pub(super) fn no_such_state(&self, setting: &str) -> Problems {
         let kind = self.serving.checked.scenario.stack.kind();
-        let problem =
-            format!("the stack, {kind}, keeps no state that writes leave behind: {PRECONDITIONED} do");
-        let remedy = "leave it out, and warm up with run.warm_up";
+        let problem = format!("the stack, {kind}, has no state to precondition; {PRECONDITIONED} have one");
+        let remedy = "remove it, and use run.warm_up";
         self.serving.run_problem(ErrorCode::NotSupported, setting, problem, remedy).into()
     }
 }

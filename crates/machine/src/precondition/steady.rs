@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_drive_is_written_until_cleaning_costs_what_it_goes_on_costing() {
         let record = run("[run]\nuntil_steady = { tolerance = \"4 %\" }\n");
-        let steadiness = record.steadiness.expect("it was asked for");
+        let steadiness = record.steadiness.expect("it was requested");
         assert!(steadiness.reached, "{steadiness:?}");
         let values: Vec<f64> = steadiness.write_amplification.iter().flatten().copied().collect();
         assert!(values[0] < 0.8 * values[values.len() - 1], "a new drive costs less: {values:?}");
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn what_is_not_steady_in_time_is_said_to_be_so() {
         let record = run("[run]\nuntil_steady = { tolerance = \"0.01 %\", windows_max = 7 }\n");
-        let steadiness = record.steadiness.expect("it was asked for");
+        let steadiness = record.steadiness.expect("it was requested");
         assert!(!steadiness.reached);
         assert_eq!(steadiness.write_amplification.len(), 7);
         assert_eq!(run("").steadiness, None);

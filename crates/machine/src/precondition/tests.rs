@@ -133,10 +133,10 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     (copy(&prepared), copy(&served))
 }
 
-/// The mistakes of a run.
+/// The errors of a run.
 fn mistake(workload: &str, writes: u64) -> String {
     let outcome = run(&checked(workload, writes), &OneTrace, &mut |_| ControlFlow::Continue(()));
-    outcome.map(|outcome| outcome.record.requests).expect_err("a mistake").to_string()
+    outcome.map(|outcome| outcome.record.requests).expect_err("an error").to_string()
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn a_trace_is_replayed_up_to_its_last_write() {
     };
     assert_eq!(
         problems.to_string(),
-        "run.precondition (test.toml:11): the workload has 2 writes and no more; lower it, or give it a workload of \
-         its own that writes"
+        "run.precondition (test.toml:11): the workload has only 2 writes; reduce it, or give it a workload with \
+         writes"
     );
 }
 
@@ -197,15 +197,15 @@ fn a_trace_is_replayed_up_to_its_last_write() {
 fn a_device_without_such_a_state_is_named() {
     assert_eq!(
         mistake(HOT, 7),
-        "run.precondition (test.toml:13): the stack, measured, keeps no state that writes leave behind: \
-         envy, onyx, ssd and zns_ssd do; leave it out, and warm up with run.warm_up"
+        "run.precondition (test.toml:13): the stack, measured, has no state to precondition; \
+         envy, onyx, ssd and zns_ssd have one; remove it, and use run.warm_up"
     );
 }
 
 #[test]
 fn a_workload_that_only_reads_prepares_nothing() {
     let reads = HOT.replace("50 %", "100 %");
-    assert!(mistake(&reads, 7).contains("the workload has 0 writes and no more"));
+    assert!(mistake(&reads, 7).contains("the workload has only 0 writes"));
 }
 
 #[test]

@@ -46,8 +46,8 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     if record.cost_by_basis.len() > 1 {
         let bases: Vec<&str> = record.cost_by_basis.keys().map(String::as_str).collect();
         let text = format!(
-            "prices are counted in different things and have no sum: {}; convert them (prices), or give all devices \
-             price and price_basis alike",
+            "components are priced in different currencies, so costs cannot be added: {}; convert them \
+             (prices), or give all devices price and price_basis alike",
             bases.join(", ")
         );
         let priced = record.components.iter().filter(|component| component.cost.is_some());
@@ -61,7 +61,7 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     ];
     for (kind, what, paths, is_shown) in parts {
         if is_shown && !paths.is_empty() {
-            let text = format!("{what} is without {}, of which nothing is known", paths.join(", "));
+            let text = format!("{what} excludes {}, without known values", paths.join(", "));
             found.push(Caution { kind, text, paths: paths.clone() });
         }
     }
@@ -125,8 +125,8 @@ impl OpenLoop<'_> {
             return None;
         }
         Some(format!(
-            "saturated: requests came faster than they were served; the last was done {} after it came, \
-             {:.0} % of the {} in which requests came, and the longer the run the longer they take",
+            "saturated: requests arrived faster than they were served; the last completed {} after its \
+             arrival, {:.0} % of the {} of arrivals, and latencies grow with the length of the run",
             rounded(backlog),
             100.0 * backlog / arriving,
             rounded(arriving),
@@ -174,8 +174,8 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     }
     let way = if apart > 0.0 { "rose" } else { "fell" };
     let text = format!(
-        "not steady: the mean latency of {op} {way} from {} in the first half of the run to {} in the second; \
-         give run.warm_up, or more requests",
+        "not steady: the mean latency of {op} {way} from {} in the first half of the run to {} in the \
+         second; increase run.warm_up or the number of requests",
         rounded(first.mean * 1e-9),
         rounded(second.mean * 1e-9)
     );
@@ -195,9 +195,9 @@ fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Cautio
         .collect();
     (!longer.is_empty()).then(|| {
         let text = format!(
-            "{}: requests were longer than the unit its latencies were measured at, {} units on average, and took \
-             the latency of every unit, {side_by_side} at a time; devices that stream take less: give unit and \
-             latencies of this size, or a device that is modelled",
+            "{}: requests were larger than the unit of its measured latencies, {} units on average, and \
+             took one latency per unit, {side_by_side} at a time; devices that stream take less: give unit \
+             and latencies of this size, or a device that is modeled",
             report.path,
             longer.join(" and ")
         );
@@ -208,8 +208,8 @@ fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Cautio
 /// Latencies depend on those long before them, and the run has not seen enough to say how much.
 fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     let text = format!(
-        "the mean latency of {op} has no interval: latencies far apart in the run still depend on each other; \
-         give run.warm_up, or more requests"
+        "no confidence interval for the mean latency of {op}: the run is too short or not in steady state; \
+         increase run.warm_up or the number of requests"
     );
     (means.confidence() == Confidence::Dependent).then(|| Caution {
         kind: "dependent",
@@ -218,7 +218,7 @@ fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     })
 }
 
-/// The run was to go on until its means are known, and ended before.
+/// The run was to continue until its means are known, and ended before.
 fn unknown(findings: &Findings) -> Option<Caution> {
     let asked = findings.until?;
     let meter = &findings.meter;
@@ -228,14 +228,15 @@ fn unknown(findings: &Findings) -> Option<Caution> {
         .filter(|(_, op)| !op.is_known(asked))
         .map(|(name, op)| match (op.means.half_width_95(), op.latency.mean_ps()) {
             (Some(half_width), Some(mean_ps)) => {
-                format!("that of {name} within {:.2} %", 100.0 * half_width * 1e3 / mean_ps)
+                format!("{name} within {:.2} %", 100.0 * half_width * 1e3 / mean_ps)
             }
-            _ => format!("that of {name} not at all"),
+            _ => format!("{name} unknown"),
         })
         .collect();
     (!wide.is_empty()).then(|| {
         let text = format!(
-            "the mean latencies were to be known within {} %; the run ended with {}; give more requests",
+            "the mean latencies are not within the target of {} %: the run ended with {}; run more \
+             requests",
             100.0 * asked.0,
             wide.join(" and ")
         );

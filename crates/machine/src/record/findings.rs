@@ -24,7 +24,7 @@ pub(crate) struct Findings {
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
     pub(crate) issued: u64,
-    /// Those who ask, where they are told apart.
+    /// Those who ask, where they are distinguished.
     pub(crate) tenants: Vec<Asker>,
     pub(crate) units: Option<Units>,
     pub(crate) ending: Ending,

@@ -76,12 +76,12 @@ pub struct Record {
     pub requests: Requests,
     /// Bytes the host asked for.
     pub bytes: HostBytes,
-    /// Time of the host's processors that drivers took per request, in nanoseconds; null where not modelled.
+    /// Time of the host's processors that drivers took per request, in nanoseconds; null where not modeled.
     pub host_cpu_ns: Option<f64>,
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
     /// From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered
-    /// writes may go on after the last completion. Utilisation, idle energy and lifetime refer to this time.
+    /// writes may continue after the last completion. Utilisation, idle energy and lifetime refer to this time.
     pub drained_s: f64,
     /// Served per simulated second.
     pub throughput: Throughput,
@@ -101,13 +101,13 @@ pub struct Record {
     pub write_amplification: Option<f64>,
     /// Pages cleaners programmed per page of host data, over all media; null where none was programmed.
     pub cleaning_cost: Option<f64>,
-    /// Blocks erased, over all media; null where no medium is modelled.
+    /// Blocks erased, over all media; null where no medium is modeled.
     pub erases: Option<u64>,
-    /// Joules by component path; components whose energy is not modelled are absent.
+    /// Joules by component path; components whose energy is not modeled are absent.
     pub energy_j: BTreeMap<String, f64>,
-    /// Paths of the devices whose energy is not modelled, and of energies and powers that others were not given.
+    /// Paths of the devices whose energy is not modeled, and of energies and powers that others were not given.
     pub energy_unknown: Vec<String>,
-    /// Sum of the areas of the components' memory cells, in square millimetres; null if that of none is known.
+    /// Sum of the areas of the components' memory cells, in square millimeters; null if that of none is known.
     pub area_mm2: Option<f64>,
     /// Sum of the components' costs; null if the cost of none is known, or if prices are of several bases.
     pub cost: Option<f64>,
@@ -117,7 +117,7 @@ pub struct Record {
     pub cost_by_basis: BTreeMap<String, f64>,
     /// Paths of the devices that are not in that sum, because they have no price or a price without a capacity.
     pub cost_unknown: Vec<String>,
-    /// Days until the first component is worn out at the rate of this run; null where not modelled.
+    /// Days until the first component is worn out at the rate of this run; null where not modeled.
     pub lifetime_days: Option<f64>,
     /// Paths of the devices that were written to and whose endurance is not known.
     pub lifetime_unknown: Vec<String>,
@@ -176,7 +176,7 @@ pub struct WornOut {
 }
 
 /// How far valid data may rise over the windows that have to agree. Writes to data that was never written before cost
-/// no garbage collection, so write amplification can be even while they go on; where a share of the data is written
+/// no garbage collection, so write amplification can be even while they continue; where a share of the data is written
 /// for the first time once in that many windows, this leaves as large a share of it unwritten.
 pub(crate) const GROWTH_MAX: f64 = 0.001;
 
@@ -207,7 +207,7 @@ pub struct ValueOrigin {
     pub value: serde_json::Value,
     /// `file`, `override`, `catalog` or `default`.
     pub from: &'static str,
-    /// File and line, override, catalogue entry, or empty.
+    /// File and line, override, catalog entry, or empty.
     pub place: String,
     /// Where the number was published; empty for the user's own values.
     pub source: String,
@@ -349,19 +349,19 @@ pub struct Component {
     pub busy: BTreeMap<&'static str, f64>,
     /// That of its busiest resource; 0 where it has none.
     pub utilisation: f64,
-    /// Joules by activity that took any, and `idle`; null where not modelled.
+    /// Joules by activity that took any, and `idle`; null where not modeled.
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events.
     pub counters: serde_json::Map<String, serde_json::Value>,
-    /// Area of the cells of its memory, in square millimetres; null where it is not known.
+    /// Area of the cells of its memory, in square millimeters; null where it is not known.
     pub area_mm2: Option<f64>,
     /// What it costs, in `cost_basis`; null where no price is known.
     pub cost: Option<f64>,
     /// What its cost is counted in, such as `USD 2023`; null where the scenario does not say.
     pub cost_basis: Option<String>,
-    /// Days until worn out at the rate of this run; null where not modelled.
+    /// Days until worn out at the rate of this run; null where not modeled.
     pub lifetime_days: Option<f64>,
-    /// What was programmed and erased; null where the medium is not modelled.
+    /// What was programmed and erased; null where the medium is not modeled.
     pub wear: Option<Wear>,
     /// What it would tell of its health; null where its medium does not wear.
     pub health: Option<Health>,

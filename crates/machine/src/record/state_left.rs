@@ -14,8 +14,8 @@ pub(super) fn not_steady(record: &Record) -> Option<Caution> {
     let mut text = "write amplification was not steady when the run began".to_string();
     if let Some(growth) = steadiness.growth.filter(|&growth| growth > GROWTH_MAX) {
         text.push_str(&format!(
-            ": valid data still grew by {:.1} % over the last windows; write all of it beforehand with \
-             run.fill = \"footprint\"",
+            ": valid data still grew by {:.1} % over the last windows; precondition it with run.fill = \
+             \"footprint\"",
             100.0 * growth
         ));
     }
@@ -42,11 +42,11 @@ pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     figures.extend(first.lifetime_days.map(|_| "the lifetime".into()));
     let happened = match wear.erases {
         0 => "erased nothing".to_string(),
-        erases => format!("erased {erases} blocks, fewer than one erase of each in its whole life"),
+        erases => format!("erased {erases} blocks, fewer than one erase per block"),
     };
     let text = format!(
-        "{} of {} {} before garbage collection has gone round: the run {happened}; write more beforehand \
-         (run.until_steady), or give more requests",
+        "{} of {} {} before garbage collection cycled through the flash: the run {happened}; precondition \
+         longer (run.until_steady), or run more requests",
         figures.join(" and "),
         first.path,
         if figures.len() == 1 { "is that" } else { "are those" },
@@ -67,8 +67,8 @@ pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     let read: Vec<&Component> = read.collect();
     let first = read.first()?;
     let text = format!(
-        "{} read {} mapping units that were never written, in {} reads: where they would lie is assumed, and \
-         their space acts as over-provisioning; write them beforehand with run.fill = \"footprint\"",
+        "{} read {} mapping units that were never written, in {} reads: their location is assumed, and \
+         their space acts as over-provisioning; write them first with run.fill = \"footprint\"",
         first.path,
         count(first, "unwritten_reads"),
         count(first, "reads"),
@@ -88,8 +88,8 @@ pub(super) fn few_writes(record: &Record) -> Option<Caution> {
         return None;
     }
     let text = format!(
-        "write amplification {measured:.2} is that of {} alone, too little for cleaning to come round; in windows of {} \
-         before the run it was {steady:.2}; give more requests",
+        "write amplification {measured:.2} covers only {}, too few for garbage collection to cycle through \
+         the flash; in windows of {} before the run it was {steady:.2}; run more requests",
         Bytes(written),
         Bytes(window)
     );

@@ -10,10 +10,10 @@ pub(super) fn failed(record: &Record) -> Option<Caution> {
     }
     let refused = |component: &&Component| count(component, "refused_writes") > 0;
     let refusing: Vec<&Component> = record.components.iter().filter(refused).collect();
-    let mut text = format!("{errors} of {all} requests failed; rates and latencies are those of the others");
+    let mut text = format!("{errors} of {all} requests failed; rates and latencies exclude them");
     for component in &refusing {
         let writes = count(component, "refused_writes");
-        text.push_str(&format!("; {} refused {writes} writes", component.path));
+        text.push_str(&format!("; {} rejected {writes} writes", component.path));
         if component.tables.contains_key("end_of_life") {
             text.push_str(" (table end_of_life: since when)");
         }
@@ -35,7 +35,7 @@ pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Ca
     let shares: Vec<(&Component, f64)> = shares.collect();
     let of = |(component, share): &(&Component, f64)| {
         format!(
-            "{} pays for {} of a drive and keeps {} of one busy",
+            "{} pays for {} of a drive but uses {} of its performance",
             component.path,
             percent(*share),
             percent(component.utilisation)
@@ -43,7 +43,7 @@ pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Ca
     };
     let each: Vec<String> = shares.iter().map(of).collect();
     let text =
-        format!("{}: a pool in which every share works so hard costs more than its space", each.join(", "));
+        format!("{}: if all shares of the pool were this busy, it would need more drives", each.join(", "));
     let paths = shares.iter().map(|(component, _)| component.path.clone()).collect();
     (!shares.is_empty()).then_some(Caution { kind: "more_than_share", text, paths })
 }

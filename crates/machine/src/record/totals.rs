@@ -70,7 +70,7 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
         }
     };
     let without_children: Vec<&ComponentReport> = devices(reports).collect();
-    // A cache that has a memory of its own is a device too.
+    // A cache that has its own memory is a device too.
     let is_device = |report: &&ComponentReport| {
         let has_energies = || {
             let descriptor = Rooms::new().descriptor("device", report.kind);

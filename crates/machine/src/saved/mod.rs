@@ -1,7 +1,7 @@
-//! The state of a run as bytes: where another run goes on.
+//! The state of a run as bytes: where another run continues.
 //!
 //! It holds the device as it stood and, where requests were served, the workload and the driver too. A run of the
-//! same workload goes on with the next request; another workload begins anew when the device is quiet. The stack
+//! same workload continues with the next request; another workload begins anew when the device is quiet. The stack
 //! has to be the same, which is compared setting by setting.
 //!
 //! The file begins with [`MAGIC`] and a version, and ends with a checksum of all before.
@@ -209,7 +209,7 @@ impl<'a> SavedRun<'a> {
         Ok(rested.max(now).max(self.quiet))
     }
 
-    /// The same workload goes on where it was.
+    /// The same workload continues where it was.
     fn go_on(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
         let mut under_way = UnderWay::of(driver.standing());

@@ -1,4 +1,4 @@
-//! A run that goes on does what it would have done.
+//! A run that continues does what it would have done.
 
 use super::{SavedRun, Unreadable};
 use crate::run::{Ran, Span, run_span};
@@ -130,7 +130,7 @@ fn another_workload_begins_when_the_stack_is_quiet_and_finds_what_was_written() 
         count.trim_start().starts_with("0")
     };
     assert!(unwritten(&record) && !unwritten(&fresh), "what is read was written");
-    let note = "the run begins at";
+    let note = "the run starts at";
     assert!(record.to_json().contains(note) && !fresh.to_json().contains(note));
 }
 
@@ -197,7 +197,7 @@ fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     }
     seal(&mut bytes);
     let (found, _) = state(&checked, Some(&SavedRun::read(&bytes).expect("it is whole")));
-    assert_eq!(measured(&found), measured(&expected), "it goes on where it stood");
+    assert_eq!(measured(&found), measured(&expected), "it continues where it stood");
 }
 
 /// Gives changed bytes the checksum that holds.

@@ -1,6 +1,6 @@
 //! A trace split over workers: the scenario of each part, and one record of all.
 //!
-//! Every part is a run of its own on a copy of the stack: of a trace split by volume the whole stack, of one split
+//! Every part is its own run on a copy of the stack: of a trace split by volume the whole stack, of one split
 //! by a hash of the extent a stack of which each `capacity` is a share. Nothing is shared between copies, so nothing
 //! waits for another part, and what is measured adds up.
 
@@ -43,12 +43,12 @@ impl Way {
         let by = match by {
             "volume" => By::Volume,
             "hash" => By::Hash,
-            _ => return wrong("there is no such way to split a trace"),
+            _ => return wrong("unknown way to split a trace"),
         };
         match number.map(str::parse) {
-            Some(Err(_)) => wrong("the number of parts is none"),
+            Some(Err(_)) => wrong("the number of parts is invalid"),
             Some(Ok(0)) => wrong("it makes no parts"),
-            None if by == By::Hash => wrong("it does not say how many parts"),
+            None if by == By::Hash => wrong("it needs the number of parts"),
             Some(Ok(parts)) => Ok(Way { by, parts: Some(parts) }),
             None => Ok(Way { by, parts: None }),
         }
@@ -58,7 +58,7 @@ impl Way {
 /// One part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What its scenario has beside the whole one, as `--set` would give it.
+    /// What its scenario has next to the whole one, as `--set` would give it.
     pub settings: Vec<(String, String)>,
     /// Requests it has of the trace.
     pub requests: u64,
@@ -173,21 +173,17 @@ fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
         problems.push(Problem::new(ErrorCode::ConflictingSettings, path, origin, problem).remedy(remedy));
     };
     if way.parts.is_some_and(|parts| parts as usize > PARTS_MAX) {
-        wrong("--split", &format!("more than {PARTS_MAX} parts"), "give a smaller number, as in hash:4");
+        wrong("--split", &format!("more than {PARTS_MAX} parts"), "use a smaller number, e.g. hash:4");
     }
     if checked.run.requests.is_some() {
-        let remedy = "leave it out; workload.limit takes so many of the whole trace";
-        wrong("run.requests", "a part does not know how many requests the others have", remedy);
+        let remedy = "remove it; workload.limit limits the whole trace";
+        wrong("run.requests", "parts do not share a request count", remedy);
     }
     if checked.run.until.is_some() {
-        wrong("run.until", "a part does not know how well the others know their means", "leave it out");
+        wrong("run.until", "parts do not share confidence intervals", "remove it");
     }
     if checked.run.wear_out {
-        wrong(
-            "run.wear_out",
-            "what is worn out first cannot be told of a trace that is split",
-            "leave it out",
-        );
+        wrong("run.wear_out", "the first worn-out block is unknown for a split trace", "remove it");
     }
     if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
 }
@@ -200,21 +196,21 @@ fn check_shares(checked: &Checked, way: Way, found: &Shares) -> Result<(), Probl
     if way.by == By::Volume && way.parts != Some(1) && found.volumes < 2 {
         let problem =
             if found.volumes == 0 { "the trace names no volumes" } else { "the trace has one volume only" };
-        return wrong(problem.into(), "split it by a hash of its addresses, as in hash:4");
+        return wrong(problem.into(), "split it by a hash of its addresses, e.g. hash:4");
     }
     if way.by == By::Volume && number > found.volumes.max(1) as usize {
-        let problem = format!("{number} parts, and the trace has {} volumes", found.volumes);
-        return wrong(problem, "give a smaller number, or none for a part of each volume");
+        let problem = format!("{number} parts, but the trace has {} volumes", found.volumes);
+        return wrong(problem, "use a smaller number, or none for one part per volume");
     }
     if number > PARTS_MAX {
         return wrong(
             format!("the trace has {number} volumes, more than {PARTS_MAX} parts"),
-            "give a number, as in volume:64",
+            "add a number, e.g. volume:64",
         );
     }
     let empty = found.parts.iter().position(|share| share.requests == 0);
     if let Some(part) = empty.filter(|_| number > 1) {
-        return wrong(format!("part {part} of {number} would have no requests"), "make fewer parts");
+        return wrong(format!("part {part} of {number} would have no requests"), "use fewer parts");
     }
     let warmed = found.parts.iter().position(|share| share.requests <= share.first && share.first > 0);
     if let Some(part) = warmed.filter(|_| number > 1) {
@@ -223,7 +219,7 @@ fn check_shares(checked: &Checked, way: Way, found: &Shares) -> Result<(), Probl
             "all {} requests of part {part} of {number} are in the first {warm_up}, which are warm-up",
             found.parts[part].requests
         );
-        return wrong(problem, "lower run.warm_up, or make fewer parts");
+        return wrong(problem, "lower run.warm_up, or use fewer parts");
     }
     Ok(())
 }
@@ -246,7 +242,7 @@ fn shared(checked: &Checked, by: By, parts: u64) -> Result<Vec<(String, String)>
             let problem = format!("it cannot be shared by {parts} parts");
             let problem =
                 Problem::new(ErrorCode::ConflictingSettings, path, Some(&resolved.node.origin), problem);
-            return Err(problem.given(text).remedy("make fewer parts").into());
+            return Err(problem.given(text).remedy("use fewer parts").into());
         }
         shared.push((path.clone(), format!("\"{share} B\"")));
     }

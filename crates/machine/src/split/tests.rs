@@ -171,7 +171,7 @@ fn histograms_add_up_bar_by_bar() {
             outcome.columns.floats.iter().find(|(name, _)| name == "latency.read.upto_ns").unwrap().clone();
         let (_, counts) =
             outcome.columns.counts.iter().find(|(name, _)| name == "latency.read.count").unwrap().clone();
-        // A last bar ends with the largest value seen: it is told apart by the millionth.
+        // A last bar ends with the largest value seen: it is distinguished by the millionth.
         uptos.into_iter().map(|upto| (upto * 1e3) as u64).zip(counts).collect::<Vec<_>>()
     };
     for file in ["7.csv", "8.csv", "9.csv"] {
@@ -251,15 +251,14 @@ fn findings_are_read_as_they_were_written() {
 
 #[test]
 fn mistakes_are_told_before_anything_is_run() {
-    let told =
-        |overrides: &[(&str, &str)], by, number| planned(overrides, by, number).expect_err("a mistake");
+    let told = |overrides: &[(&str, &str)], by, number| planned(overrides, by, number).expect_err("an error");
     let says = |error: String, part: &str| assert!(error.contains(part), "{part}: {error}");
     for (text, problem) in [
-        ("hash", "it does not say how many parts"),
+        ("hash", "it needs the number of parts"),
         ("hash:0", "it makes no parts"),
         ("volume:0", "it makes no parts"),
-        ("volume:-1", "the number of parts is none"),
-        ("disk", "there is no such way to split a trace"),
+        ("volume:-1", "the number of parts is invalid"),
+        ("disk", "unknown way to split a trace"),
     ] {
         says(Way::parse(text).expect_err("no way").to_string(), problem);
     }
@@ -271,22 +270,19 @@ fn mistakes_are_told_before_anything_is_run() {
     );
     says(
         told(&[], By::Volume, Some(4)),
-        "--split: 4 parts, and the trace has 3 volumes; give a smaller number",
+        "--split: 4 parts, but the trace has 3 volumes; use a smaller number",
     );
     says(told(&[], By::Hash, Some(70_000)), "--split: more than 65536 parts");
     says(
         told(&[("run.requests", "10")], By::Volume, None),
-        "run.requests (--set run.requests=10): a part does not know",
+        "run.requests (--set run.requests=10): parts do not share a request count",
     );
     says(told(&[("run.wear_out", "true")], By::Volume, None), "run.wear_out (--set");
     says(
         told(&[("run.warm_up", "9000")], By::Volume, None),
         "all 3000 requests of part 0 of 3 are in the first 9000",
     );
-    says(
-        told(&[("workload.limit", "1")], By::Hash, Some(2)),
-        "of 2 would have no requests; make fewer parts",
-    );
+    says(told(&[("workload.limit", "1")], By::Hash, Some(2)), "of 2 would have no requests; use fewer parts");
     says(
         told(&[("stack.level[0].device.capacity", "8 KiB")], By::Hash, Some(4)),
         "it cannot be shared by 4 parts, given 8 KiB",

@@ -2,7 +2,7 @@
 //!
 //! A medium has a few kinds of operations, such as reading, programming and erasing. Whoever has it do something counts
 //! that here, and charges the time of the part that was busy. Energy is so much for each operation: either that of
-//! every kind is known, or energy is not modelled. A part of it would count the rest as nothing.
+//! every kind is known, or energy is not modeled. A part of it would count the rest as nothing.
 
 use nacre_config::Reader;
 use nacre_kernel::state::Value;
@@ -76,8 +76,8 @@ fn missing<'a>(settings: impl Iterator<Item = (&'a str, bool)>) -> String {
 fn report_missing(reader: &mut Reader<'_>, given: Option<(&str, String)>, missing: &str, or: &str) {
     let Some((name, given)) = given else { return };
     if !missing.is_empty() {
-        let problem = format!("energy is not known without {missing}");
-        reader.conflict(name, &given, &problem, &format!("give {missing} too, or {or}"));
+        let problem = format!("energy also needs {missing}");
+        reader.conflict(name, &given, &problem, &format!("also set {missing}, or {or}"));
     }
 }
 
@@ -101,7 +101,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.busy.charge(activity, time);
     }
 
-    /// Takes time back in which no part was busy, since a loss of power came before.
+    /// Takes time back in which no part was busy, since a power loss came before.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         self.busy.give_back(activity, time);
     }

@@ -32,9 +32,7 @@ fn energies_are_given_together_or_not_at_all() {
     assert_eq!(mistakes(Some(1e-6), Some(2e-6), None), "");
     assert_eq!(mistakes(Some(1e-6), Some(2e-6), Some(1.0)), "");
     let lacks = |name: &str, given: &str| {
-        format!(
-            "{name}: energy is not known without {given}; give {given} too, or no energy and no idle_power"
-        )
+        format!("{name}: energy also needs {given}; also set {given}, or no energy and no idle_power")
     };
     assert_eq!(
         mistakes(Some(1e-6), None, None).replace(", given 0.000001 J", ""),

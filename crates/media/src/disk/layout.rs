@@ -10,7 +10,7 @@ use std::hint::select_unpredictable;
 /// `R(x) = Ro (1 - q x)` with `q = 1 - Ri / Ro`, so `address = T Ro (x - q x^2 / 2)`, where `T` is the
 /// time for the whole disk. Its root `x(address)` gives the turns `T x`. The angle of a byte is its turns
 /// modulo one rotation, its transfer time a difference of turns: both are exact to the picosecond, so a
-/// stream that goes on at once meets its next sector without a wait.
+/// stream that continues at once meets its next sector without a wait.
 #[derive(Clone, Debug)]
 pub struct Layout {
     capacity: Bytes,

@@ -25,7 +25,7 @@ pub struct Mechanics {
     pub average_seek: Time,
     /// Seek over all tracks, settling included.
     pub full_stroke_seek: Time,
-    /// What a write settles longer than a read.
+    /// Extra settling time of a write.
     #[config(default = "0 s", source = "assumed: none, where a datasheet gives one seek time for both")]
     pub write_settle: Time,
     /// Sustained transfer rate of the outermost tracks.
@@ -43,7 +43,7 @@ pub struct Mechanics {
 }
 
 impl Mechanics {
-    /// Where the sectors lie.
+    /// Layout of the sectors.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let rotation = Time::from_secs_f64(1.0 / self.rotation.0);
@@ -113,7 +113,7 @@ fn check_power(config: &Mechanics, reader: &mut Reader<'_>) {
         if let (Some(power), Some(idle)) = (power, idle_power)
             && power < idle
         {
-            let remedy = format!("it includes idling: at least {idle}");
+            let remedy = format!("it includes idle power: at least {idle}");
             reader.conflict(field, &power.to_string(), "it is below idle_power", &remedy);
         }
     }

@@ -130,7 +130,7 @@ impl Disk {
 
     /// What an access of `bytes` at `address` would take that the arm begins at `start`.
     ///
-    /// An access that goes on where the last one ended needs no seek, even onto the next cylinder.
+    /// An access that continues where the last one ended needs no seek, even onto the next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
         self.plan_from(&self.arm(), start, &self.target(address, bytes, is_write))

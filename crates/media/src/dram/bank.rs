@@ -16,7 +16,7 @@ pub(super) struct Bank {
     /// The last read or write.
     pub(super) accessed: i64,
     open: u32,
-    /// The row that was closed last by a command of its own.
+    /// The row that was closed last by its own command.
     passed: Passed,
 }
 

@@ -264,7 +264,7 @@ impl Channel {
         self.given[kind as usize]
     }
 
-    /// Every row is closed and nothing is under way, as after a loss of power.
+    /// Every row is closed and nothing is under way, as after a power loss.
     pub fn clear(&mut self) {
         let given = self.given;
         *self = Channel { given, ..Channel::new(self.part.clone(), self.ranks.len() as u32) };

@@ -10,7 +10,7 @@ use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
 /// A channel with equal ranks, for a controller that decides clock by clock. One command is given each clock; a command
-/// that the state of its bank does not allow is a mistake of the controller.
+/// that the state of its bank does not allow is an error of the controller.
 #[derive(Clone, Debug, State)]
 pub struct InOrder {
     #[state(skip = "from the configuration")]

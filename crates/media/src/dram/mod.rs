@@ -20,7 +20,7 @@
 //!
 //! # Sources
 //! jesd79-3 and jesd79-4 for the constraints, jedec-21c-spd-ddr4 for their rounding; the numbers of parts are in the
-//! catalogue.
+//! catalog.
 //!
 //! # Checks
 //! Every constraint by itself: a command is refused one clock early and taken in time. Random commands against a

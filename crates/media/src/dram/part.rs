@@ -91,10 +91,10 @@ pub struct Part {
     /// Clocks between data of two ranks: tRTRS.
     #[config(default = 2, max = 256, source = "assumed: a clock for each side of the bus to change hands")]
     pub rank_to_rank: u64,
-    /// How often each rank is refreshed: tREFI; absent for a part that keeps its data without.
+    /// Refresh interval of each rank: tREFI; absent for a part without refresh.
     #[config(min = "100 ns", max = "1 s")]
     pub refresh_every: Option<Time>,
-    /// How long a refresh takes: tRFC.
+    /// Time of a refresh: tRFC.
     #[config(min = "1 ps", max = "1 ms")]
     pub refresh: Option<Time>,
     /// Energy to open and close a row of a rank, above idling.
@@ -144,14 +144,14 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
     match (part.refresh_every, part.refresh) {
         (Some(every), Some(refresh)) if every <= refresh => {
             let remedy = format!("a refresh is to take less than refresh_every, {every}");
-            reader.conflict("refresh", &refresh.to_string(), "there is no time beside refreshing", &remedy);
+            reader.conflict("refresh", &refresh.to_string(), "refreshing would take all the time", &remedy);
         }
         (Some(every), None) => {
-            let problem = "how long a refresh takes is not given";
+            let problem = "refresh is missing";
             reader.conflict("refresh_every", &every.to_string(), problem, "give refresh");
         }
         (None, Some(refresh)) => {
-            let problem = "how often it is refreshed is not given";
+            let problem = "refresh_every is missing";
             reader.conflict("refresh", &refresh.to_string(), problem, "give refresh_every");
         }
         _ => {}

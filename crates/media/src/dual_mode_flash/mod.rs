@@ -5,16 +5,16 @@
 //! (MLC) it is two. Every erased slot is programmed in either mode, the slots of a block in their order; anything
 //! else is refused with a panic, since no controller may ask for it. An erase wears all cells of its block alike.
 //!
-//! A programmed page has a number of wrong bits, drawn from a Poisson distribution. Their share of the bits is
+//! A programmed page has a number of bit errors, drawn from a Poisson distribution. Their share of the bits is
 //! `rate (cycles / (endurance f))^exponent`: `rate` after as many erases as the mode is made for, and a power law of
 //! the erases. `f` is each slot's own, log-normal with median one, one for each mode. While a page lies, more
-//! of its bits go wrong: a share `drift` of that rate for every day. Wrong bits stay wrong until the block is erased.
+//! of its bits go wrong: a share `drift` of that rate for every day. Bit errors stay wrong until the block is erased.
 //! With a [`Store`] that carries bytes, what is read has these bits inverted; where they lie is fixed by page
 //! and program.
 //!
 //! # Leaves out
 //! Time and energy of the operations, which the controller that overlaps them charges; read disturbance and
-//! program interference, which follow from reads and neighbours; bits that are stuck for good; slower
+//! program interference, which follow from reads and neighbors; bits that are stuck for good; slower
 //! programs of worn cells. Errors of one page are independent, though measured ones cluster.
 //!
 //! # Sources
@@ -24,7 +24,7 @@
 //!
 //! # Checks
 //! Slots out of order, a mode that changes within a slot, and pages beyond the block are refused; mean and variance of
-//! wrong bits against the law in both modes; bits that are wrong in the bytes as many as were counted, and the same at
+//! bit errors against the law in both modes; bits that are wrong in the bytes as many as were counted, and the same at
 //! every read; programs and erases are conserved.
 
 mod nand;
@@ -65,7 +65,7 @@ impl Mode {
 #[derive(Debug, State)]
 #[state(bound = "S: Store")]
 pub struct DualModeFlash<S> {
-    #[state(skip = "who carries the bytes keeps them beside the state")]
+    #[state(skip = "who carries the bytes keeps them next to the state")]
     store: S,
     #[state(skip = "from the configuration")]
     ageing: Ageing,
@@ -73,7 +73,7 @@ pub struct DualModeFlash<S> {
     #[state(skip = "from the configuration")]
     page_shift: u32,
     blocks: Vec<Block>,
-    /// What the rate of wrong bits of a slot is multiplied by, in each mode; drawn once.
+    /// What the rate of bit errors of a slot is multiplied by, in each mode; drawn once.
     #[state(skip = "drawn from the seed")]
     weakness: Vec<[f32; 2]>,
     pages: Vec<Page>,
@@ -88,18 +88,18 @@ struct Block {
     /// The page that is programmed next, counted in MLC.
     next: u32,
     erases: u32,
-    /// Share of wrong bits in each mode of a slot of median strength.
+    /// Share of bit errors in each mode of a slot of median strength.
     rates: [f64; 2],
 }
 
 /// One page, as it was programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Page {
-    /// Until when its wrong bits are known.
+    /// Until when its bit errors are known.
     known: Time,
     bits: u32,
     wrong: u16,
-    /// Programs of this page, modulo 2^16: they say where its wrong bits lie.
+    /// Programs of this page, modulo 2^16: they say where its bit errors lie.
     serial: u16,
     mode: Mode,
 }
@@ -130,7 +130,7 @@ impl<S: Store> DualModeFlash<S> {
         (next < 1 << self.page_shift).then_some((block << self.page_shift) + next)
     }
 
-    /// Programs the next page of `block` in `mode` at `now`; `bits` of it count, data and what is stored beside it.
+    /// Programs the next page of `block` in `mode` at `now`; `bits` of it count, data and what is stored next to it.
     /// The bytes follow with [`DualModeFlash::fill`].
     ///
     /// # Panics
@@ -187,7 +187,7 @@ impl<S: Store> DualModeFlash<S> {
         u32::from(state.wrong)
     }
 
-    /// Copies the bytes of `page`, of which the first are data, with its wrong bits into `into`; `false` where there are
+    /// Copies the bytes of `page`, of which the first are data, with its bit errors into `into`; `false` where there are
     /// none, for it was programmed while no bytes were carried.
     pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
         let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
@@ -197,7 +197,7 @@ impl<S: Store> DualModeFlash<S> {
         has_bytes
     }
 
-    /// Inverts the wrong bits of `page` in `bytes`: what was read and is inverted again is right.
+    /// Inverts the bit errors of `page` in `bytes`: what was read and is inverted again is right.
     pub fn invert(&self, page: u32, bytes: &mut [u8]) {
         let Page { wrong, serial, bits, .. } = self.pages[page as usize];
         wrong_bits::invert(bytes, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));

@@ -71,10 +71,10 @@ pub struct Nand {
         source = "paper: roberts-2009 section II.A: shorter by a factor of 10 or more"
     )]
     pub mlc_endurance: u64,
-    /// How bits go wrong with wear.
+    /// Bit errors as a function of wear.
     #[config(flatten)]
     pub errors: ErrorLaw,
-    /// By what share of itself the rate of wrong bits grows in a day of lying.
+    /// Relative increase of the bit error rate per day of retention.
     #[config(
         default = "1 %",
         max = "10000 %",
@@ -123,7 +123,7 @@ fn check(nand: &Nand, reader: &mut Reader<'_>) {
     if let (Some(active), Some(idle)) = (nand.active_power, nand.idle_power)
         && active < idle
     {
-        let remedy = format!("it includes idling: at least {idle}");
+        let remedy = format!("it includes idle power: at least {idle}");
         reader.conflict("active_power", &active.to_string(), "it is below idle_power", &remedy);
     }
 }

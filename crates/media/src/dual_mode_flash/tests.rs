@@ -71,7 +71,7 @@ fn wrong_bits_follow_the_law() {
     }
 }
 
-/// A day of lying at a drift of one adds as many wrong bits as there were.
+/// A day of lying at a drift of one adds as many bit errors as there were.
 #[test]
 fn bits_go_wrong_while_a_page_lies() {
     let mut flash =
@@ -109,5 +109,5 @@ fn what_is_read_has_as_many_wrong_bits_as_were_counted_and_always_the_same() {
         assert_eq!(first, second);
         seen += wrong;
     }
-    assert!(seen > 50, "{seen} wrong bits");
+    assert!(seen > 50, "{seen} bit errors");
 }

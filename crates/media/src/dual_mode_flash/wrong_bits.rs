@@ -7,15 +7,15 @@ use nacre_kernel::{Random, Time};
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// How the share of wrong bits grows with wear.
+/// How the share of bit errors grows with wear.
 #[derive(Clone, Copy, Debug, PartialEq, Configuration)]
 pub struct ErrorLaw {
-    /// Share of bits that are wrong after as many erases as a slot is made for.
+    /// Bit error rate at the rated endurance of a slot.
     #[config(
         default = 0.000001,
         min = 0,
         max = 0.1,
-        source = "assumed: one page of 2 KiB in 60 has a wrong bit; order of magnitude of mielke-2008"
+        source = "assumed: one page of 2 KiB in 60 has a bit error; order of magnitude of mielke-2008"
     )]
     pub bit_error_rate: f64,
     /// The power of the erases with which that share grows.
@@ -37,7 +37,7 @@ pub struct ErrorLaw {
 }
 
 impl ErrorLaw {
-    /// Share of wrong bits of cells of median strength that are worn by this share of what they are made for.
+    /// Share of bit errors of cells of median strength that are worn by this share of what they are made for.
     #[inline]
     pub fn rate_at(&self, worn: f64) -> f64 {
         self.bit_error_rate * libm::pow(worn, self.error_exponent)
@@ -56,12 +56,12 @@ pub struct Ageing {
     pub endurance: [f64; 2],
     /// How it goes wrong with cycles.
     pub errors: ErrorLaw,
-    /// By what share of itself the rate grows in a day of lying.
+    /// Relative increase of the rate per day of retention.
     pub drift: f64,
 }
 
 impl Ageing {
-    /// Share of wrong bits of a slot of median strength after `erases`, in each mode.
+    /// Share of bit errors of a slot of median strength after `erases`, in each mode.
     pub fn rates(&self, erases: u32) -> [f64; 2] {
         [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))
     }

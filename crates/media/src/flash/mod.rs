@@ -9,7 +9,7 @@
 //!
 //! # Leaves out
 //! That operations overlap, which the controller of dies and channels knows; bit errors, read disturbance and retention;
-//! slower programs of worn cells. What NAND takes for an operation, in time and energy, is in [`Nand`]. A block goes on after the cycles it is made
+//! slower programs of worn cells. What NAND takes for an operation, in time and energy, is in [`Nand`]. A block continues after the cycles it is made
 //! for, as the chips tested by Wu and Zwaenepoel (ASPLOS 1994, section 2) did.
 //!
 //! # Sources
@@ -30,7 +30,7 @@ use nacre_kernel::state::{State, Value};
 #[state(after = "Self::check")]
 #[state(bound = "S: Store")]
 pub struct Flash<S> {
-    #[state(skip = "who carries the bytes keeps them beside the state")]
+    #[state(skip = "who carries the bytes keeps them next to the state")]
     store: S,
     #[state(same)]
     pages_per_block: u32,
@@ -51,7 +51,7 @@ pub struct Block {
 }
 
 impl<S: Store> Flash<S> {
-    /// `blocks` erased blocks of `pages_per_block` pages each, that hold `store`. Numbers of pages go on at a
+    /// `blocks` erased blocks of `pages_per_block` pages each, that hold `store`. Numbers of pages continue at a
     /// power of two with every block; where a block has fewer, the numbers between stand for nothing.
     pub fn new(blocks: u32, pages_per_block: u32, store: S) -> Flash<S> {
         assert!(pages_per_block > 0, "a block has a page");

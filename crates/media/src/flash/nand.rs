@@ -4,7 +4,7 @@ use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, FieldType, Reader};
 use nacre_kernel::{Energy, Power, Ratio, Time};
 
-/// What NAND flash does.
+/// Operations of NAND flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Reads a page.
@@ -22,7 +22,7 @@ impl Operation {
     pub const COUNT: usize = 4;
 }
 
-/// How long it takes to program a page, which may differ from page to page, and to erase a block.
+/// Time to program a page, which may differ between pages, and to erase a block.
 #[derive(Clone, Debug, Configuration)]
 pub struct ProgramErase<T: FieldType> {
     /// Programming a page.
@@ -42,7 +42,7 @@ pub struct Timing<T: FieldType> {
     pub program_erase: ProgramErase<T>,
 }
 
-/// What the operations of flash take, above idling.
+/// Energy of flash operations, above idle power.
 #[derive(Clone, Debug, Configuration)]
 pub struct OperationEnergy {
     /// Energy to read a page, above idling.
@@ -76,10 +76,10 @@ pub struct Nand {
     /// Erases a block is made for; absent means no limit.
     #[config(min = 1, max = 4294967294)]
     pub endurance: Option<u64>,
-    /// Standard deviation of the erases a block takes, as a share of `endurance`.
+    /// Standard deviation of the endurance of blocks, as a share of `endurance`.
     #[config(default = "0 %", max = "50 %", source = "assumed: all alike unless told otherwise")]
     pub endurance_spread: Ratio,
-    /// What they take.
+    /// Energy of the operations.
     #[config(flatten)]
     pub energy: OperationEnergy,
     /// Energy to move a page over its channel, above idling.

@@ -11,7 +11,7 @@ pub struct Chips {
     /// Chips of a rank that hold data.
     #[config(default = 4, min = 1, max = 64, source = "paper: akel-2011 section 2.2")]
     pub data_chips: u32,
-    /// Chips of a rank beside them, for error correction.
+    /// Chips of a rank next to them, for error correction.
     #[config(default = 1, max = 64, source = "paper: akel-2011 section 2.2")]
     pub spare_chips: u32,
     /// Bytes of a chip.
@@ -22,10 +22,10 @@ pub struct Chips {
         source = "datasheet: akel-2011 section 2.2, P8P"
     )]
     pub chip: Bytes,
-    /// Bytes one read takes from a chip.
+    /// Bytes read from a chip at once.
     #[config(default = "16 B", min = "1 B", max = "4 KiB", source = "paper: akel-2011 section 2.2")]
     pub read_unit: Bytes,
-    /// What their cells take, and are made for.
+    /// Latency and endurance of their cells.
     #[config(flatten)]
     #[config(with(read(
         doc = "How long one read of a rank takes.",
@@ -59,7 +59,7 @@ pub struct Chips {
     /// Bytes a chip programs at one time.
     #[config(default = "64 B", min = "1 B", max = "64 KiB", source = "paper: akel-2011 section 2.2")]
     pub program_unit: Bytes,
-    /// How long it takes to fill the write buffers of a rank's chips.
+    /// Time to fill the write buffers of a rank's chips.
     #[config(
         default = "3.2 us",
         max = "1 s",
@@ -87,7 +87,7 @@ impl Chips {
     }
 
     /// Reports energies that are given in part. That of a program alone may be asked for by something else, such as
-    /// capacitors: energy is not modelled then.
+    /// capacitors: energy is not modeled then.
     pub fn check_energies(&self, reader: &mut Reader<'_>, may_lack_reads: bool) {
         if !may_lack_reads || self.cells.read_energy.is_some() || self.cells.idle_power.is_some() {
             self.cells.check_energies(reader, ["read_energy", "program_energy"]);

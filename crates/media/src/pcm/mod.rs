@@ -5,7 +5,7 @@
 //! one *chunk* commits every chip's write buffer. Both are as long as the chip's timing says, whatever was
 //! there before: nothing has to be erased. A row is a whole number of chunks. Every write to a row, of all its
 //! chunks or of some, counts as one program of the row; counters exist for the rows that were ever written.
-//! A row that was programmed more often than its endurance is worn out and goes on.
+//! A row that was programmed more often than its endurance is worn out and continues.
 //!
 //! # Leaves out
 //! That a program of zeros is faster; bit errors, drift and stuck cells; wear of single chunks.

@@ -13,7 +13,7 @@ pub struct Memory {
     chunks: FxHashMap<u64, Chunk>,
 }
 
-/// Neighbouring pages, of which at least one is programmed.
+/// Neighboring pages, of which at least one is programmed.
 #[derive(Clone, Debug)]
 struct Chunk {
     /// Bit `i` is set when page `i` is programmed.

@@ -1,6 +1,6 @@
 //! What a medium holds: nothing (the simulation of time, wear and energy alone) or bytes.
 //!
-//! A medium is generic over its [`Store`]. Cleaning and wear levelling call the same methods in both cases;
+//! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases;
 //! with [`Nothing`] they compile to no code at all.
 
 mod in_place;

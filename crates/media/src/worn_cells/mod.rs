@@ -12,7 +12,7 @@
 //! Assumed: the law of `dual_mode_flash`, without an erase.
 //!
 //! # Checks
-//! Wrong bits after as many writes as rows are made for, against the law; as many bits inverted as were counted.
+//! Bit errors after as many writes as rows are made for, against the law; as many bits inverted as were counted.
 
 use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
 use nacre_kernel::Random;
@@ -64,7 +64,7 @@ impl WornCells {
         self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
     }
 
-    /// `row`, just written, holds what had `wrong` bits wrong where it came from, and they were not put right.
+    /// `row`, just written, holds what had `wrong` bits wrong where it came from, and they were not corrected.
     pub fn worsen(&mut self, row: u32, wrong: u32) {
         let found = &mut self.rows[row as usize].wrong;
         *found = (*found).max(wrong as u16);
@@ -76,7 +76,7 @@ impl WornCells {
         u32::from(self.rows[row as usize].wrong)
     }
 
-    /// Inverts the wrong bits of `row` in `bytes`.
+    /// Inverts the bit errors of `row` in `bytes`.
     #[inline]
     pub fn invert(&self, row: u32, bytes: &mut [u8]) {
         let Row { bits, wrong } = self.rows[row as usize];
@@ -110,6 +110,6 @@ mod tests {
         }
         let mean = f64::from(sum) / 20_000.0;
         // Expected 2; six standard errors.
-        assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 20_000.0).sqrt(), "{mean} wrong bits");
+        assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 20_000.0).sqrt(), "{mean} bit errors");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// In place of a word: the device says that it has lost the block. Words that are written are odd.
+/// Instead of a word: the device says that it has lost the block. Words that are written are odd.
 pub(super) const UNREAD: u64 = u64::MAX - 1;
 
 /// By block, the word that its bytes repeat after each step that changed it.

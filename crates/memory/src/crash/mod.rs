@@ -4,7 +4,7 @@
 //! A device with bytes does steps over an image in memory. After a step the file is taken as it would have been left
 //! in the middle of that step's operations, and opened again: what the device holds then is what it held after some
 //! first steps, with every one that was acknowledged before a kill, and every one that was synced before a loss of
-//! power. Then it takes writes again, and keeps them over one more loss of power. Now and then life goes on behind.
+//! power. Then it takes writes again, and keeps them over one more power loss. Now and then life continues behind.
 
 mod history;
 mod steps;
@@ -27,7 +27,7 @@ use tape::Recorded;
 pub struct Crashed {
     /// Processes that were killed.
     pub kills: u64,
-    /// Losses of power.
+    /// Power losses.
     pub power_losses: u64,
     /// Of both, those in the middle of a write to the file.
     pub inside_writes: u64,
@@ -61,7 +61,7 @@ impl Crashed {
         self.transactions += other.transactions;
     }
 
-    /// Kills and losses of power.
+    /// Kills and power losses.
     pub fn points(&self) -> u64 {
         self.kills + self.power_losses
     }
@@ -168,7 +168,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// A kill or a loss of power in the middle of the last step; whether life goes on behind it, which it may if it is the
+    /// A kill or a power loss in the middle of the last step; whether life continues behind it, which it may if it is the
     /// last one.
     fn crash(&mut self, synced_before: u64, is_last: bool) -> Result<bool, String> {
         let operations = self.tape.operations();
@@ -189,7 +189,7 @@ impl<'a> Life<'a> {
             false if is_over => self.synced,
             false => synced_before,
         };
-        let what = if is_kill { "a kill" } else { "a loss of power" };
+        let what = if is_kill { "a kill" } else { "a power loss" };
         let told =
             |problem| format!("after {what} at operation {cut} of {operations}, {torn} bytes: {problem}");
         let tape = Recorded::of(bytes, self.fault);
@@ -225,7 +225,7 @@ impl<'a> Life<'a> {
     }
 }
 
-/// What is written and synced after a crash is there after a loss of power.
+/// What is written and synced after a crash is there after a power loss.
 fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String> {
     let Some(&block) = life.history.blocks().first() else { return Ok(()) };
     let word = u64::MAX;

@@ -30,7 +30,7 @@ fn filled(kept: &mut Kept, stamp: u8) -> u32 {
     let places = (0..kept.capacity() as u32).step_by(WRITE_BYTES as usize);
     for address in places {
         let step = Step::Write { address: address.into(), bytes: &bytes };
-        // Writes are done before the next one, so that no loss of power can take them back.
+        // Writes are done before the next one, so that no power loss can take them back.
         let done = kept
             .change(kept.until(), step)
             .and_then(|done| kept.change(done.completion.done, Step::Idle(Time::from_ms(1))));
@@ -126,7 +126,7 @@ struct Life {
     kept: Kept,
     /// After a kill.
     known: Blocks,
-    /// After a loss of power of the machine.
+    /// After a power loss of the machine.
     synced: Blocks,
     refused: u64,
 }

@@ -1,4 +1,4 @@
-//! Any stack that carries bytes is a memory: what was flushed survives losses of power, kills and both.
+//! Any stack that carries bytes is a memory: what was flushed survives power losses, kills and both.
 
 use super::{Folder, NoFiles};
 use crate::check;

@@ -1,4 +1,4 @@
-//! A run without bytes goes on as a memory with bytes, and a memory as a run: every device of the catalogue, and stacks.
+//! A run without bytes continues as a memory with bytes, and a memory as a run: every device of the catalog, and stacks.
 
 use super::{Folder, NoFiles};
 use crate::kept::Kept;
@@ -25,7 +25,7 @@ fn scenario(name: &str, text: &str, settings: &[(&str, &str)]) -> Checked {
         .unwrap_or_else(|problems| panic!("{name}: {problems}"))
 }
 
-/// Every device of the catalogue, flash drives with fewer blocks: whole ones take gigabytes for their tables alone.
+/// Every device of the catalog, flash drives with fewer blocks: whole ones take gigabytes for their tables alone.
 fn presets() -> Vec<(&'static str, Checked)> {
     let devices = catalog::entries().into_iter().filter(|entry| entry.family == "device");
     let checked = devices.map(|entry| {
@@ -125,14 +125,14 @@ fn times(completed: &[Completed]) -> Vec<(Time, RequestId, bool)> {
     completed.iter().map(|of| (of.at, of.id, of.status == nacre_kernel::Status::Done)).collect()
 }
 
-/// A memory in an image begins with the state, keeps what is written over kills and losses of power, and a run goes on
+/// A memory in an image begins with the state, keeps what is written over kills and power losses, and a run continues
 /// from it.
 fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
     let folder = Folder::new();
     let place = folder.0.join("x.nacre");
     let mut memory = Memory::open_from(checked, &NoFiles, Some((&place, true)), state)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert!(memory.now() > Time::ZERO, "{name}: time goes on where the run stood");
+    assert!(memory.now() > Time::ZERO, "{name}: time continues where the run stood");
     let (mut expected, mut random) =
         (vec![0; FOOTPRINT as usize], Streams::new(5).stream(&format!("memory {name}")));
     for round in 0..4_u8 {
@@ -173,7 +173,7 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
     }
 }
 
-/// When the image has come to its place somebody puts a link of his own there, and there is no memory any more.
+/// When the image has come to its place somebody puts his own link there, and there is no memory any more.
 struct Meanwhile(PathBuf);
 
 impl Files for Meanwhile {

@@ -71,7 +71,7 @@ pub(crate) fn trace_fit(
     }
     let fitted = fitted.map_err(|problems| config_error(py, &problems))?;
     let Some(Fitted { text, trace, workload, closeness }) = fitted else {
-        let problem = "there is no read or write in it".to_string();
+        let problem = "it has no reads or writes".to_string();
         return Err(trace_error(py, option_error(&paths.join(", "), problem, "a shape needs some")));
     };
     let report = json!({

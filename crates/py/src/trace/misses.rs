@@ -54,7 +54,7 @@ pub(crate) fn trace_misses<'py>(
         }
     };
     if found.curve.accesses().all() == 0.0 {
-        let problem = "there is no read or write in it".to_string();
+        let problem = "it has no reads or writes".to_string();
         return Err(trace_error(py, option_error(&paths.join(", "), problem, "a curve needs some")));
     }
     let about = json!({

@@ -46,9 +46,9 @@ impl Output {
         self.writer.name_volumes(&tally.volumes);
         let mut notes = tally.notes.clone();
         let counts = [
-            (tally.bad_records, "bad records were left out"),
-            (tally.out_of_order, "requests lay before an earlier one in time and were put into order"),
-            (tally.held_back, "of them lay too far back and arrive with the request before them"),
+            (tally.bad_records, "bad records were skipped"),
+            (tally.out_of_order, "requests were out of time order and were sorted"),
+            (tally.held_back, "of them were too late to sort and arrive with the previous request"),
         ];
         let counted = counts.into_iter().filter(|&(count, _)| count > 0);
         notes.extend(counted.map(|(count, what)| format!("{count} {what}")));
@@ -66,7 +66,7 @@ impl Output {
         let bytes = if complete {
             self.file.finish().map_err(|error| os_error(&self.path, &error))?
         } else {
-            notes.push("stopped before the end: nothing was written".into());
+            notes.push("interrupted: nothing was written".into());
             0
         };
         let report = json!({

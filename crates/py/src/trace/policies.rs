@@ -99,7 +99,7 @@ pub(crate) fn trace_policies(
     let tally = input.reader.tally();
     let all = follower.all();
     if all.accesses == [0.0; 2] {
-        let problem = "there is no read or write in it".to_string();
+        let problem = "it has no reads or writes".to_string();
         return Err(trace_error(py, option_error(&paths.join(", "), problem, "a curve needs some")));
     }
     let document = json!({

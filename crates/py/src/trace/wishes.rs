@@ -57,14 +57,14 @@ impl Wishes {
             }
             "first" => Ok(Sampler::first(self.limit)),
             other => {
-                let problem = "there is no such way to sample".to_string();
+                let problem = "unknown way to sample".to_string();
                 Err(option_error(&format!("--by {other}"), problem, "use block, request or first"))
             }
         }
     }
 }
 
-/// A mistake in an option, in words.
+/// An error in an option, in words.
 pub(super) fn option_error(option: &str, problem: String, remedy: &str) -> TraceError {
     TraceError::Option { option: option.into(), problem, remedy: remedy.into() }
 }

@@ -49,9 +49,9 @@ pub fn text(statistics: &Statistics) -> String {
 }
 
 fn server(page: &mut Page, of: &Statistics) {
-    page.family("nacre_build_info", GAUGE, "The version of Nacre that serves.");
+    page.family("nacre_build_info", GAUGE, "Version of Nacre.");
     page.sample("nacre_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    page.family("nacre_up_seconds", GAUGE, "How long the server has been serving.");
+    page.family("nacre_up_seconds", GAUGE, "Uptime of the server.");
     page.sample("nacre_up_seconds", &[], of.up.as_secs_f64());
     page.family("nacre_connections_open", GAUGE, "Clients there now.");
     page.sample("nacre_connections_open", &[], of.connections.now);
@@ -60,7 +60,7 @@ fn server(page: &mut Page, of: &Statistics) {
     page.family(
         "nacre_connections_dropped_total",
         COUNTER,
-        "Clients whose connection ended in the middle of a message or by a breach of the protocol.",
+        "Clients disconnected within a message or after a protocol violation.",
     );
     page.sample("nacre_connections_dropped_total", &[], of.connections.dropped);
 }
@@ -72,9 +72,9 @@ fn requests(page: &mut Page, exports: &[ExportStatistics]) {
     }
     type Count = fn(&crate::tally::Counted) -> u64;
     let counts: [(&str, &str, Count); 3] = [
-        ("nacre_requests_total", "Requests answered, with an error or without.", |of| of.requests),
-        ("nacre_request_bytes_total", "Bytes of the requests answered without an error.", |of| of.bytes),
-        ("nacre_request_errors_total", "Requests answered with an error.", |of| of.errors),
+        ("nacre_requests_total", "Completed requests, including failed ones.", |of| of.requests),
+        ("nacre_request_bytes_total", "Bytes of successful requests.", |of| of.bytes),
+        ("nacre_request_errors_total", "Failed requests.", |of| of.errors),
     ];
     for (name, help, count) in counts {
         page.family(name, COUNTER, help);
@@ -87,7 +87,7 @@ fn requests(page: &mut Page, exports: &[ExportStatistics]) {
     page.family(
         "nacre_late_answers_total",
         COUNTER,
-        "Answers that left more than a tenth of their latency, and more than 50 us, after their time.",
+        "Replies sent late by more than 10 % of their latency and more than 50 us.",
     );
     for export in exports {
         page.sample("nacre_late_answers_total", &[("export", &export.name)], export.latencies.late);
@@ -102,12 +102,12 @@ fn requests(page: &mut Page, exports: &[ExportStatistics]) {
 fn latencies(page: &mut Page, exports: &[ExportStatistics]) {
     type Kinds = fn(&ExportStatistics) -> &Timed;
     let families: [(&str, &str, Kinds); 2] = [
-        ("nacre_modelled_latency_seconds", "Latencies as the model says, dilation not applied.", |export| {
+        ("nacre_modelled_latency_seconds", "Modeled latencies, without dilation.", |export| {
             &export.latencies.modelled
         }),
         (
             "nacre_wall_latency_seconds",
-            "Latencies by the wall clock, from the arrival of a request to its answer.",
+            "Wall-clock latencies, from arrival of a request to its reply.",
             |export| &export.latencies.wall,
         ),
     ];
@@ -127,7 +127,7 @@ fn clocks(page: &mut Page, exports: &[ExportStatistics]) {
         let labels = [("export", export.name.as_str())];
         page.sample("nacre_simulated_seconds_total", &labels, export.simulated.as_secs_f64());
     }
-    page.family("nacre_dilation_ratio", GAUGE, "How much longer everything takes; absent without a model.");
+    page.family("nacre_dilation_ratio", GAUGE, "Dilation factor; absent without a model.");
     for export in exports {
         if let Some(dilation) = export.dilation() {
             page.sample("nacre_dilation_ratio", &[("export", &export.name)], dilation);
@@ -152,7 +152,7 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
         }
     }
     let name = "nacre_energy_joules_total";
-    page.family(name, COUNTER, "Energy of a component, by activity; absent where it is not modelled.");
+    page.family(name, COUNTER, "Energy of a component, by activity; absent if not modeled.");
     for (export, part) in parts(exports) {
         for (activity, joules) in part.energy_j.iter().flatten() {
             let labels = [("export", export), ("component", &part.path), ("activity", activity)];
@@ -174,11 +174,9 @@ fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     type Count = fn(&Counts) -> f64;
     let counts: [(&str, &str, Count); 4] = [
         ("nacre_fault_requests_total", "Requests that a fault touched.", |of| of.touched as f64),
-        ("nacre_fault_added_seconds_total", "Simulated time that a fault added to requests.", |of| {
-            of.added_s
-        }),
-        ("nacre_fault_errors_total", "Requests that a fault ended with an error.", |of| of.errors as f64),
-        ("nacre_fault_silent_bytes_total", "Bytes that a fault corrupted without an error.", |of| {
+        ("nacre_fault_added_seconds_total", "Simulated time added to requests by a fault.", |of| of.added_s),
+        ("nacre_fault_errors_total", "Requests failed by a fault.", |of| of.errors as f64),
+        ("nacre_fault_silent_bytes_total", "Bytes silently corrupted by a fault.", |of| {
             of.silent_bytes as f64
         }),
     ];
@@ -191,7 +189,7 @@ fn faults(page: &mut Page, exports: &[ExportStatistics]) {
             }
         }
     }
-    page.family("nacre_fault_active", GAUGE, "Whether a fault that was added while it is served is active.");
+    page.family("nacre_fault_active", GAUGE, "Whether an injected fault is active.");
     for export in exports {
         for of in &export.faults {
             let name = of.number.to_string();
@@ -253,11 +251,7 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
         }
     }
     let name = "nacre_block_erases";
-    page.family(
-        name,
-        GAUGE,
-        "Erases of a block in its whole life: of the least, the mean and the most worn.",
-    );
+    page.family(name, GAUGE, "Lifetime erases per block: minimum, mean, and maximum.");
     for (export, part) in parts(exports) {
         let Some(blocks) = part.wear.as_ref().and_then(|wear| wear.block_erases.as_ref()) else { continue };
         let marks = [("min", f64::from(blocks.min)), ("mean", blocks.mean), ("max", f64::from(blocks.max))];

@@ -5,7 +5,7 @@ pub const HEAD_MAX: usize = 8 << 10;
 
 /// The answer to what was sent so far; `None` while the head is not whole, `Some(None)` where it is not HTTP
 /// and gets no answer. `is_ours` says of the host that is named, if one is, whether it is one of ours, lest a page of the
-/// web reads the metrics under a name of its own that leads here. `metrics` is asked for the page's text.
+/// web reads the metrics under its own name that leads here. `metrics` is asked for the page's text.
 pub fn respond(
     head: &[u8],
     is_ours: impl Fn(Option<&str>) -> bool,

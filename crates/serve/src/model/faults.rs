@@ -8,7 +8,7 @@ use nacre_machine::{Problems, faults};
 use std::time::Instant;
 
 impl Model {
-    /// Adds the fault that `settings` describe, which counts its times from now; its number. Errors: the mistakes in it.
+    /// Adds the fault that `settings` describe, which counts its times from now; its number. Errors: those in `settings`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Problems> {
         self.add_fault_at(self.simulated(Instant::now()), settings)

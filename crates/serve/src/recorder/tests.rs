@@ -167,7 +167,7 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     let recorder = Recorder::default();
     let file = SharedFile::begin(&path, Existing::Kept).unwrap();
     recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full)).unwrap()).unwrap();
-    // However long it goes on, nobody waits and nothing is kept.
+    // However long it continues, nobody waits and nothing is kept.
     while recorder.told().is_some_and(|told| told.is_under_way) {
         recorder.note(asked(Op::Read, 0, 512), None);
     }

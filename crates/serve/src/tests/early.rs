@@ -39,7 +39,7 @@ fn no_answer_is_due_before_the_device_has_taken_its_time() {
     for dilation in [1.0, 3.0] {
         let folder = Folder::new();
         let disk = served(&folder, dilation, Since::Arrival);
-        let Body::Device(model) = &disk.body else { panic!("it is modelled") };
+        let Body::Device(model) = &disk.body else { panic!("it is modeled") };
         let waits = LATENCY.mul_f64(dilation);
         for _ in 0..50 {
             let before = now();
@@ -58,7 +58,7 @@ fn no_answer_is_due_before_the_device_has_taken_its_time() {
 fn an_answer_whose_way_is_subtracted_is_due_by_that_earlier_and_no_more() {
     let folder = Folder::new();
     let disk = served(&folder, 1.0, Since::Sending);
-    let Body::Device(model) = &disk.body else { panic!("it is modelled") };
+    let Body::Device(model) = &disk.body else { panic!("it is modeled") };
     for _ in 0..50 {
         let before = now();
         let early = Early::By(Beyond::Sooner(Duration::ZERO));

@@ -136,7 +136,7 @@ fn a_snapshot_is_an_image_of_that_moment_and_replaces_nothing() {
         assert_eq!(asked(&copy, READ, 512, 1), EIO);
         for taken in [folder.image(), snapshot] {
             let error = disk.snapshot(&taken, &mut on).unwrap_err().to_string();
-            assert!(error.contains("there is already a file of this name"), "{error}");
+            assert!(error.contains("the file already exists"), "{error}");
         }
         assert!(disk.snapshot(&folder.0.join("nowhere/at/all"), &mut on).is_err());
         assert_eq!(folder.names(), ["snapshot", "x.image"]);

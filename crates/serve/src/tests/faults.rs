@@ -5,7 +5,7 @@ use crate::model::Timing;
 use crate::serving::Disk;
 use nacre_kernel::{ErrorCode, Op, Status, Time};
 
-/// The longest modelled latency of these.
+/// The longest modeled latency of these.
 fn slowest(disk: &Disk, kind: usize) -> Time {
     disk.model().latencies().modelled[kind].max().expect("there are some")
 }
@@ -33,7 +33,7 @@ fn what_a_fault_holds_back_continues_when_it_is_cleared() {
     disk.begin_write_at(us(100), 0, &[7; 512]);
     assert_eq!(disk.model().clear_faults_at(us(400), Some(0)), 1);
     assert_eq!(disk.read_at(us(500), 0, &mut [0; 512]).done, us(510), "nothing is added any more");
-    assert_eq!(slowest(&disk, 1), us(300), "it went on when the fault was cleared");
+    assert_eq!(slowest(&disk, 1), us(300), "it continued when the fault was cleared");
     let told = &disk.faults()[0];
     assert!(told.cleared && (told.added_s - 290e-6).abs() < 1e-12);
 }

@@ -21,7 +21,7 @@ fn what_a_memory_left_is_served_and_the_other_way_round() {
         memory.close().unwrap();
         let disk = served(stack, &folder.image());
         assert_eq!(&disk.bytes()[1000..1013], b"from a memory");
-        assert!(disk.model().with(|kept| kept.until()) >= now, "time goes on");
+        assert!(disk.model().with(|kept| kept.until()) >= now, "time continues");
         disk.write_at(now + us(100_000), 5000, b"from a server");
         drop(disk);
         let mut memory = open();
@@ -67,7 +67,7 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     drop(disk);
     assert_eq!(&served(CACHED_DISK, &new).bytes()[..6], b"served", "and after a kill");
     let again = Offer { from: Some(state.clone()), ..offer(super::checked(CACHED_DISK), &new) };
-    assert!(refusal(again, EMULATED).contains("there is already a file of this name"));
+    assert!(refusal(again, EMULATED).contains("the file already exists"));
     let other = Offer { from: Some(state), ..offer(super::checked(PLAIN), &folder.0.join("other")) };
     let text = refusal(other, EMULATED);
     assert!(text.contains("the state is of another one"), "{text}");
@@ -100,7 +100,7 @@ fn an_image_of_an_earlier_server_is_refused_with_a_remedy() {
         .unwrap();
     for timing in [EMULATED, Timing::None] {
         let text = refusal(offer(checked(PLAIN), &folder.image()), timing);
-        assert!(text.contains("it is the image of a server of an earlier Nacre"), "{text}");
+        assert!(text.contains("it has the format of an earlier Nacre"), "{text}");
         assert!(text.contains("nbdcopy -- [ dd if=... bs=1M skip=1 ]"), "{text}");
     }
 }
@@ -108,8 +108,8 @@ fn an_image_of_an_earlier_server_is_refused_with_a_remedy() {
 #[test]
 fn raw_bytes_and_a_device_are_not_taken_for_each_other() {
     for (made, asked, said) in [
-        (EMULATED, Timing::None, "it holds a modelled device"),
-        (Timing::None, EMULATED, "it holds bytes without a device"),
+        (EMULATED, Timing::None, "it holds a modeled device"),
+        (Timing::None, EMULATED, "it holds raw data (--timing none)"),
     ] {
         let folder = Folder::new();
         drop(opened(offer(checked(PLAIN), &folder.image()), made).unwrap_or_else(|error| panic!("{error}")));
@@ -123,7 +123,7 @@ fn another_stack_is_named_with_what_differs() {
     let folder = Folder::new();
     drop(served(PLAIN, &folder.image()));
     let text = refusal(offer(checked(&PLAIN.replace("10 us", "11 us")), &folder.image()), EMULATED);
-    assert!(text.contains("`stack.read.latency` is 10 us in it, 11 us was asked for"), "{text}");
+    assert!(text.contains("`stack.read.latency` is 10 us in it, 11 us was requested"), "{text}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn writes_that_are_lost_are_not_waited_for() {
     }
     let outage = disk.model().power_fail_at(now);
     assert!(outage.bytes_lost > 40 * 4096 / 2 && outage.acknowledged_lost > 0, "{outage:?}");
-    // Of each of these the arm would have sought a place of its own.
+    // Of each of these the arm would have sought its own place.
     assert!(outage.ready_after < Time::from_ms(50), "{outage:?}");
 }
 
@@ -80,5 +80,5 @@ fn without_a_model_nothing_is_said_to_be_lost() {
     let disk = opened(offer(checked_with(PLAIN, 1), &folder.image()), crate::model::Timing::None);
     let disk = disk.unwrap_or_else(|error| panic!("{error}"));
     let error = disk.power_fail(None).unwrap_err().to_string();
-    assert!(error.starts_with("no device is modelled (--timing none)"), "{error}");
+    assert!(error.starts_with("--timing none has no modeled device"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Served devices on real files, their clock in the hands of the test: what comes back, and what a loss of power takes.
+//! Served devices on real files, their clock in the hands of the test: what comes back, and what a power loss takes.
 
 mod early;
 mod failing;
@@ -56,7 +56,7 @@ impl Files for NoFiles {
     }
 }
 
-/// A folder of its own for a test, gone afterwards.
+/// Its own folder for a test, gone afterwards.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -132,7 +132,7 @@ fn served(stack: &str, path: &Path) -> Disk {
     opened(offer(checked(stack), path), EMULATED).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is said where it cannot be opened.
+/// What is reported where it cannot be opened.
 fn refusal(offer: Offer, timing: Timing) -> String {
     match opened(offer, timing) {
         Ok(_) => panic!("it was opened"),
@@ -144,7 +144,7 @@ impl Disk {
     fn model(&self) -> &Model {
         match &self.body {
             Body::Device(model) => model,
-            Body::Raw(_) => panic!("no device is modelled"),
+            Body::Raw(_) => panic!("no device is modeled"),
         }
     }
 

@@ -18,7 +18,7 @@ fn sleep(time: std::time::Duration) -> bool {
 const FLUSH: StepRequest = StepRequest { op: Op::Flush, offset: 0, bytes: 0, fill: None };
 
 fn bytes(disk: &Disk) -> Vec<u8> {
-    let Body::Device(model) = &disk.body else { panic!("a device is modelled") };
+    let Body::Device(model) = &disk.body else { panic!("a device is modeled") };
     let mut into = vec![0; 12 << 10];
     model.with(|kept| kept.read(kept.until(), 0, &mut into));
     into
@@ -34,7 +34,7 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
         let spent: f64 = answered.spent.iter().map(|spent| spent.ns).sum();
         assert!((spent - answered.latency_ns).abs() < 0.001, "{answered:?}");
         assert!(answered.is_done && answered.issued_ns >= issued, "{answered:?}");
-        // What was written may have landed before it is flushed: wall time goes on between two steps.
+        // What was written may have landed before it is flushed: wall time continues between two steps.
         let takes_none = request.op == Op::Flush && answered.latency_ns == 0.0;
         assert!(takes_none || answered.latency_ns > 0.0 && reply.deadline > reply.sent, "{answered:?}");
         issued = answered.issued_ns;
@@ -56,13 +56,11 @@ fn a_step_that_cannot_be_taken_says_why() {
         disk.step(request, disk.outages(), &mut sleep).expect_err("refused").to_string()
     };
     let disk = opened(offer(checked(PLAIN), &folder.image()), EMULATED).unwrap();
-    for request in [
-        StepRequest { offset: 64 << 10, ..READ },
-        StepRequest { offset: u64::MAX, ..READ },
-        StepRequest { bytes: 0, ..READ },
-        StepRequest { bytes: 1, ..FLUSH },
-    ] {
-        assert!(refused(&disk, request).contains("does not have"), "{request:?}");
+    for offset in [64 << 10, u64::MAX] {
+        assert!(refused(&disk, StepRequest { offset, ..READ }).contains("past the end"), "{offset}");
+    }
+    for request in [StepRequest { bytes: 0, ..READ }, StepRequest { bytes: 1, ..FLUSH }] {
+        assert!(refused(&disk, request).contains("a flush has no size"), "{request:?}");
     }
     assert!(refused(&disk, StepRequest { fill: None, ..WRITE }).contains("fill"));
     assert!(refused(&disk, StepRequest { fill: Some(1), ..READ }).contains("fill"));
@@ -77,5 +75,5 @@ fn a_step_that_cannot_be_taken_says_why() {
     disk.step(READ, 0, &mut sleep).unwrap();
     let folder = Folder::new();
     let raw = opened(super::offer(checked(PLAIN), &folder.image()), Timing::None).unwrap();
-    assert!(refused(&raw, READ).contains("no device is modelled"));
+    assert!(refused(&raw, READ).contains("no modeled device"));
 }

@@ -17,7 +17,7 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use workload::Settings;
 
-/// Sizes of requests that are told apart while counting.
+/// Sizes of requests that are distinguished while counting.
 const KEYS_MAX: usize = 4096;
 /// Gaps that the mean around one is taken over, roughly.
 const GAPS_AROUND: f64 = 500.0;
@@ -64,7 +64,7 @@ struct Key {
 }
 
 impl Key {
-    /// Whether neighbours of the same kind share the block between them.
+    /// Whether neighbors of the same kind share the block between them.
     fn is_shared(&self, block_bytes: u64) -> bool {
         self.blocks > u64::from(self.bytes).div_ceil(block_bytes)
             && u64::from(self.bytes).is_multiple_of(block_bytes)
@@ -179,7 +179,7 @@ impl Fit {
             growth.add(*counted, touched.distance == 0, 1.0 / rate);
             let key = key(request, block_bytes);
             let Some(class) = classes.get_mut(&key) else { return };
-            // The block shared with a neighbour says nothing about where the request lies.
+            // The block shared with a neighbor says nothing about where the request lies.
             if place == 0 && key.is_shared(block_bytes) {
                 return;
             }

@@ -1,11 +1,11 @@
-//! Sizes of requests, runs of neighbouring ones, and the gaps between their arrivals.
+//! Sizes of requests, runs of neighboring ones, and the gaps between their arrivals.
 
 use super::cells::Cells;
 use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Different sizes that are told apart; further ones count to the next larger one known, or the largest.
+/// Different sizes that are distinguished; further ones count to the next larger one known, or the largest.
 const SIZES_MAX: usize = 4096;
 const PS_PER_S: f64 = 1e12;
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 const BINS: usize = 512;
 /// The first width of a bin: one microsecond.
 const FIRST_WIDTH: Time = Time::from_us(1);
-/// Hours that are told apart: ten years. What comes later counts to the last.
+/// Hours that are distinguished: ten years. What comes later counts to the last.
 const HOURS_MAX: u64 = 10 * 366 * 24;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 

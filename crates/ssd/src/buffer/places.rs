@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(crate) struct Places {
     #[state(skip = "from the configuration")]
     how: BufferPlaces,
-    /// How many there are beside those that are being filled.
+    /// How many there are in addition to those that are being filled.
     #[state(skip = "from the configuration")]
     count: u64,
     /// Programs that hold a place, by their numbers in the order in which they took it, and whether each has ended.

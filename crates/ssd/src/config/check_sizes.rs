@@ -21,12 +21,12 @@ pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
     }
     if !config.page.0.is_multiple_of(config.unit.0) {
         let remedy = format!("use a divisor of {}, or pages of a multiple of {}", config.page, config.unit);
-        reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
+        reader.conflict("unit", &config.unit.to_string(), "a page is not a whole number of units", &remedy);
         return false;
     }
     if let Some(transfer) = config.transfer.filter(|transfer| !config.unit.0.is_multiple_of(transfer.0)) {
-        let remedy = format!("use a divisor of {}, or leave it out", config.unit);
-        let problem = "a unit is no whole number of them";
+        let remedy = format!("use a divisor of {}, or remove it", config.unit);
+        let problem = "a unit is not a whole number of transfers";
         reader.conflict("transfer", &transfer.to_string(), problem, &remedy);
     }
     true
@@ -49,7 +49,7 @@ fn check_shares(config: &Config, reader: &mut Reader<'_>) {
             reader.conflict(
                 "queue_shares",
                 &given,
-                "a tenant without a place waits for ever",
+                "a tenant without a queue entry would wait forever",
                 "give at least 1",
             );
         }
@@ -96,7 +96,7 @@ pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict(
             "mapping_cache.size",
             &cache.size.to_string(),
-            "it holds no page of the mapping table",
+            "it is smaller than a page of the mapping table",
             &remedy,
         );
     }
@@ -115,7 +115,7 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
             (Some(handles), filled) if filled > handles => " for each plane and placement handle",
             _ => " for each placement handle",
         };
-        let problem = format!("it does not hold one program under way and one being filled{each}");
+        let problem = format!("it must hold one program in progress and one being filled{each}");
         reader.conflict("buffer", &given, &problem, &format!("give at least {}", Bytes(least)));
     } else if config.buffer.0 > config.raw_bytes() {
         let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
@@ -131,11 +131,11 @@ pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
     let least = with_one_bit(config.units_per_superblock() * config.unit.0);
     if cache.size.0 < least {
         let what = if config.is_by_plane() { "block" } else { "superblock" };
-        let problem = format!("a {what} holds {} with one bit each, and is filled as a whole", Bytes(least));
-        let remedy = format!("give at least {}, or leave slc_cache out", Bytes(least));
+        let problem = format!("a {what} in SLC mode holds {} and is filled as a whole", Bytes(least));
+        let remedy = format!("give at least {}, or remove slc_cache", Bytes(least));
         reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);
     } else if cache.size.0 > most && most > 0 {
-        let problem = format!("all cells hold {} with one bit each", Bytes(most));
+        let problem = format!("all cells in SLC mode hold {}", Bytes(most));
         let remedy = format!("give at most {}", Bytes(most));
         reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);
     }
@@ -147,8 +147,7 @@ pub(crate) fn check_cache_size(config: &Config, reader: &mut Reader<'_>) {
     let most = config.mapping_units() * config.unit.0;
     if cache.size.0 > most {
         let problem = format!("the whole mapping table has {}", Bytes(most));
-        let remedy =
-            format!("give at most {}, or leave it out: all of the table is in DRAM then", Bytes(most));
+        let remedy = format!("give at most {}, or remove it to keep the whole table in DRAM", Bytes(most));
         reader.conflict("mapping_cache.size", &cache.size.to_string(), &problem, &remedy);
     }
 }

@@ -39,7 +39,7 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     let kept = config.mapping().reserve + config.superblocks_of_handles() + 2;
     if kept > config.blocks {
         let problem =
-            format!("no blocks are left for data: {kept} superblocks are kept erased, filled and cleaned");
+            format!("no blocks are left for data: {kept} superblocks stay erased, open, or in cleaning");
         let remedy = format!("give at least {} with these spare_blocks", kept + config.spare_blocks);
         reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
         return;
@@ -60,12 +60,7 @@ fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.mapping().slc_cache else { return };
     if config.pages < cache.bits {
         let remedy = format!("give at least {} pages", cache.bits);
-        reader.conflict(
-            "pages",
-            &config.pages.to_string(),
-            "no page is left with one bit to a cell",
-            &remedy,
-        );
+        reader.conflict("pages", &config.pages.to_string(), "no page is left in SLC mode", &remedy);
     }
 }
 
@@ -83,7 +78,7 @@ fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
         let below = (2..=u64::from(stripe).min(dies)).rev().find(fits);
         let nearest = (u64::from(stripe)..=dies).find(fits).into_iter().chain(below);
         let nearest: Vec<String> = nearest.map(|size| size.to_string()).collect();
-        let problem = format!("the {dies} dies are no whole number of stripes");
+        let problem = format!("the {dies} dies are not a whole number of stripes");
         let remedy = format!("the nearest allowed: {}", nearest.join(", "));
         reader.conflict("allocation.parity.stripe", &stripe.to_string(), &problem, &remedy);
         return false;
@@ -100,7 +95,7 @@ fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// What is erased while the host is quiet comes behind the reserve, and leaves room for the data beside what is being
+/// What is erased while the host is quiet comes behind the reserve, and leaves room for the data in addition to what is being
 /// filled.
 fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
     let Some(wanted) = config.mapping().idle_cleaning else { return };
@@ -116,7 +111,7 @@ fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
     } else if f64::from(wanted) > most {
         let remedy = match most >= f64::from(least) {
             true => format!("give at most {most}"),
-            false => "leave it out, or give more over_provisioning".into(),
+            false => "remove it, or give more over_provisioning".into(),
         };
         reader.conflict("idle_cleaning", &given, "the other superblocks do not hold the data", &remedy);
     }
@@ -137,7 +132,7 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
     let parity = config.stripe().map_or(String::new(), |size| format!(", one page of {size} with parity"));
     let problem = format!(
-        "{kept} superblocks that are kept erased or being filled{parity}, and {} spare blocks leave no room for the data",
+        "{kept} superblocks that stay erased or open{parity} and {} spare blocks leave no space for data",
         config.spare_blocks
     );
     let remedy = format!("the smallest allowed is {least} %, or give more blocks");

@@ -4,24 +4,24 @@ use nacre_config::{Configuration, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_kernel::{Bytes, Ratio};
 
-/// Bits that go wrong with cycles, time and reads, and the code that puts them right.
+/// Bit errors by cycles, retention, and reads, and the code that corrects them.
 #[derive(Clone, Debug, Configuration)]
 pub struct ErrorsConfig {
-    /// The code beside each mapping unit, which is a whole number of its codewords.
+    /// Error-correcting code of a mapping unit, which is a whole number of codewords.
     pub ecc: Slot<EccFamily>,
-    /// Bytes that a page has beside its data; a code that needs more is refused. Absent means as many as it needs.
+    /// Spare bytes of a page; a code that needs more is rejected. Absent means as many as the code needs.
     pub spare: Option<Bytes>,
-    /// Share of bits that are wrong in a page just programmed, in a block with as many erases as `cycles`, beyond
+    /// Bit error rate of a page right after programming, in a block with `cycles` erases, in addition to
     /// `fresh_bit_error_rate`.
     #[config(min = 0, max = 0.1)]
     pub bit_error_rate: f64,
-    /// Share of bits that are wrong in a page just programmed, whatever its block has behind it.
+    /// Bit error rate of a page right after programming in a block without erases.
     #[config(default = 0.0, min = 0, max = 0.1, source = "assumed: cells of few bits have next to none")]
     pub fresh_bit_error_rate: f64,
-    /// The erases that `bit_error_rate` and `read_disturb` are given for.
+    /// Number of erases at which `bit_error_rate` and `read_disturb` are given.
     #[config(min = 1, max = 4294967294)]
     pub cycles: u64,
-    /// The power of the erases with which that share grows; 0 is the same share at any age.
+    /// Exponent of the erases in the bit error rate; 0 means no dependence on erases.
     #[config(
         default = 3.0,
         min = 0,
@@ -29,26 +29,26 @@ pub struct ErrorsConfig {
         source = "assumed: steep, as hetzler-2012 finds; results say how much hangs on it"
     )]
     pub error_exponent: f64,
-    /// Erases that every block has behind it when the drive is new to the simulation. They wear out nothing.
+    /// Erases of every block before the simulation. They affect bit errors, but not endurance.
     #[config(default = 0, max = 4294967294, source = "assumed: a new drive")]
     pub erases_before: u64,
-    /// By what share of `bit_error_rate` the share of wrong bits grows in the first day of lying, in a block with as
-    /// many erases as `cycles`.
+    /// Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`, in a block
+    /// with `cycles` erases.
     #[config(default = "0 %", max = "10000 %", source = "assumed: runs are far shorter than retention")]
     pub retention: Ratio,
-    /// The power of the days of lying with which `retention` grows.
+    /// Exponent of the days of retention.
     #[config(default = 1.0, min = 0, max = 20, source = "assumed: as much every day")]
     pub retention_exponent: f64,
-    /// The power of the erases with which `retention` grows; absent means `error_exponent`.
+    /// Exponent of the erases in `retention`; absent means `error_exponent`.
     #[config(min = 0, max = 20)]
     pub retention_cycles_exponent: Option<f64>,
-    /// Share of bits that one read of a block makes wrong in each of its pages.
+    /// Increase of the bit error rate of each page of a block by one read of the block.
     #[config(default = 0.0, min = 0, max = 0.001, source = "assumed: off unless told otherwise")]
     pub read_disturb: f64,
-    /// Reads of a block after which all data of its superblock is moved; absent means never.
+    /// Reads of a block after which all data of its superblock moves; absent means never.
     #[config(min = 1, max = 4294967294)]
     pub refresh_reads: Option<u32>,
-    /// The power of the erases with which `read_disturb` grows.
+    /// Exponent of the erases in `read_disturb`.
     #[config(
         default = 1.5,
         min = 0,
@@ -56,7 +56,7 @@ pub struct ErrorsConfig {
         source = "assumed: cai-2015 finds reads to disturb worn cells more"
     )]
     pub disturb_exponent: f64,
-    /// The power of the reads of a block with which `read_disturb` grows.
+    /// Exponent of the reads of a block in `read_disturb`.
     #[config(default = 1.0, min = 0, max = 20, source = "assumed: as much with every read")]
     pub disturb_reads_exponent: f64,
 }

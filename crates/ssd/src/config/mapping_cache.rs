@@ -3,7 +3,7 @@
 use nacre_config::{Choice, Configuration};
 use nacre_kernel::Bytes;
 
-/// What is cached as a whole.
+/// Unit of caching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Cached {
     /// A page of the mapping table.
@@ -12,13 +12,13 @@ pub enum Cached {
     Entries,
 }
 
-/// A mapping table in flash, a part of which is in DRAM.
+/// A mapping table in flash with a cache in DRAM.
 #[derive(Clone, Debug, Configuration)]
 pub struct MappingCacheConfig {
-    /// DRAM that caches mappings, no more than there are.
+    /// DRAM that caches mappings, at most the size of the table.
     #[config(min = "8 B", max = "1 PiB")]
     pub size: Bytes,
-    /// What is cached as a whole: pages of the table, or single mappings.
+    /// Unit of caching: pages of the table, or single mappings.
     #[config(default = "pages", source = "assumed: a miss reads a page anyway")]
     pub cached: Cached,
 }

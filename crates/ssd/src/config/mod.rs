@@ -104,12 +104,12 @@ impl Config {
         self.pages().expect("only drives with a page mapping are asked for it")
     }
 
-    /// Whether each plane is filled and cleaned by itself.
+    /// Whether each plane has its own write frontiers and cleaning.
     pub(crate) fn is_by_plane(&self) -> bool {
         self.pages().is_some_and(|mapping| mapping.allocation.is_by_plane())
     }
 
-    /// Parts that are filled and cleaned by themselves.
+    /// Number of regions with their own write frontiers and cleaning.
     pub(crate) fn regions(&self) -> u64 {
         if self.is_by_plane() { self.dies_in_all() * u64::from(self.planes) } else { 1 }
     }
@@ -119,8 +119,7 @@ impl Config {
         self.pages()?.allocation.stripe(self.dies_in_all() as u32)
     }
 
-    /// Units of data of a superblock: a block of every plane of every die, or of one plane. Those of parity are not
-    /// among them.
+    /// Data units of a superblock (one block of every plane of every die, or of one plane), without parity.
     pub(crate) fn units_per_superblock(&self) -> u64 {
         let blocks = self.dies_in_all() * u64::from(self.planes) / self.regions();
         let of_data = self.stripe().map_or(blocks, |size| blocks / u64::from(size) * u64::from(size - 1));
@@ -163,13 +162,13 @@ impl Config {
         self.pages().is_none_or(|mapping| mapping.power_protected)
     }
 
-    /// Whether a loss of power damages pages that were programmed before.
+    /// Whether a power loss damages pages that were programmed earlier.
     pub(crate) fn loses_paired_pages(&self) -> bool {
         let is_lossy = |mapping: &PageMapping| mapping.paired_page_loss && !mapping.power_protected;
         self.pages().is_some_and(is_lossy) && self.nand.program().len() > 1
     }
 
-    /// Superblocks that several placement handles keep open, with those of their cleaning; 0 where there is one.
+    /// Superblocks that placement handles and their cleaning keep open; 0 for a single handle.
     pub(crate) fn superblocks_of_handles(&self) -> u32 {
         let Some(mapping) = self.pages() else { return 0 };
         match (mapping.placement_handles, mapping.isolation) {
@@ -184,7 +183,7 @@ impl Config {
         self.page.0 * if self.multi_plane && !self.is_by_plane() { u64::from(self.planes) } else { 1 }
     }
 
-    /// Operations that are filled at one time, each of which has a place in the buffer.
+    /// Open operations, each with its space in the buffer.
     pub(crate) fn operations_filled(&self) -> u64 {
         let mapping = match &self.layer {
             Layer::Pages(mapping) => mapping,
@@ -201,5 +200,5 @@ impl Config {
     }
 }
 
-/// Superblocks that may be being filled.
+/// Maximum number of open superblocks.
 pub(crate) const OPEN: u32 = 3;

@@ -24,7 +24,7 @@ impl Config {
         Some(capacity.0 as f64 / whole as f64)
     }
 
-    /// The drive with as many blocks as its capacity takes, and its part of what a whole drive has beside them.
+    /// The drive with as many blocks as its capacity takes, and its part of what a whole drive has next to them.
     pub(crate) fn of_share(mut self) -> Config {
         let (Some(share), Some(capacity)) = (self.share(), self.mapping().capacity) else { return self };
         let part = |bytes: u64, least: u64| Bytes(((bytes as f64 * share) as u64).max(least));

@@ -13,10 +13,10 @@ pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
     let told = |problem: &str, remedy: &str| Some((problem.to_string(), remedy.to_string()));
     if !capacity.0.is_multiple_of(config.unit.0) {
         let below = Bytes(capacity.0 / config.unit.0 * config.unit.0);
-        return told("it is no whole number of units", &format!("the nearest below is {below}"));
+        return told("it is not a whole number of units", &format!("the nearest below is {below}"));
     }
     if capacity > drive {
-        return told(&format!("the whole drive holds {drive}"), "give at most that, or leave it out");
+        return told(&format!("the whole drive holds {drive}"), "give at most that, or remove it");
     }
     if has_room(&config.clone().of_share()) {
         return None;
@@ -29,7 +29,7 @@ pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
     let fits = |bytes: &Bytes| has_room(&config.clone().with_capacity(Some(*bytes)).of_share());
     let least = (1..whole.blocks).map(of_blocks).find(fits).unwrap_or(drive);
     let problem = format!(
-        "superblocks of {} that are kept erased or being filled leave no room for the data of so small a share",
+        "erased and open superblocks of {} leave no space for data in such a small share",
         Bytes(row)
     );
     told(&problem, &format!("give at least {least}, or a drive with fewer dies or pages"))

@@ -2,10 +2,10 @@
 
 use nacre_config::Configuration;
 
-/// Zones that the host writes in order and resets as a whole.
+/// Zones that the host writes sequentially and resets as a whole.
 #[derive(Clone, Debug, Configuration)]
 pub struct ZonesConfig {
-    /// Superblocks of a zone: a block of every plane of every die each.
+    /// Superblocks per zone, each one block of every plane of every die.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: what is erased as a whole")]
     pub zone_superblocks: u32,
     /// Zones that may be written in part at one time, of those there are. A write to another one is refused.

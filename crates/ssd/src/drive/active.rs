@@ -34,7 +34,7 @@ pub(crate) struct Active {
     pub(crate) times: PartTimes,
 }
 
-/// Where the time of a part went, beside waiting.
+/// Where the time of a part went, next to waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct PartTimes {
     pub(crate) suspend: Time,

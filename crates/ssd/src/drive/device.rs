@@ -77,7 +77,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Requests that have come further on their way go on.
+    /// Requests that have come further on their way continue.
     #[inline]
     fn go_on(&mut self, completions: &mut Completions) {
         while let Some(reached) = self.host.take_reached() {

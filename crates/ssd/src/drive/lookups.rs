@@ -76,7 +76,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A page of the mapping table was read: requests that waited for it and no other go on.
+    /// A page of the mapping table was read: requests that waited for it and no other continue.
     pub(super) fn end_lookup(&mut self, page: u32) {
         let waiting: Vec<u32> =
             self.lookups.extract_if(.., |(other, _)| *other == page).map(|(_, number)| number).collect();

@@ -8,7 +8,7 @@ use crate::host::Host;
 use nacre_kernel::{Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear};
 use nacre_media::flash::Operation;
 
-/// What a report is made from, beside the translation layer.
+/// What a report is made from, next to the translation layer.
 pub(crate) struct Parts<'a> {
     pub(crate) id: ComponentId,
     pub(crate) path: &'a str,
@@ -39,7 +39,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
         counters: ftl.counters(parts.book, parts.flash),
         cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
         area_mm2: None,
-        // A drive that is worn out programs no more, however long the run goes on.
+        // A drive that is worn out programs no more, however long the run continues.
         lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
         columns,
         wear: Some(wear),

@@ -34,7 +34,7 @@ pub(crate) struct Rules {
     pub(crate) wear_spread: u32,
     /// Units of the host's data that stay in the write buffer of each of its frontiers to be changed there.
     pub(crate) held_units: u32,
-    /// Erased superblocks up to which cleaning goes on while the host is quiet; 0 where it does not.
+    /// Erased superblocks up to which cleaning continues while the host is quiet; 0 where it does not.
     pub(crate) erased_while_idle: u32,
     /// Dies wait for their turn to erase: the superblock erased last is filled last.
     pub(crate) erases_in_turn: bool,
@@ -74,7 +74,7 @@ pub(crate) struct Array<S> {
     pub(crate) regions: Vec<Region>,
     /// Superblocks erased so far, those erased from the start included.
     pub(crate) erasures: u64,
-    /// Those of the host come first; the last are those of wear levelling, one in each region.
+    /// Those of the host come first; the last are those of wear leveling, one in each region.
     pub(crate) frontiers: Vec<Frontier>,
     #[state(skip = "from the configuration")]
     pub(crate) host_frontiers: usize,
@@ -222,7 +222,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Page `page` of the mapping table is programmed anew, beside the host's data.
+    /// Page `page` of the mapping table is programmed anew, next to the host's data.
     pub(crate) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
             self.read_mapping(page, Cause::Mapping, work);

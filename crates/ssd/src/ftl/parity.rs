@@ -1,6 +1,6 @@
 //! What fills superblocks with parity: that of a stripe is programmed on its die behind the last data of the stripe.
 //!
-//! Until then the drive keeps it beside the write buffer, one operation for each superblock that is being filled. A
+//! Until then the drive keeps it next to the write buffer, one operation for each superblock that is being filled. A
 //! superblock that is closed before it is full ends with a shorter stripe.
 
 use crate::ftl::array::Array;

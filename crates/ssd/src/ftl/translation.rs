@@ -148,7 +148,7 @@ pub(crate) trait Translation: State + Send {
     /// Power is lost: what the buffer holds, and what of it is lost.
     fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held;
 
-    /// Power is back: what recovery reads, beside erases that are done again. Adds what it found to `recovery`.
+    /// Power is back: what recovery reads, in addition to erases that are done again. Adds what it found to `recovery`.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time;
 
     /// The zone that holds `address`.

@@ -55,7 +55,7 @@ impl Costs {
     reason = "a drive has one, and the plain one is asked for every request"
 )]
 enum Port {
-    /// A driver and a link of its own.
+    /// A driver and its own link.
     Plain(Plain),
     /// One of the family of host interfaces.
     Other(Box<dyn HostPort>),

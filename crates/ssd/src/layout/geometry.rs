@@ -53,7 +53,7 @@ pub(crate) struct Geometry {
     pub(crate) units_per_superblock: u32,
     /// Superblocks of each region whose worth of space is kept erased.
     pub(crate) reserve: u32,
-    /// Superblocks beside them that hold no more than what is being filled, where there are placement handles.
+    /// Superblocks next to them that hold no more than what is being filled, where there are placement handles.
     pub(crate) open_for_handles: u32,
     /// Units the host sees.
     pub(crate) logical_units: u32,
@@ -190,7 +190,7 @@ impl Geometry {
         (self.units_per_superblock / PACES).clamp(1, PACE_MOST)
     }
 
-    /// Whether every plane is a region of its own.
+    /// Whether every plane is its own region.
     #[inline]
     pub(crate) fn is_by_plane(&self) -> bool {
         self.regions > 1
@@ -364,7 +364,7 @@ impl Geometry {
         Spot { die, page: self.by_row.divide(row).0, cells: Cells::Full }
     }
 
-    /// Pages of one operation that so many of its units lie on, one beside the other.
+    /// Pages of one operation that so many of its units lie on, one next to the other.
     #[inline]
     pub(crate) fn pages_of(&self, units: u32) -> u32 {
         self.by_page.divide(units + self.units_per_page - 1).0

@@ -1,16 +1,16 @@
-//! What is known of losses of power.
+//! What is known of power losses.
 
 use crate::book::Book;
 use crate::flash::backend::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Recovery, Time};
 
-/// What losses of power left behind.
+/// What power losses left behind.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Outage {
     /// From when on the drive serves requests.
     pub(crate) ready: Time,
-    /// What the last loss of power did, until the power is back.
+    /// What the last power loss did, until the power is back.
     pub(crate) interrupted: Recovery,
     /// Erases that recovery does again.
     pub(crate) erases: Erases,

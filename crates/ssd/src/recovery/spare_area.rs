@@ -1,8 +1,8 @@
-//! Spare areas: what lies beside the data of each page, and what the mapping is found again from.
+//! Spare areas: what lies next to the data of each page, and what the mapping is found again from.
 //!
-//! Beside its data a page has the number of the logical unit (the array's owners) and a sequence number, which
+//! In addition to its data a page has the number of the logical unit (the array's owners) and a sequence number, which
 //! grows with every page that is programmed, copies included. Of the pages of one unit the one with the largest
-//! number is its newest. A trim programs none: it stands in a journal, with a sequence number of its own.
+//! number is its newest. A trim programs none: it stands in a journal, with its own sequence number.
 //!
 //! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest pages,
 //! so that they are found again, and leaves the others without a number.

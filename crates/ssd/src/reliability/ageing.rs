@@ -6,7 +6,7 @@ use nacre_kernel::Time;
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// How the share of wrong bits follows from erases, time and reads.
+/// How the share of bit errors follows from erases, time and reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     fresh: f64,
@@ -53,7 +53,7 @@ impl Law {
         }
     }
 
-    /// Share of wrong bits of a page whose block has so many `erases` in the simulation, that lies since `lying` and
+    /// Share of bit errors of a page whose block has so many `erases` in the simulation, that lies since `lying` and
     /// whose block was read so many times since its erase.
     pub(crate) fn share(&self, erases: u32, lying: Time, reads: u32) -> f64 {
         let worn = (self.before + f64::from(erases)) / self.cycles;

@@ -29,7 +29,7 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
 
 /// A drive of two dies with 64 units in a superblock.
 fn tiny(blocks: u32, spare_blocks: u32) -> String {
-    // Beside the reserve of four superblocks there is little more space than data.
+    // In addition to the reserve of four superblocks there is little more space than data.
     let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
     format!(
         "kind = \"ssd\"\nblocks = {blocks}\nspare_blocks = {spare_blocks}\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\

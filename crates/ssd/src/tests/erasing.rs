@@ -19,7 +19,7 @@ fn saturated(settings: &str) -> (f64, f64) {
 }
 
 /// All dies stop for an erase at once, or writes wait in order: then one waits for a whole erase. With a pool a write
-/// waits as if a die were missing: for three programs of 500 us, since three of the 8 requests go on with each, and for
+/// waits as if a die were missing: for three programs of 500 us, since three of the 8 requests continue with each, and for
 /// what is left of the one before, if the pool has the operations that the die which erases does not program meanwhile:
 /// 3 x 20 ms / 500 us = 120 of 255 places.
 #[test]

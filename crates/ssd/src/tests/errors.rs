@@ -1,4 +1,4 @@
-//! Wrong bits: shares of reads that are sensed again, their latencies, the law of ageing, and what is lost.
+//! Bit errors: shares of reads that are sensed again, their latencies, the law of aging, and what is lost.
 
 use super::driven::driven_with_bytes;
 use super::*;
@@ -10,7 +10,7 @@ const DAY: u64 = 86_400_000_000;
 /// Bits of a codeword of the default LDPC code: 2 KiB of data, and an eighth of it parity.
 const CODEWORD: u64 = 8 * (2048 + 256);
 
-/// Wrong bits at one rate whatever the age, unless `law` says otherwise.
+/// Bit errors at one rate whatever the age, unless `law` says otherwise.
 fn errors(rate: f64, law: &str) -> String {
     format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
 }
@@ -102,7 +102,7 @@ fn wrong_bits_of_a_published_law_add_up() {
         let found = corrected_bits(&mut device, days * DAY, 0..4_000) / CODEWORD as f64;
         let lain = if erases > 0.0 { libm::pow(erases, 0.14) * libm::pow(days as f64, 0.54) } else { 0.0 };
         let expected = 1.48e-3 + 3.90e-10 * libm::pow(erases, 2.05) + 6.28e-5 * lain;
-        assert_close("share of wrong bits", found, expected, 0.01);
+        assert_close("share of bit errors", found, expected, 0.01);
     }
 }
 
@@ -149,7 +149,7 @@ fn disturbs_its_block(allocation: &str) {
 
 #[test]
 fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
-    // What is refreshed is put right, also where cleaning copies inside a die.
+    // What is refreshed is corrected, also where cleaning copies inside a die.
     for (others, lanes) in [
         ("", 4),
         ("planes = 2\nmulti_plane = false\n", 8),
@@ -172,7 +172,7 @@ fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
         assert_eq!(counter(&found, "flash_erases"), 10 * lanes);
         // Reads find what 0 to 99 others made wrong, and copies of the 64 pages of the block what 100 did.
         let expected = (2_000.0 * 49.5 + 10.0 * 128.0 * 100.0) * 1e-6 * CODEWORD as f64;
-        assert_close("wrong bits", counter(&found, "corrected_bits") as f64, expected, 0.2);
+        assert_close("bit errors", counter(&found, "corrected_bits") as f64, expected, 0.2);
     }
 }
 
@@ -292,7 +292,7 @@ fn what_is_copied_inside_its_die_takes_its_wrong_bits_along() {
         let share = |name| counter(&found, name) as f64 / units;
         // Every page that it lay on made as many wrong.
         let wrong = rate * (times + 1) as f64;
-        assert_close("wrong bits", share("corrected_bits"), 2.0 * wrong * CODEWORD as f64, 0.01);
+        assert_close("bit errors", share("corrected_bits"), 2.0 * wrong * CODEWORD as f64, 0.01);
         let beyond = binomial_tail(CODEWORD, wrong, (CODEWORD as f64 * 0.004) as u64);
         assert_close("sensed again", share("retried_units"), 1.0 - (1.0 - beyond) * (1.0 - beyond), 0.02);
         assert_eq!(counter(&found, "copy_reads"), counter(&found, "units_cleaned"), "copies are sensed once");
@@ -337,11 +337,11 @@ fn contradictions_are_refused_in_words() {
     for (settings, expected) in [
         (
             "errors = { ecc = { kind = \"none\" }, bit_error_rate = 0.001, cycles = 1 }",
-            "it does not notice wrong bits",
+            "it cannot detect bit errors",
         ),
         (
             "errors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0.001, cycles = 1, spare = \"256 B\" }",
-            "the code needs 512 B beside a page",
+            "the code needs 512 B next to a page",
         ),
         (
             "errors = { ecc = { kind = \"ldpc\", codeword = \"8 KiB\" }, bit_error_rate = 0.001, cycles = 1 }",

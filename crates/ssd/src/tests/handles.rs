@@ -275,7 +275,7 @@ fn shares_that_nobody_can_have_are_refused() {
     for (settings, problem) in [
         ("queue_shares = [1, 1]", "there is no bound that could be shared"),
         ("queue_depth = 1\nqueue_shares = [1, 1]", "1 places are too few for 2 tenants"),
-        ("queue_depth = 4\nqueue_shares = [1, 0]", "a tenant without a place waits for ever"),
+        ("queue_depth = 4\nqueue_shares = [1, 0]", "a tenant without a queue entry would wait forever"),
         ("queue_depth = 4\nqueue_shares = []", "the list is empty"),
     ] {
         let refused = problems(settings);

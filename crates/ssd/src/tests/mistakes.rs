@@ -1,4 +1,4 @@
-//! A user's mistakes: all at once, each with its remedy.
+//! A user's errors: all at once, each with its remedy.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn mistakes_come_all_at_once() {
         "no blocks are left for data",
         "the largest allowed is 506",
         "a page takes some time",
-        "it holds no page of the mapping table",
+        "it is smaller than a page of the mapping table",
     ] {
         assert!(found.contains(expected), "{expected} is not in\n{found}");
     }
@@ -22,7 +22,7 @@ fn mistakes_come_all_at_once() {
 fn impossible_drives_are_refused_with_what_is_possible() {
     for (settings, expected) in [
         ("over_provisioning = \"0.5 %\"", "the smallest allowed is "),
-        ("page = \"6 KiB\"", "a page holds no whole number of units"),
+        ("page = \"6 KiB\"", "a page is not a whole number of units"),
         ("buffer = \"4 GiB\"", "it is larger than the flash"),
         ("pages = 8", "a superblock has 32 units, and 64 are the fewest"),
         ("blocks = 1000000\npages = 8192", "use a larger unit, or less flash"),
@@ -40,24 +40,24 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("idle_cleaning = 200", "give at most "),
         (
             "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
-            "give program_energy, transfer_energy too, or no energy and no idle_power",
+            "also set program_energy, transfer_energy, or no energy and no idle_power",
         ),
-        ("idle_power = \"1 W\"", "energy is not known without read_energy, program_energy, erase_energy"),
+        ("idle_power = \"1 W\"", "energy also needs read_energy, program_energy, erase_energy"),
         // A third of 64 pages of 4 KiB, whole ones, of 512 blocks of four dies.
         (
             "slc_cache = { size = \"1 TiB\", read = \"20 us\", program = \"200 us\" }",
-            "all cells hold 168 MiB with one bit each, given 1 TiB; give at most 168 MiB",
+            "all cells in SLC mode hold 168 MiB, given 1 TiB; give at most 168 MiB",
         ),
         (
             "slc_cache = { size = \"64 KiB\", read = \"20 us\", program = \"200 us\" }",
-            "a superblock holds 336 KiB with one bit each, and is filled as a whole, given 64 KiB; \
-             give at least 336 KiB, or leave slc_cache out",
+            "a superblock in SLC mode holds 336 KiB and is filled as a whole, given 64 KiB; give at \
+             least 336 KiB, or remove slc_cache",
         ),
         // 102,400 units of 4 KiB, of which 1,024 mappings each lie in one.
         (
             "mapping_cache = { size = \"404 KiB\" }",
-            "the whole mapping table has 400 KiB, given 404 KiB; \
-             give at most 400 KiB, or leave it out: all of the table is in DRAM then",
+            "the whole mapping table has 400 KiB, given 404 KiB; give at most 400 KiB, or remove it to \
+             keep the whole table in DRAM",
         ),
         (
             "queue_depth = 4\nqueue_shares = [100, 1, 1]",

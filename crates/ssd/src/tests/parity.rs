@@ -14,7 +14,7 @@ const COMMAND: Time = Time::from_ns(300);
 const PAGE: Time = Time::from_ns(10_240);
 /// A page of 4 KiB over the link of 4 GB/s.
 const LINK: Time = Time::from_ns(1_024);
-/// Two codewords of 2 KiB, 15 us for each of four bits that can be put right.
+/// Two codewords of 2 KiB, 15 us for each of four bits that can be corrected.
 const DECODING: Time = Time::from_us(120);
 
 /// Parity over so many of the four dies, and bits wrong at a rate that leaves a share of units beyond the code.
@@ -337,7 +337,7 @@ fn recovery_reads_what_is_on_the_flash_of_stripes_that_are_not_full() {
     let took = |settings: &str, units| failed(settings, units, at).0.done - at;
     let page = READ + COMMAND + PAGE;
     for (units, pages) in [(9, 0), (10, 1), (11, 2)] {
-        // Both fit into one round of the dies, and spare areas are read beside.
+        // Both fit into one round of the dies, and spare areas are read with them.
         let scanned = READ + Time::from_ns(300);
         let rounds = scanned * u64::div_ceil(units, 4) - scanned * u64::div_ceil(9, 4);
         let more = if pages > 0 { page } else { Time::ZERO };

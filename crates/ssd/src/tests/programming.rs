@@ -3,7 +3,7 @@
 use super::*;
 use nacre_testkit::conformance;
 
-/// Four dies, each behind a channel of its own, that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
+/// Four dies, each behind its own channel, that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
 fn limited(settings: &str) -> Driven {
     driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 128\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -37,7 +37,7 @@ fn so_many_programs_at_a_time_are_done_in_rounds() {
     }
 }
 
-/// With so many at once they are programs over their time, or what all dies do beside erases, whichever is less.
+/// With so many at once they are programs over their time, or what all dies do in addition to erases, whichever is less.
 #[test]
 fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     for settings in

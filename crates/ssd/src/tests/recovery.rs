@@ -1,4 +1,4 @@
-//! Loss of power and recovery: what it takes, against the closed form, and what stays in the books.
+//! Power loss and recovery: what it takes, against the closed form, and what stays in the books.
 
 use super::driven::driven_with_bytes;
 use super::*;
@@ -85,7 +85,7 @@ fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     let mut device = driven_with_bytes(&format!("{ENERGIES}{settings}"));
     (0..32).for_each(|number| _ = device.submit_bytes(Time::ZERO, number, 1));
     let recovery = device.fail(at);
-    assert_eq!(device.device.next_event(), Time::MAX, "nothing goes on");
+    assert_eq!(device.device.next_event(), Time::MAX, "nothing continues");
     (recovery.done, device.report_over(recovery.done))
 }
 
@@ -229,7 +229,7 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
          unwritten = \"zeros\"",
     );
     device.submit(Time::ZERO, &unit(Op::Write, 0));
-    // Another page of the mapping is needed: the one that was changed is programmed, beside the host's unit.
+    // Another page of the mapping is needed: the one that was changed is programmed, next to the host's unit.
     let at = Time::from_us(10);
     device.submit(at, &unit(Op::Read, 64));
     let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
@@ -238,7 +238,7 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
 }
 
 /// Four dies program their first page and then their second, which shares its word line where there are two times: a
-/// loss of power in the middle of the second damages the first, and nothing else does.
+/// power loss in the middle of the second damages the first, and nothing else does.
 #[test]
 fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     let two = "program = [\"500 us\", \"900 us\"]\nread = [\"50 us\"]";

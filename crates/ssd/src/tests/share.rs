@@ -70,7 +70,7 @@ fn a_share_that_is_no_part_of_a_drive_is_refused_with_what_is_possible() {
     assert!(problems("capacity = \"401 MiB\"").contains("the whole drive holds 400 MiB"));
     assert!(problems("capacity = \"4097 B\"").contains("the nearest below is 4 KiB"));
     let small = problems("capacity = \"1 MiB\"");
-    assert!(small.contains("superblocks of 1 MiB") && small.contains("of so small a share"), "{small}");
+    assert!(small.contains("superblocks of 1 MiB") && small.contains("in such a small share"), "{small}");
     let least =
         small.split("give at least ").nth(1).and_then(|rest| rest.split(',').next()).expect("a least");
     let device = driven(&format!("capacity = \"{least}\""));

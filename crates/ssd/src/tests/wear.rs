@@ -1,4 +1,4 @@
-//! Wear: levelling, worn blocks, the end of life.
+//! Wear: leveling, worn blocks, the end of life.
 
 use super::*;
 use nacre_kernel::Status;

@@ -208,7 +208,7 @@ impl<S: Store> Translation for Zones<S> {
         }
     }
 
-    /// Over the end of a zone a write goes on in the next. At the beginning of a zone that holds something it resets that
+    /// Over the end of a zone a write continues in the next. At the beginning of a zone that holds something it resets that
     /// first: trims are not among what brings a drive into its state.
     fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome {
         let whole = request.bytes - request.bytes % self.table.geometry.unit_bytes;

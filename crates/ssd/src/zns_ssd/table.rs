@@ -157,7 +157,7 @@ impl<S: Store> ZoneTable<S> {
         self.by_zone.divide(unit)
     }
 
-    /// The zone with this number, as a host is told of it.
+    /// The zone with this number, as a host is notified of it.
     pub(crate) fn describe(&self, zone: u32) -> Zone {
         let start = u64::from(zone) * self.zone_bytes();
         let entry = &self.zones[zone as usize];

@@ -86,7 +86,7 @@ fn nurand_is_distributed_as_the_standard_says() {
     assert!(chi_square < degrees + 6.0 * (2.0_f64 * degrees).sqrt(), "{chi_square} with {degrees}");
 }
 
-/// The five transactions come by their shares, told apart by what they append and how much they look up; new orders have 5
+/// The five transactions come by their shares, distinguished by what they append and how much they look up; new orders have 5
 /// to 15 items alike, and 60 % of payments look at three customers.
 #[test]
 fn transactions_and_their_parts_come_by_their_shares() {

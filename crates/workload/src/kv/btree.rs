@@ -69,7 +69,7 @@ impl Btree {
         Entry { key: self.pages.entries(right)[0].key, value: right }
     }
 
-    /// Moves what is on the full root to a page of its own, the only one below the new root.
+    /// Moves what is on the full root to its own page, the only one below the new root.
     fn raise(&mut self) {
         let (below, level) = (self.pages.extend(1), self.pages.level(ROOT) + 1);
         self.pages.furnish(below, self.inner, level);

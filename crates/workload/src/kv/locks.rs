@@ -32,7 +32,7 @@ impl Locks {
         true
     }
 
-    /// `client` needs `page` no more; returns who has it now and may go on.
+    /// `client` needs `page` no more; returns who has it now and may continue.
     #[inline]
     pub(super) fn release(&mut self, page: u32, client: u32) -> Option<u32> {
         let holder = &mut self.holders[page as usize];

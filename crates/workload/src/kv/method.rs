@@ -3,7 +3,7 @@
 use super::pages::Pages;
 use nacre_kernel::state::State;
 
-/// How a search goes on from a page.
+/// How a search continues from a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// On another page.

@@ -26,11 +26,11 @@
 //!   its commit. It takes its keys in the order of those pages, so there is no deadlock.
 //! - A checkpoint begins every `checkpoint` transactions, and when more than half of the log's region is needed
 //!   for recovery. `writers` clients of their own write the pages that are dirty at that time, in the order of
-//!   their numbers, while transactions go on; then they flush, and log, write and flush a mark. The region is
+//!   their numbers, while transactions continue; then they flush, and log, write and flush a mark. The region is
 //!   used round and round; when it is full a transaction begins only after the checkpoint.
 //! - `threads` threads run one transaction after the other, without a pause but for the processor's work:
 //!   `operation` before each get and put, `commit` before each commit. Every request of a thread waits for the
-//!   one before. The store is told when each request is done, so which thread goes on, who waits for whom and
+//!   one before. The store is notified when each request is done, so which thread continues, who waits for whom and
 //!   what one flush commits follow from the device.
 //!
 //! Addresses: the log from 0, then page 0 and all others. A unit of work is a transaction; it is done with the
@@ -49,7 +49,7 @@
 //! I/O, and the number of threads. The paper gives neither the number nor the size of pairs, nor pages nor cache;
 //! those are Berkeley DB's own defaults (berkeley-db) or assumed. litwin-1980, seltzer-1991: linear hashing.
 //! comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978: how full random insertions leave leaves.
-//! Assumed: the hash function, MurmurHash3's finaliser, in place of Berkeley DB's of the key's bytes; one lookup of
+//! Assumed: the hash function, MurmurHash3's finaliser, instead of Berkeley DB's of the key's bytes; one lookup of
 //! the table's page for each search; that put searches anew; processor times.
 //!
 //! # Checks
@@ -161,7 +161,7 @@ pub struct Config {
         default = 4,
         min = 1,
         max = 1024,
-        source = "paper: akel-2011, section 3.1: the number that maximises throughput on Onyx"
+        source = "paper: akel-2011, section 3.1: the number that maximizes throughput on Onyx"
     )]
     pub threads: u32,
     /// Processor time of one get or put.

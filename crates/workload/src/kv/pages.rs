@@ -5,7 +5,7 @@ use nacre_kernel::state::{State, Value};
 /// No page.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A key and what stands beside it: a value, or the page that a pointer leads to.
+/// A key and what stands next to it: a value, or the page that a pointer leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
     pub(super) key: u32,
@@ -19,7 +19,7 @@ struct Page {
     start: usize,
     len: u32,
     capacity: u32,
-    /// The page behind it: the right neighbour in a tree, the overflow page of a bucket.
+    /// The page behind it: the right neighbor in a tree, the overflow page of a bucket.
     next: u32,
     /// Levels below it.
     level: u32,

@@ -1,4 +1,4 @@
-//! The store at work: clients go on as simulated time lets them, and what they need from the device becomes
+//! The store at work: clients continue as simulated time lets them, and what they need from the device becomes
 //! requests.
 //!
 //! A client that needs what has no known end waits in a list, and what completes wakes those who wait for it.
@@ -64,7 +64,7 @@ struct Sizes {
     commit: Time,
 }
 
-/// How a client goes on.
+/// How a client continues.
 enum Turn {
     /// At once.
     On,
@@ -151,7 +151,7 @@ impl<M: Method> Store<M> {
         self.limit = u64::MAX;
     }
 
-    /// Lets `client` go on until it makes a request, waits or sleeps.
+    /// Lets `client` continue until it makes a request, waits or sleeps.
     #[inline]
     fn run(&mut self, client: u32) -> Option<(Purpose, Request)> {
         if self.log.is_led_by(client) {
@@ -350,7 +350,7 @@ impl<M: Method> Store<M> {
         writers.for_each(|writer| self.turns.wait_until(self.now, writer));
     }
 
-    /// Writes `page`, or the next one; behind the last one, the last client goes on and the others sleep.
+    /// Writes `page`, or the next one; behind the last one, the last client continues and the others sleep.
     fn sweep(&mut self, client: u32, page: Option<u32>) -> Turn {
         let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
             self.checkpoint.busy -= 1;

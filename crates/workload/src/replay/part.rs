@@ -12,7 +12,7 @@ use nacre_kernel::{Bytes, Op, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Part {
-    /// What is dealt out to the parts.
+    /// How the trace is divided.
     #[config(default = "hash", source = "assumed: any trace has addresses")]
     pub by: By,
     /// How many parts there are.
@@ -21,13 +21,13 @@ pub struct Part {
     /// Which of them this is, counted from 0.
     #[config(default = 0, source = "assumed: the first")]
     pub number: u32,
-    /// Where the split is by hash: what stays together. Requests are cut where extents of different parts meet.
-    /// A power of two.
+    /// Extent size of a split by hash. Requests are cut at the borders of extents of different parts. A power of
+    /// two.
     #[config(
         default = "1 MiB",
         min = "4 KiB",
         max = "1 GiB",
-        source = "assumed: larger than nearly all requests, small beside a device"
+        source = "assumed: larger than nearly all requests, small compared with a device"
     )]
     pub extent: Bytes,
 }

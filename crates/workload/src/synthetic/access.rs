@@ -6,7 +6,7 @@ use crate::WorkloadBuilder;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Bytes, Ratio};
 
-/// Where the blocks lie and what is done to them.
+/// Addresses and operations.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Access {

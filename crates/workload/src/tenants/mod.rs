@@ -82,16 +82,16 @@ pub enum Priority {
     High,
     /// Before low ones.
     Medium,
-    /// When nobody else waits.
+    /// If no other tenant waits.
     Low,
 }
 
 /// One host.
 #[derive(Clone, Debug, Configuration)]
 pub struct TenantConfig {
-    /// What it is called in the record.
+    /// Name in the record.
     pub name: String,
-    /// Its part of the address space. Absent means as much as its workload reaches; a trace has to be given it.
+    /// Size of its part of the address space. Absent means the range of its workload; required for a trace.
     #[config(min = "512 B", max = "1024 PiB")]
     pub capacity: Option<Bytes>,
     /// Writes it gives in its turn when a device is preconditioned.
@@ -104,9 +104,9 @@ pub struct TenantConfig {
     pub workload: Slot<WorkloadFamily>,
 }
 
-/// Tenants are told apart by a byte in a drive.
+/// Tenants are distinguished by a byte in a drive.
 const TENANTS_MAX: usize = 256;
-/// The part of a tenant begins at a whole number of these.
+/// Alignment of the part of a tenant.
 const ALIGNMENT: u64 = 1 << 20;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -115,15 +115,15 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("tenant", &given, "there are too many tenants", "at most 256 are allowed");
     }
     if config.tenant.iter().all(|tenant| tenant.weight == 0) {
-        let problem = "no tenant gives any write of preconditioning";
+        let problem = "no tenant has writes for preconditioning";
         reader.conflict("tenant[0].weight", "0", problem, "give one of them a weight of at least 1");
     }
     if let Some(place) = config.tenant.iter().position(|tenant| tenant.priority != Priority::Medium)
         && config.places.is_none()
     {
         let given = format!("{:?}", config.tenant[place].priority).to_lowercase();
-        let remedy = "give places, such as the queue depth of the drive, or leave it out";
-        let problem = "without places nothing waits that it could go before";
+        let remedy = "give places, such as the queue depth of the drive, or remove it";
+        let problem = "without places, no request waits, so priority has no effect";
         reader.conflict(&format!("tenant[{place}].priority"), &given, problem, remedy);
     }
     if let (Some(Weights { high, medium, low }), None) = (config.weights, config.places) {
@@ -191,7 +191,7 @@ fn build(
     if !workload.tenants().is_empty() {
         let problem =
             Problem::new(ErrorCode::NotSupported, config.workload.path(), None, "a tenant has no tenants");
-        return Err(problem.remedy("give its tenants beside it").into());
+        return Err(problem.remedy("give its tenants next to it").into());
     }
     let path = format!("{path}.capacity");
     let capacity = match (config.capacity, workload.reach()) {
@@ -204,9 +204,9 @@ fn build(
         (Some(capacity), _) => capacity.0,
         (None, Some(reach)) => reach,
         (None, None) => {
-            let problem = "how far the tenant's workload reaches is known only when all of it was read";
+            let problem = "the size of the tenant's workload is unknown before the run";
             return Err(Problem::new(ErrorCode::MissingSetting, &path, None, problem)
-                .remedy("give it, such as \"10 GiB\"")
+                .remedy("set it, e.g. \"10 GiB\"")
                 .into());
         }
     };

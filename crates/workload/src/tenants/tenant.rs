@@ -32,7 +32,7 @@ enum Source {
     },
 }
 
-/// A host with a workload of its own.
+/// A host with its own workload.
 #[derive(State)]
 pub(super) struct Tenant {
     #[state(skip = "from the configuration")]
@@ -127,7 +127,7 @@ impl Tenant {
             }
             Source::Interactive { next, waiting } => {
                 if *next <= now {
-                    let workload = self.workload.interactive().expect("it is told of completions");
+                    let workload = self.workload.interactive().expect("it is notified of completions");
                     let mut issued = Vec::new();
                     workload.step(now, &mut issued)?;
                     *next = workload.next_event();
@@ -161,7 +161,7 @@ impl Tenant {
         match &mut self.source {
             Source::Paced { clock, .. } => clock.complete(now),
             Source::Interactive { next, .. } => {
-                let workload = self.workload.interactive().expect("it is told of completions");
+                let workload = self.workload.interactive().expect("it is notified of completions");
                 workload.complete(now, tag, status);
                 *next = workload.next_event();
             }

@@ -134,7 +134,10 @@ fn a_trace_needs_a_capacity_and_keeps_to_it() {
         Err(problems) => problems.to_string(),
     };
     let unknown = refused("");
-    assert!(unknown.starts_with("workload.tenant[0].capacity: how far"), "{unknown}");
+    assert!(
+        unknown.starts_with("workload.tenant[0].capacity: the size of the tenant's workload"),
+        "{unknown}"
+    );
     let past = refused("capacity = \"1 MiB\"\n");
     assert_eq!(
         past,
@@ -151,7 +154,7 @@ fn tenants_that_cannot_be_are_refused() {
     let small = TWO.replace("8 MiB", "512 KiB");
     assert!(problems(&small)[0].contains("give at least 1 MiB"), "{:?}", problems(&small));
     let none = TWO.replace("weight = 3", "weight = 0").replace("\"log\"\n", "\"log\"\nweight = 0\n");
-    assert!(problems(&none)[0].contains("no tenant gives any write"), "{:?}", problems(&none));
+    assert!(problems(&none)[0].contains("no tenant has writes"), "{:?}", problems(&none));
 }
 
 const STORE: &str = "kind = \"kv\", keys = 2000, transactions = 300, cache = \"64 KiB\", threads = 5";
@@ -177,7 +180,7 @@ fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it
     assert!(requests(&store) == of_store(requests(&both)));
 }
 
-/// A store beside an open loop, in two places, saved and restored at every event.
+/// A store next to an open loop, in two places, saved and restored at every event.
 #[test]
 fn it_goes_on_from_its_state_at_every_event() {
     let store = STORE.replace("300", "60");

@@ -1,4 +1,4 @@
-//! A host and a device of given latencies, for workloads that are told of completions.
+//! A host and a device of given latencies, for workloads that are notified of completions.
 
 use crate::{Interactive, Issued};
 use nacre_kernel::event::Agenda;

@@ -67,7 +67,7 @@ pub struct Config {
     /// Tellers of a branch.
     #[config(default = 10, min = 1, max = 1_000_000, source = "paper: wu-1994, section 5.2")]
     pub tellers_per_branch: u64,
-    /// Accounts that a teller keeps.
+    /// Accounts per teller.
     #[config(default = 10_000, min = 1, max = 1_000_000_000, source = "paper: wu-1994, section 5.2")]
     pub accounts_per_teller: u64,
     /// Bytes of a record; a whole number of words, at least three.

@@ -126,7 +126,7 @@ fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     assert!((expected - 73.0).abs() < 0.05, "{expected}: 70 reads and 3 writes, as the room's doc says");
 }
 
-/// A database in a real memory: the 32 bit words of every node and record, written by an oracle of its own.
+/// A database in a real memory: the 32 bit words of every node and record, written by its own oracle.
 struct Image {
     words: Vec<u32>,
     fanout: usize,

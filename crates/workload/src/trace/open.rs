@@ -13,7 +13,7 @@ const MOST_SOURCES: usize = 4096;
 
 /// Opens a trace that lies in one or several sources.
 ///
-/// The format is the one named in `options`, or else found by content; the user's mistakes in options
+/// The format is the one named in `options`, or else found by content; the user's errors in options
 /// are errors here, those of content at the first [`TraceReader::read`].
 pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceReader>, TraceError> {
     let mut sources = sources;
@@ -78,7 +78,7 @@ fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), T
                 Some(own) => format!("times of {} are in {} by definition", format.kind, own.name()),
                 None => format!("{} has no times", format.kind),
             },
-            remedy: "leave it out".into(),
+            remedy: "remove it".into(),
         });
     }
     let with_pages = format.page_bytes.is_some();
@@ -91,7 +91,7 @@ fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), T
                 } else {
                     format!("{} gives its addresses in bytes or sectors", format.kind)
                 },
-                remedy: "leave it out for the default of the format".into(),
+                remedy: "remove it for the default of the format".into(),
             })
         }
         _ => Ok(()),
@@ -109,7 +109,7 @@ fn choose_action(
             return Err(TraceError::Option {
                 option: "action".into(),
                 problem: format!("{} records one event per request", format.kind),
-                remedy: "leave it out".into(),
+                remedy: "remove it".into(),
             });
         }
         return Ok((Action::Queue, Vec::new()));

@@ -104,6 +104,6 @@ pub struct Options {
     /// has any, else `D`, and says so in the notes.
     pub action: Option<Action>,
     /// The size in bytes of a page of an `arc` trace (default 512), or the distance in bytes between
-    /// neighbouring objects of an `oracle_general` or `lcs` trace (default 4096). A power of two from 512 to 2^30.
+    /// neighboring objects of an `oracle_general` or `lcs` trace (default 4096). A power of two from 512 to 2^30.
     pub page_bytes: Option<u64>,
 }

@@ -8,7 +8,7 @@ use nacre_kernel::{Op, Random, Request, Streams};
 /// By block is spatial sampling (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015): a
 /// hash of volume and block against a threshold decides, so that of each block all accesses are kept or none.
 /// A cache of `fraction` times the size then behaves as the whole one would. Requests are cut to the chosen
-/// blocks; neighbouring ones stay together.
+/// blocks; neighboring ones stay together.
 #[derive(Clone, Debug)]
 pub struct Sampler(Kind);
 
@@ -143,7 +143,7 @@ mod tests {
         sampler.choose(&[read(0, 4096 * 100_000)], &mut whole);
         let bytes: u64 = whole.iter().map(|request| u64::from(request.bytes)).sum();
         assert_eq!(bytes, once.len() as u64 * 4096, "one large request is cut to the same blocks");
-        assert!(whole.len() < once.len(), "neighbouring blocks stay together");
+        assert!(whole.len() < once.len(), "neighboring blocks stay together");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// The block in which footprints are counted.
 pub const BLOCK_BYTES: u64 = 4096;
-/// The most different sizes that are told apart; requests of further ones only count in the totals.
+/// The most different sizes that are distinguished; requests of further ones only count in the totals.
 pub const MOST_SIZES: usize = 4096;
 /// The share of requests out of order past which a trace is called doubtful.
 const MUCH_DISORDER: f64 = 0.01;

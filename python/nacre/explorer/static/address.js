@@ -1,6 +1,6 @@
 // Where the page is: every view has an address.
 
-/** Goes to an address of ours without loading the frame again. */
+/** Goes to our address without loading the frame again. */
 export function go(address) {
   history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));

@@ -15,7 +15,7 @@ export function takeToken() {
   history.replaceState(null, "", location.pathname + location.search);
 }
 
-/** An answer that was not what was hoped for: what to say, and mistakes by field. */
+/** An answer that was not what was hoped for: what to say, and errors by field. */
 export class Refused extends Error {
   constructor(status, answer) {
     super(answer.error || "the server did not answer as expected");
@@ -32,7 +32,7 @@ async function ask(path, options = {}) {
     response = await fetch(path, { ...options, headers });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, { error: "nacre explore does not answer any more. Start it again, and open the address that it prints. What was finished is in its folder." });
+    throw new Refused(0, { error: "nacre explore has stopped. Start it again and open the address that it prints. Finished results are in its folder." });
   }
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
   return response;
@@ -80,7 +80,7 @@ export async function seen(time, signal) {
   });
 }
 
-/** Nothing where there was no answer; another error goes on. */
+/** Nothing where there was no answer; another error continues. */
 function unlessGone(error) {
   if (error.status === 0) return null;
   throw error;

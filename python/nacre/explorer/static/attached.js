@@ -58,17 +58,17 @@ export class Attached {
     const query = new URLSearchParams(asked);
     own.served = new Fed("/api/device/served", "requests per second", this.signal);
     const fail = async () => {
-      if (!confirm("The power of this device fails: its clients are cut off, and it loses what its design does not keep.")) return;
+      if (!confirm("Cuts power to this device: disconnects its clients and loses volatile data.")) return;
       await this.tell(own.said, "/api/device/power-fail", asked);
     };
     own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.served.place, own.facts, own.tables,
-      h("div", { class: "row" }, h("button", { type: "button", onclick: fail }, "Let the power fail"),
+      h("div", { class: "row" }, h("button", { type: "button", onclick: fail }, "Cut power"),
         hasWear ? h("button", { type: "button", class: "quiet", onclick: () => fill(own.wear, figure(`/api/device/wear?${query}`, "wear by block", this.signal)) }, "Show the wear of each block") : null),
       own.said, own.wear, this.requests(asked), this.fault(own, asked), this.harm(asked));
     return own;
   }
 
-  /** Single requests to it, beside those of its clients. */
+  /** Single requests to it, in addition to those of its clients. */
   requests(asked) {
     const answers = h("div", { "aria-live": "polite" });
     const id = `ask-${asked.export}`;
@@ -79,7 +79,7 @@ export class Attached {
       event.preventDefault();
       const requests = requestsOf(area.value);
       const isToChange = requests.some(changing);
-      if (isToChange && !confirm("These requests change the image: a write puts zeros where it goes, a trim takes away what is there.")) return;
+      if (isToChange && !confirm("These requests change the image: a write stores zeros, and a trim discards data.")) return;
       await answered(answers, async () => {
         const { tables } = await post("/api/device/step", { ...asked, requests }, this.signal);
         kept.put({ text: area.value, tables, at: new Date().toLocaleTimeString() });
@@ -89,8 +89,8 @@ export class Attached {
     if (last) fill(answers, h("p", { class: "soft" }, `Answered at ${last.at}.`), last.tables.map(table));
     return h("details", { open: Boolean(last) }, h("summary", {}, "Requests to this device"), h("form", { onsubmit: ask },
       h("div", { class: "field" }, h("label", { for: id }, "Requests, one in a line"), area,
-        h("p", { class: "doc", id: `${id}-doc` }, "As below. They take their turn beside those of its clients, on the clock; where their time went is listed.")),
-      h("button", {}, "Ask the device")), answers);
+        h("p", { class: "doc", id: `${id}-doc` }, "Same format as below. They are queued with those of the clients, in real time; the latency breakdown is shown.")),
+      h("button", {}, "Send")), answers);
   }
 
   /** It gets slow, stalls, fails or corrupts data, from now on or later. */
@@ -135,7 +135,7 @@ export class Attached {
       await this.tell(said, "/api/device/media-error", { ...asked, offset: bytesOf(first.value), length: bytesOf(size.value), harm: harm.value });
     };
     return h("details", {}, h("summary", {}, "Media errors"), h("form", { class: "bar", onsubmit: hurt },
-      field("first", "First byte", first), field("size", "Bytes", size), h("div", { class: "field" }, h("label", { for: `harm-${asked.export}` }, "What becomes of them"), harm),
+      field("first", "First byte", first), field("size", "Bytes", size), h("div", { class: "field" }, h("label", { for: `harm-${asked.export}` }, "Effect"), harm),
       h("button", {}, "Do it")), said);
   }
 

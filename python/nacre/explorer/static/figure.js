@@ -36,7 +36,7 @@ export async function drawn(place, spec, name) {
   await draw(await vega(), place, spec, name);
 }
 
-/** A figure of what goes on: drawn once, and from then on fed with samples. */
+/** A figure of what continues: drawn once, and from then on fed with samples. */
 export class Fed {
   constructor(path, name, signal) {
     Object.assign(this, { waiting: [], drawn: 0, changed: -Infinity });

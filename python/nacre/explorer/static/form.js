@@ -1,11 +1,11 @@
-// Forms made from the schema: a field for each setting, with its meaning, its default, its mistakes.
+// Forms made from the schema: a field for each setting, with its meaning, its default, its errors.
 
 import { h } from "./dom.js";
 import { at } from "./tree.js";
 
 const words = (name) => name.replaceAll("_", " ");
 
-/** A form for the table at a path. `view` has schema, values, problems; `set` is told of changes. */
+/** A form for the table at a path. `view` has schema, values, problems; `set` is notified of changes. */
 export class Form {
   constructor(view) {
     this.view = view;
@@ -42,7 +42,7 @@ export class Form {
     ];
   }
 
-  /** A device in a slot of its own is a box of the picture. */
+  /** A device in its own slot is a box of the picture. */
   isElsewhere(setting) {
     return this.view.schema.family(setting) === "device";
   }
@@ -112,10 +112,10 @@ export class Form {
       h("select", { id, name: path, "aria-describedby": `${id}-doc`, onchange: (event) => this.choose(path, family, event.target.value) },
         chosen === "" || setting ? option("", unset) : null,
         takesValue ? option("value", "a value") : null,
-        presets.length ? h("optgroup", { label: "from the catalogue" }, presets.map(([name, preset]) => option(`preset:${name}`, `${words(name)}: ${preset.summary}`))) : null,
+        presets.length ? h("optgroup", { label: "from the catalog" }, presets.map(([name, preset]) => option(`preset:${name}`, `${words(name)}: ${preset.summary}`))) : null,
         h("optgroup", { label: "kinds" }, schema.kinds(family).map((each) => option(`kind:${each}`, `${words(each)}: ${schema.summary(family, each)}`)))),
       chosen === "value"
-        ? h("input", { name: path, "aria-label": `${label ?? words(path)}: value`, value: text(value), placeholder: "such as 6.7 us", oninput: (event) => this.view.set(path, read(event.target.value, setting ?? {})) })
+        ? h("input", { name: path, "aria-label": `${label ?? words(path)}: value`, value: text(value), placeholder: "e.g. 6.7 us", oninput: (event) => this.view.set(path, read(event.target.value, setting ?? {})) })
         : null,
       this.mistakes(path),
       h("p", { class: "doc", id: `${id}-doc` }, setting?.description));
@@ -164,8 +164,8 @@ export class Form {
     return h("fieldset", { class: this.wrong(path, true) ? "wrong" : null, "data-path": path },
       h("legend", {}, words(name)), h("p", { class: "doc" }, setting.description), this.mistakes(path),
       is ? this.table(path, setting.properties, setting.required ?? [], value) : null,
-      isInherited ? h("p", { class: "doc" }, "It is as the preset has it.") : null,
-      value === false ? h("p", { class: "doc" }, "It is switched off.") : null,
+      isInherited ? h("p", { class: "doc" }, "Same as in the preset.") : null,
+      value === false ? h("p", { class: "doc" }, "Switched off.") : null,
       is ? change(undefined, "Remove") : value === false ? change(undefined, "Reset") : isInherited ? [change({}, "Change"), " ", change(false, "Switch off")] : change({}, "Add"));
   }
 
@@ -185,7 +185,7 @@ export class Form {
     return this.view.problems.some((each) => each.path === path || (below && inside(each.path, path)));
   }
 
-  /** The mistakes of a setting, said where it is. */
+  /** The errors of a setting, said where it is. */
   mistakes(path) {
     const own = this.view.problems.filter((each) => each.path === path);
     own.forEach((each) => this.used.add(each));
@@ -215,7 +215,7 @@ export function read(typed, setting) {
 
 const example = (setting) => {
   const quoted = setting.title?.match(/"([^"]+)"/)?.[1];
-  return quoted ? `such as ${quoted}` : "";
+  return quoted ? `e.g. ${quoted}` : "";
 };
 
 /** Where the value comes from that holds if none is given. */

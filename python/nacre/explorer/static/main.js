@@ -1,4 +1,4 @@
-// The frame: which page is shown, links between pages, and what is said when one cannot be shown.
+// The frame: which page is shown, links between pages, and what is reported when one cannot be shown.
 
 import { h, fill } from "./dom.js";
 import { get, takeToken } from "./api.js";

@@ -9,7 +9,7 @@ export async function scenarioOf(query, known, beginning, signal) {
   if (query.has("run")) return { name: `run:${query.get("run")}`, ...(await ofRun(query.get("run"), signal)) };
   if (query.has("scenario")) return { name: "", from: null, tree: said(query.get("scenario")) };
   const from = query.get("from") ?? beginning;
-  if (!known.scenarios[from]) throw new Error(`There is no shipped scenario called ${from}.`);
+  if (!known.scenarios[from]) throw new Error(`Unknown scenario: ${from}.`);
   const tree = structuredClone(known.scenarios[from].tree);
   for (const each of query.getAll("set")) {
     const [path, ...value] = each.split("=");
@@ -23,7 +23,7 @@ function said(text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`This address is damaged: ${text.slice(0, 60)} is no value. Open the page from the menu.`);
+    throw new Error(`Invalid address: ${text.slice(0, 60)} is not a value. Open the page from the menu.`);
   }
 }
 
@@ -43,7 +43,7 @@ export async function picker(known, current, choose, signal) {
         ? { name: value, ...(await ofRun(value.slice(4), signal)) }
         : { name: value, from: value, tree: structuredClone(known.scenarios[value].tree) }),
     },
-      current.name ? null : option("", current.tree.name ?? "the one of this address"),
+      current.name ? null : option("", current.tree.name ?? "from this address"),
       h("optgroup", { label: "shipped" }, Object.entries(known.scenarios).map(([name, { summary }]) => option(name, `${name}: ${summary}`))),
       runs.length ? h("optgroup", { label: runs.length < total ? `of your runs, the latest ${runs.length} of ${total}` : "of your runs" }, runs.map(({ id }) => option(`run:${id}`, id))) : null));
 }

@@ -11,7 +11,7 @@ export function picture(view) {
     box(view, "workload", "workload", tree.workload, "who asks", []),
     h("div", { class: "arrow", "aria-hidden": "true" }, "requests"),
     device(view, "stack", tree.stack, "what serves"),
-    box(view, "run", "run", tree.run ?? {}, "how it is run", []),
+    box(view, "run", "run", tree.run ?? {}, "run", []),
   );
 
   function device(own, path, value, role) {
@@ -32,7 +32,7 @@ function box({ schema, chosen, values, wrong, choose }, path, family, value, rol
     h("span", { class: "what" }, name.replaceAll("_", " ")),
     value?.preset && kind ? h("span", { class: "role" }, kind.replaceAll("_", " ")) : null,
     told && h("span", { class: "told" }, told),
-    mistakes ? h("span", { class: "mistakes" }, mistakes === 1 ? "1 mistake" : `${mistakes} mistakes`) : null,
+    mistakes ? h("span", { class: "mistakes" }, mistakes === 1 ? "1 error" : `${mistakes} mistakes`) : null,
   );
   return h("div", { class: `box ${family}${mistakes ? " wrong" : ""}` }, button,
     inner.length ? h("div", { class: "inner" }, inner) : null);

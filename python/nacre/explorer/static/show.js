@@ -1,4 +1,4 @@
-// What pages have in common: tables, sentences, mistakes, what to copy, work under way.
+// What pages have in common: tables, sentences, errors, what to copy, work under way.
 
 import { h, fill } from "./dom.js";
 import { follow } from "./api.js";
@@ -13,7 +13,7 @@ export const table = ({ title, columns, numeric, rows }) =>
       h("thead", {}, h("tr", {}, columns.map((name, place) => h(name ? "th" : "td", { scope: name ? "col" : null, class: numeric[place] ? "number" : null }, name)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h("td", { class: numeric[place] ? "number" : null }, cell)))))));
 
-/** Checks that what an address names is there: a page that showed another thing would not be told from it. */
+/** Checks that what an address names is there: a page that showed another thing would not be distinguished from it. */
 export function listed(what, name, names) {
   if (names.includes(name)) return;
   const there = names.length ? `there are ${names.slice(0, 20).join(", ")}${names.length > 20 ? " and more" : ""}` : "there are none";
@@ -30,7 +30,7 @@ export const trouble = (message, problems = []) =>
   h("div", { class: "trouble", role: "alert" },
     problems.length ? problems.map((problem) => h("p", {}, sentence(problem))) : h("p", {}, message));
 
-/** A mistake in one sentence, as the command line says it. */
+/** An error in one sentence, as the command line says it. */
 export function sentence({ path, problem, given, hint }) {
   const found = `${path ? `${path}: ` : ""}${problem}${given ? `, given ${given}` : ""}`;
   return hint ? `${found}; ${hint}` : found;
@@ -79,7 +79,7 @@ export function note(place, ...said) {
   place.append(...said);
 }
 
-/** Follows a job in a place of the page, below others; `more` is told of it, too. Resolves to its last report, if there is one. */
+/** Follows a job in a place of the page, below others; `more` is notified of it, too. Resolves to its last report, if there is one. */
 export async function progress(place, job, signal, more = () => {}) {
   const own = h("div", { "data-number": job.number });
   note(place, own);
@@ -97,7 +97,7 @@ export async function progress(place, job, signal, more = () => {}) {
   const last = await watchedHere(job.number, follow(job.number, tell, signal));
   end(place, own);
   if (!last) {
-    fill(own, trouble("The server has ended. What was finished is in its folder."));
+    fill(own, trouble("The server has stopped. Finished results are in its folder."));
   } else if (last.state === "failed") {
     fill(own, trouble(last.error, last.problems));
   } else if (last.note) {
@@ -122,7 +122,7 @@ function end(place, own) {
 export const follows = (place) => place.querySelector("[data-number]:not([data-over])") !== null;
 
 function words(report) {
-  if (report.state === "waiting") return "waits for its turn";
+  if (report.state === "waiting") return "waiting";
   const upto = report.total ? `${SHARE.format(report.done / report.total)}, ` : "";
   const counted = report.noun.startsWith("%") ? "" : `${COUNT.format(report.done)} ${report.noun}, `;
   return `${report.stopping ? "stopping, " : ""}${upto}${counted}${report.note ? `${report.note}, ` : ""}${Math.round(report.seconds)} s`;

@@ -84,7 +84,7 @@ function lineOf(job) {
 }
 
 const far = ({ state, stopping, done, total }) =>
-  state === "waiting" ? "waits for its turn" : stopping ? "stopping" : total ? `${Math.floor(100 * done / total)} %` : "under way";
+  state === "waiting" ? "waiting" : stopping ? "stopping" : total ? `${Math.floor(100 * done / total)} %` : "under way";
 
 others.addEventListener("message", look);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });

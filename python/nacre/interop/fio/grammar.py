@@ -66,7 +66,7 @@ def sections(path: Path) -> list[Section]:
         key, _, value = line.partition("=")
         key = key.strip()
         if key == "include" or line.startswith("include "):
-            hint = "put the lines of the included file in its place"
+            hint = "replace it with the lines of the included file"
             _refuse(path, number, line, "included files are not read", hint)
         if not opened or not _OPTION.fullmatch(key):
             hint = "write [job], then name=value lines with names in lower case"

@@ -38,7 +38,7 @@ def scenario(
 
     `job` is the name of a section, or its number from 1 on where names are not unique. A file with
     one job needs none. Percentages are of the capacity of the device. Raises `ConfigError` with
-    every mistake of the job.
+    every error of the job.
     """
     devices = [entry.name for entry in entries().values() if entry.family == "device"]
     if stack not in devices:
@@ -91,4 +91,4 @@ def _reach(reader: Reader, asked: Pattern, stack: str) -> None:
         what = (
             f"the job reaches to {shown_size(end)}, and {stack} has {shown_size(reader.capacity)}"
         )
-        reader.no("size", f"{what}: nacre run refuses it; choose a larger --stack")
+        reader.no("size", f"{what}: nacre run rejects it; choose a larger --stack")

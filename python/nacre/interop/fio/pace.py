@@ -1,7 +1,7 @@
 """When a job makes its requests, and how many: queue depth, rates, pauses, time, amounts.
 
 Sources: fio's `backend.c` (synchronous engines have a depth of one; a job that thinks waits for
-all its requests first), `io_u.c`, `rate_ddir` (each direction has a rate of its own).
+all its requests first), `io_u.c`, `rate_ddir` (each direction has its own rate).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     rate = _rate(job, asked)
     requests = ENDLESS if is_timed and runtime else _requests(job, asked) * jobs
     if is_timed and runtime:
-        # fio goes on until the time is over, whatever the amount.
+        # fio continues until the time is over, whatever the amount.
         for key in ("io_size", "number_ios", "loops"):
             job.take(key)
     if jobs > 1:
@@ -114,9 +114,7 @@ def _rate(job: Reader, asked: Pattern) -> Fraction | None:
     if len(rates) > 1:
         asked.directions = {at: rate / total for at, rate in rates.items()}
         both = " and ".join(f"{float(rate):g} {_NAMES[at]}" for at, rate in rates.items())
-        job.no(
-            key, f"{both} a second come mixed at random here, and in fio each at a pace of its own"
-        )
+        job.no(key, f"{both} a second come mixed at random here, and in fio each at its own pace")
     return total
 
 

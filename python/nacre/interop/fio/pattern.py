@@ -16,7 +16,7 @@ from nacre.interop.fio.reader import Reader
 
 READ, WRITE, TRIM = range(3)
 SIZES_MAX = 256
-"""Sizes of a range that are told apart."""
+"""Sizes of a range that are distinguished."""
 _PATTERNS = {
     "read": ("sequential", (READ,)),
     "write": ("sequential", (WRITE,)),

@@ -27,7 +27,7 @@ _TAGS = {True: "IO_Flow_Parameter_Set_Trace_Based", False: "IO_Flow_Parameter_Se
 
 @dataclass(frozen=True)
 class Row:
-    """A number of both, and why they may differ."""
+    """A number of both, and possible reasons for differences."""
 
     name: str
     mqsim: float
@@ -86,7 +86,7 @@ def _theirs(drive: Path, flow: Flow, folder: Path) -> _Served:
     with tempfile.TemporaryDirectory() as place:
         workload = Path(place) / "workload.xml"
         workload.write_text(_alone(flow))
-        # MQSim waits for a key at its end, and reads its configuration beside itself.
+        # MQSim waits for a key at its end, and reads its configuration next to itself.
         config = Path(place) / "ssd.xml"
         config.write_bytes(drive.read_bytes())
         arguments = [program(), "-i", str(config), "-w", str(workload)]
@@ -101,8 +101,8 @@ def _theirs(drive: Path, flow: Flow, folder: Path) -> _Served:
         results = Path(place) / "workload_scenario_1.xml"
         if not results.exists():
             lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-            last = lines[-1] if lines else f"nothing, and ended in {done.returncode}"
-            raise Error(f"{PROGRAM} wrote no results; it said: {last}", "process-failed")
+            last = lines[-1] if lines else f"nothing, and exited with {done.returncode}"
+            raise Error(f"{PROGRAM} wrote no results; it printed: {last}", "process-failed")
         said = _numbers(results.read_text(encoding="utf-8", errors="replace"))
     return _Served(_by_row(said, flow), _of_children() - before)
 
@@ -178,6 +178,6 @@ def _reason(flow: Flow, found: Translation) -> str:
     elif not flow.caches_writes:
         parts.append("a write is done when it is programmed there, and in a buffer here")
     else:
-        parts += found.about("Plane_Allocation_Scheme") or ["chips have a queue of their own there"]
+        parts += found.about("Plane_Allocation_Scheme") or ["chips have their own queue there"]
         parts += found.about("Data_Cache_DRAM_*")
     return "; ".join(parts)

@@ -51,7 +51,7 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
         found.append(at_setting(path, "Seed", f"given {seed}", f"give at most {SEED_MAX}"))
     if drive.get("Static_Wearleveling_Enabled") and drive.get("Static_Wearleveling_Threshold") == 0:
         problem = "it is 0, and Static_Wearleveling_Enabled is true"
-        hint = "give erases, or turn static wear levelling off"
+        hint = "give erases, or turn static wear leveling off"
         found.append(at_setting(path, "Static_Wearleveling_Threshold", problem, hint))
     scheme = drive.get("Plane_Allocation_Scheme")
     if scheme is not None and sorted(scheme) != list("CDPW"):
@@ -78,7 +78,7 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
 def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
     """What is wrong with the settings of a flow that were read at `path`, on `drive`.
 
-    What the drive does not say, since it has mistakes of its own, bounds nothing.
+    What the drive does not say, since it has errors of its own, bounds nothing.
     """
     found = []
     for name, most in _LISTS.items():
@@ -98,7 +98,7 @@ def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
 
 
 def at_setting(path: Path, name: str, problem: str, hint: str) -> Problem:
-    """A mistake in the setting `name` of the file at `path`."""
+    """An error in the setting `name` of the file at `path`."""
     return Problem(code="conflicting-settings", path=f"{path}: {name}", problem=problem, hint=hint)
 
 

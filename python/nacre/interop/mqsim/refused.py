@@ -52,7 +52,7 @@ def refused(table: Mapping[str, object]) -> list[Problem]:
 
 
 def _named(problem: Problem) -> Problem:
-    """The mistake with what of MQSim's it comes from, and what it is here."""
+    """The error with what of MQSim's it comes from, and what it is here."""
     path = problem["path"]
     plain = re.sub(r"workload\.tenant\[\d+\]\.workload", "workload", re.sub(r"\[\d+\]$", "", path))
     settings = _SETTINGS.get(plain, "its settings")

@@ -66,7 +66,7 @@ def translate(
         one = flows[(flow or 1) - 1]
         if len(flows) > 1:
             missing.append(
-                Missing(f"flows other than the {_nth(flow or 1)}", "it was asked for alone")
+                Missing(f"flows other than the {_nth(flow or 1)}", "it was requested alone")
             )
         workload, chosen = _workload(one, _capacity(drive), folder, missing), [one]
     stack = _stack(drive, chosen, missing)

@@ -181,7 +181,7 @@ class Flow:
 
 
 def read_drive(path: Path) -> Settings:
-    """The settings of an SSD configuration; raises `ConfigError` with all its mistakes."""
+    """The settings of an SSD configuration; raises `ConfigError` with all its errors."""
     problems: list[Problem] = []
     found = _drive(path, problems)
     if problems:
@@ -190,7 +190,7 @@ def read_drive(path: Path) -> Settings:
 
 
 def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
-    """The flows of every scenario in a workload; raises `ConfigError` with all its mistakes."""
+    """The flows of every scenario in a workload; raises `ConfigError` with all its errors."""
     problems: list[Problem] = []
     scenarios = _scenarios(path, drive, problems)
     if problems:
@@ -199,7 +199,7 @@ def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
 
 
 def read(drive: Path, workload: Path) -> tuple[Settings, list[list[Flow]]]:
-    """As `read_drive` and `read_flows`; raises `ConfigError` with the mistakes of both."""
+    """As `read_drive` and `read_flows`; raises `ConfigError` with the errors of both."""
     problems: list[Problem] = []
     found = _drive(drive, problems)
     scenarios = _scenarios(workload, found, problems)
@@ -257,7 +257,7 @@ def _root(path: Path, tag: str) -> ElementTree.Element:
     try:
         root = ElementTree.fromstring(text)  # noqa: S314  entities are refused above
     except ElementTree.ParseError as error:
-        raise config_error([{**wrong, "problem": f"it is no XML: {error}"}]) from None
+        raise config_error([{**wrong, "problem": f"it is not XML: {error}"}]) from None
     if root.tag != tag:
         problem = f"it is a <{root.tag}> where a <{tag}> was expected"
         raise config_error([{**wrong, "problem": problem}])

@@ -23,7 +23,7 @@ _SAYS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
 _ROUNDING = 1e-9
 
 
-# The names of the fields are a contract, and `pass` is no name in Python.
+# The names of the fields are a contract, and `pass` is not a name in Python.
 Row = TypedDict(
     "Row",
     {

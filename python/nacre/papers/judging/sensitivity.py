@@ -70,7 +70,7 @@ class Value:
     source: str
 
     def times(self, factor: Decimal) -> str | None:
-        """So many times it, as text for a scenario; None where it is no number above zero.
+        """So many times it, as text for a scenario; None where it is not a number above zero.
 
         A whole number moves by one at least.
         """

@@ -1,4 +1,4 @@
-"""Claims judged again with other runs in place of theirs."""
+"""Claims judged again with other runs instead of theirs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ JUDGED = ("prediction", "calibration", "trend")
 """Classes that a fitted or assumed value can decide; arithmetic follows from inputs."""
 
 Swaps: TypeAlias = Mapping[Job, Job]
-"""Runs that are made in place of others."""
+"""Runs that are made instead of others."""
 
 
 class Trial:
-    """The runs of some claims, and those made in place of them."""
+    """The runs of some claims, and those made instead of them."""
 
     def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
         self._target, self._runs = target, runs
@@ -53,7 +53,7 @@ class Trial:
         return set(self._needed(claim))
 
     def judge(self, claim: Claim, swaps: Swaps) -> Row:
-        """The row of a claim, with some runs made in place of others."""
+        """The row of a claim, with some runs made instead of others."""
         ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
         return row_of(claim, Results(self._target.paper, Outcomes(ended)))
 

@@ -8,7 +8,7 @@ from nacre.results.record import Record
 
 
 def _watts(record: Record) -> float:
-    """Mean power over the run; raises `KeyError` where energy is not modelled."""
+    """Mean power over the run; raises `KeyError` where energy is not modeled."""
     return float(sum(record.energy_j.values())) / record.drained_s
 
 

@@ -1,7 +1,7 @@
 """What Kim et al. measure that is no field of a record.
 
 A store is scored as they score it: requests come one after the other, so its IOPS are one over
-the mean latency, and what it costs is the mean price of a GiB.
+the mean latency, and what it costs is the mean price per GiB.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _iops(record: Record) -> float | None:
 
 
 def _price(record: Record) -> float:
-    """The mean price of a GiB of a store of tiers or of one device."""
+    """The mean price per GiB of a store of tiers or of one device."""
     store = record.components[0]
     if store.kind == "tiers":
         tiers = record.scenario.stack.tier

@@ -99,7 +99,7 @@ class Runs:
 def _told(
     watch: Watch | None, seconds: Mapping[str, float], later: set[str], runs: int
 ) -> Callable[[Mapping[str, Task]], End]:
-    """Tells of the work that is done where `later` is left beside what is."""
+    """Tells of the work that is done where `later` is left in addition to what is."""
     work = sum(seconds.values()) or 1.0
 
     def tell(left: Mapping[str, Task]) -> End:

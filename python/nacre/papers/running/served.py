@@ -3,7 +3,7 @@
     scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> sysbench
 
 The workload of the scenario says what sysbench does. Everything that this starts and mounts lives
-in a mount and a process namespace of its own, the image in memory. When their first process ends,
+in a mount and its own process namespace, the image in memory. When their first process ends,
 however that comes, the kernel ends the others, unmounts and frees the loop device, which it was
 told to do with the last user; that first process is killed when whoever started it dies.
 """
@@ -51,7 +51,7 @@ CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork
 _READY_S = 30.0
 _CONNECTIONS = "128"
 _FILE_SYSTEM_MIB = 16
-"""Beside its files an ext4 needs room for itself, the image for the state of the device."""
+"""In addition to its files an ext4 needs room for itself, the image for the state of the device."""
 
 
 SERVED_FILE = "served.json"
@@ -65,7 +65,7 @@ class Served(View):
     """What sysbench saw of a served device, in the device's own time, and what the server said.
 
     `server` counts the answers, the late ones among them, and has the latencies of reads as
-    modelled and as seen by the client, in wall time; a few requests of the mount are among them.
+    modeled and as seen by the client, in wall time; a few requests of the mount are among them.
     """
 
     name: str

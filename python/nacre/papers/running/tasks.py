@@ -66,7 +66,7 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
     """
     settings = tuple(assignments(job.overrides()))
     of_model = points.point(0, 0, {}, settings).key
-    # Beside what the model uses: where a value came from is in the record too.
+    # In addition to what the model uses: where a value came from is in the record too.
     identity = json.dumps([source.text, settings, job.mixes, job.dilate, of_model])
     key = hashlib.sha256(identity.encode()).hexdigest()[: len(of_model)]
     if job.mixes:

@@ -23,7 +23,7 @@ _HEIGHT = 300
 _LINE = 18
 _COLOURS = {"pass": theme.GREEN, "miss": theme.VERMILION, "FAIL": theme.VERMILION}
 _PUBLISHED = "published"
-_MARKED = "diamonds and dashes: published numbers, grey: what is allowed"
+_MARKED = "diamonds and dashes: published numbers, gray: what is allowed"
 _ONLY_SHAPE = "of the published curves only the shape is stated"
 
 Data = list[dict[str, Any]]
@@ -195,7 +195,7 @@ def _bars(found: Sequence[Row]) -> alt.LayerChart:
 
 
 def _statements(found: Sequence[Row]) -> alt.Chart:
-    """A line of text for each claim, in the colour of its verdict."""
+    """A line of text for each claim, in the color of its verdict."""
     data = [
         {"line": i, "text": _statement(row), "colour": _COLOURS.get(verdict(row), theme.FAINT)}
         for i, row in enumerate(found)

@@ -34,7 +34,7 @@ Data = list[dict[str, Any]]
 def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
     """At every place on x, a column for each label of the series with its number over it.
 
-    Where the figure has intervals they stand at the ends of the columns in place of the numbers.
+    Where the figure has intervals they stand at the ends of the columns instead of the numbers.
     """
     (measure,) = drawing.measures.values()
     rows: Data = []
@@ -82,7 +82,7 @@ def _fit(places: list[str]) -> bool:
 
 
 def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """A field per point, coloured by its value; the highest is ringed and named."""
+    """A field per point, colored by its value; the highest is ringed and named."""
     rows: Data = []
     for point in results.paper.points(drawing.points) if drawing.points else []:
         labels = dict(point.labels)
@@ -103,7 +103,7 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
 def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
     """The share of requests that are not above each latency: a line for every label of the series.
 
-    Every label of `x` has a panel of its own, over its own latencies. Where runs are repeated the
+    Every label of `x` has its own panel, over its own latencies. Where runs are repeated the
     line is the mean of their shares, over the 95 % interval of it.
     """
     (op,) = drawing.measures.values()

@@ -65,7 +65,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
-    """Parts of bars, from the ground up, and what stands beside them."""
+    """Parts of bars, from the ground up, and what stands next to them."""
     bars: Data = []
     beside: Data = []
     first: dict[str, float] = {}

@@ -81,7 +81,7 @@ def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
 
 
 def _graded(entry: Entry, claim: Claim) -> None:
-    """A row cannot be said to be worth more than it is; a mistake is raised."""
+    """A row cannot be said to be worth more than it is; an error is raised."""
     if claim.kind == "unclosed" and not claim.note:
         raise entry.error('it is unclosed: its "note" is to say why')
     if claim.kind == "unclosed" and claim.misses:

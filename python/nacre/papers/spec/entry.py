@@ -1,4 +1,4 @@
-"""Reads the tables of a paper's files; the first mistake is raised, with file, entry and key."""
+"""Reads the tables of a paper's files; the first error is raised, with file, entry and key."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Entry(studies.Entry):
         return word
 
     def error(self, what: str) -> Error:
-        """A mistake of the whole entry."""
+        """An error of the whole entry."""
         told = [self.where() or self.mistakes.name, self.path, what]
         return Error(": ".join(filter(None, told)), "invalid-content")
 

@@ -27,7 +27,7 @@ class Drawing:
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
     point, seen from above; `distribution`: the share of requests not above each latency, a panel
     for every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` a bar, for each
-    label of a `series`, of all measures, one on the other, with `beside` over an axis of its own;
+    label of a `series`, of all measures, one on the other, with `beside` over its own axis;
     `course`: a column of every point's record over the column `x`.
 
     `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart

@@ -130,7 +130,7 @@ Plan = Mapping[str, Group]
 
 
 def read(path: Path) -> dict[str, Group]:
-    """The groups of a plan file; a scenario named `x.toml` lies beside it."""
+    """The groups of a plan file; a scenario named `x.toml` lies next to it."""
     document = entry.file(path)
     groups = [_group(entry, path.parent) for entry in document.entries("runs")]
     document.done()
@@ -141,7 +141,7 @@ def read(path: Path) -> dict[str, Group]:
 
 
 def as_study(group: Group) -> dict[str, Any]:
-    """The runs of a group as a study, for whoever wants to go on from them."""
+    """The runs of a group as a study, for whoever wants to continue from them."""
     document: dict[str, Any] = {"name": group.name, "scenario": group.scenario}
     if group.scenario.endswith(".toml"):
         document["scenario"] = tomllib.loads(Path(group.scenario).read_text())
@@ -203,7 +203,7 @@ def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dic
     given = {"values": [_without_number(item) for item in values]} if values else {}
     entry = Entry({**table, **given}, runs.mistakes, f"{runs.path}.axis", number)
     axis = study_axis.read(entry, search=False)
-    assert axis is not None  # noqa: S101 (every mistake is raised)
+    assert axis is not None  # noqa: S101 (every error is raised)
     places = values or [choice.label for choice in axis.choices]
     found = {
         str(choice.label): _number(item, runs)

@@ -82,7 +82,7 @@ def ci95(name: str) -> str:
 
 
 def _intervals(frame: pl.DataFrame, spreads: Iterable[str]) -> pl.DataFrame:
-    """The frame with half-widths of 95 % confidence intervals in place of standard deviations."""
+    """The frame with half-widths of 95 % confidence intervals instead of standard deviations."""
     factors = {n: student_t(n - 1) / n**0.5 if n > 1 else None for n in frame["runs"].unique()}
     factor = pl.Series([factors[n] for n in frame["runs"]], dtype=pl.Float64)
     return frame.with_columns(pl.col(name) * factor for name in spreads)
@@ -94,7 +94,7 @@ def bases(points: pl.DataFrame) -> list[str]:
 
 
 def _findings() -> pl.Expr:
-    """What the records of a design say of their own numbers, each finding once."""
+    """What the records of their own design say numbers, each finding once."""
     kinds = pl.col("findings").drop_nulls().str.split(", ").explode().unique(maintain_order=True)
     joined = kinds.str.join(", ")
     return pl.when(joined != "").then(joined).alias("findings")

@@ -37,7 +37,7 @@ class Engine(Protocol):
 class Chunks:
     """Tasks handed out in chunks that take about as long as `seconds`, by what others took.
 
-    Short points are handed out many at a time, so that handing out costs little beside them; long
+    Short points are handed out many at a time, so that handing out costs little; long
     ones one by one, so that nobody waits for another's last.
     """
 

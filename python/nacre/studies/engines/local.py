@@ -186,7 +186,7 @@ def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
     ours, theirs = Pipe()
     try:
         with theirs:
-            # A session of its own: Ctrl-C is for the one who waits for the points.
+            # Its own session: Ctrl-C is for the one who waits for the points.
             process = subprocess.Popen(  # noqa: S603 (our own interpreter)
                 [sys.executable, "-P", *WORKER, str(theirs.fileno()), folder],
                 pass_fds=[theirs.fileno()],

@@ -1,4 +1,4 @@
-"""A Dask cluster of our own on this machine, which only this run can talk to.
+"""Our own Dask cluster on this machine, which only this run can talk to.
 
 Everything listens on the loopback address, with TLS on both sides: the key is made for the run and
 is known to its processes only. Dask's HTTP servers, which know no key, are not opened.

@@ -46,7 +46,7 @@ class Task:
     """Whether others are preconditioned alike, so that it is worth keeping what that leads to."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """The document as JSON text, and the columns that are wanted beside it."""
+        """The document as JSON text, and the columns that are wanted next to it."""
         # Where each value came from can be asked of the scenario at any time, and is long.
         data, _ = self.ran(base, origins=False)
         del data["origins"]

@@ -1,7 +1,7 @@
 """The Parquet files of points: outcomes as rows, and back.
 
 A file has a row for every outcome: key, document, error with its code, seconds and, if they were
-wanted, the columns beside the document as the bytes of an npz file.
+wanted, the columns next to the document as the bytes of an npz file.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ Row = dict[str, Value]
 class Memory:
     """Keeps what became of points, and nothing on a disk.
 
-    `paths` are columns of its rows beside those that every study has; with None rows only say
+    `paths` are more columns of its rows than those of every study; with None rows only say
     whether a point failed.
     """
 
@@ -192,7 +192,7 @@ class Store(Memory):
                 "file-exists",
                 "--out",
                 f"{self.directory} holds a {self._what} already",
-                hint="give --resume to go on with it, or another directory",
+                hint="give --resume to continue with it, or another directory",
             )
         self._check_room()
         self._lock.sign()
@@ -328,7 +328,7 @@ def _identity(directory: Path) -> dict[str, Any] | None:
             "--out",
             f"{directory} is a store of another version: {schema or 'an unknown one'},"
             f" and this Nacre {_core.__version__} writes {SCHEMA}",
-            hint="go on with the Nacre that wrote it, or give another directory",
+            hint="continue with the Nacre that wrote it, or give another directory",
         )
     known: dict[str, Any] = found
     return known

@@ -55,7 +55,7 @@ class Grid:
 
 
 def sound(given: document.Given) -> tuple[Design, Planner]:
-    """The study, and its plan; raises `ConfigError` with every mistake there is."""
+    """The study, and its plan; raises `ConfigError` with every error there is."""
     reading = document.read(_plain(given) if isinstance(given, Mapping) else given)
     design = reading.design
     if design is None:
@@ -88,7 +88,7 @@ def _plain(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def _axis(given: object) -> object:
-    """An axis whose values may be functions, each labelled by its name."""
+    """An axis whose values may be functions, each labeled by its name."""
     if not isinstance(given, Mapping) or not isinstance(given.get("values"), list):
         return by_name(given)
     values = [
@@ -153,7 +153,7 @@ def _combination(
 
 
 def _planned(design: Design) -> Planner:
-    """The plan of all combinations; raises `ConfigError` where there are mistakes."""
+    """The plan of all combinations; raises `ConfigError` where there are errors."""
     points = Points(design.source, design.settings, design.prices)
     confidence = design.confidence
     repeats = confidence.least if confidence else len(design.seeds) or 1

@@ -39,11 +39,11 @@ class Point:
     key: str
     mistake: str | None = None
     code: Code | None = None
-    """What kind of mistake it is."""
+    """What kind of error it is."""
 
     @property
     def refused(self) -> dict[str, str | None]:
-        """The row of a point with a mistake."""
+        """The row of a point with an error."""
         return {"error": self.mistake, "error_code": self.code}
 
 
@@ -148,7 +148,7 @@ def problems(
     points: Points,
     trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]],
 ) -> list[Problem]:
-    """The mistakes of what the axes set, each told once: with its axis, not with its points.
+    """The errors of what the axes set, each told once: with its axis, not with its points.
 
     `ask` raises those of settings: `Points.resolved`, or `Points.built` for what a stack has too.
     """

@@ -1,7 +1,7 @@
 """A study whose designs are repeated over seeds until what they give is known well enough.
 
 All designs take the same seeds in the same order. Each runs with the first few; then those whose
-intervals are too wide go on, as many times as their spread says, at most twice as often at a time.
+intervals are too wide run again, as often as their spread requires, at most doubling at a time.
 """
 
 from __future__ import annotations

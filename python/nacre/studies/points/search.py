@@ -2,7 +2,7 @@
 
 Batches have the size that the study says, whatever runs them, and are told in the order in which
 they were asked for. So the points do not depend on how many run side by side, nor on which ends
-first; and a search that goes on asks for the same points again, which are then found in the store.
+first; and a resumed search asks for the same points again, which are then found in the store.
 
 A sampler may choose a design twice. The second time costs nothing and is no design of its own: the
 sampler is told what the first gave, and asked again.
@@ -171,7 +171,7 @@ def _optuna() -> Any:
 
 def _limits(design: Design) -> tuple[Search, int]:
     assert design.search is not None  # noqa: S101 (only then is there a search)
-    assert design.budget.points is not None  # noqa: S101 (without, it is a mistake)
+    assert design.budget.points is not None  # noqa: S101 (without, it is an error)
     return design.search, design.budget.points
 
 

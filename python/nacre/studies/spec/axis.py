@@ -75,7 +75,7 @@ class Axis:
     """Whether it is given and not chosen, such as the workload: designs are compared within it."""
 
     def applies(self, labels: Mapping[str, Label | None]) -> bool:
-        """Whether it has a value beside these of the axes before it."""
+        """Whether it has a value next to these of the axes before it."""
         return all(labels.get(name) in allowed for name, allowed in self.when.items())
 
     @property
@@ -107,7 +107,7 @@ class Axis:
 
 
 def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | None:
-    """The axis of a table; None where it has mistakes, which are noted.
+    """The axis of a table; None where it has errors, which are noted.
 
     Names that are `taken` are those of other columns.
     """
@@ -187,7 +187,9 @@ def _values(entry: Entry, values: Sequence[Any], path: str) -> tuple[Choice, ...
 def _spelled(entry: Entry, item: Mapping[str, Any], path: str) -> Choice:
     value, label, settings = item.get("value"), item.get("label"), item.get("set", {})
     if not isinstance(settings, Mapping):
-        entry.wrong("wrong-type", "values", "set is no table of paths and values", given=settings)
+        entry.wrong(
+            "wrong-type", "values", "set is not a table of paths and values", given=settings
+        )
         settings = {}
     if value is not None and not path:
         entry.wrong(
@@ -355,7 +357,7 @@ class _Range:
         value = self._entry.table.get("multiple")
         found = quantity.maybe(value)
         if value is not None and found is None:
-            self._wrong("invalid-value", 'multiple is no quantity such as "4 KiB"', given=value)
+            self._wrong("invalid-value", 'multiple is not a quantity such as "4 KiB"', given=value)
         return found
 
     def _wrong(
@@ -368,7 +370,7 @@ class _Range:
 
 
 def _is_text(step: Any) -> bool:
-    """Whether it is text that is no quantity."""
+    """Whether it is text that is not a quantity."""
     return isinstance(step, str) and quantity.maybe(step) is None
 
 

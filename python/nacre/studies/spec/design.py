@@ -83,7 +83,7 @@ class Questions:
 
 @dataclass(frozen=True)
 class Design(Questions):
-    """A study without mistakes, but for what its scenario does not take."""
+    """A study without errors, but for what its scenario does not take."""
 
     source: Source
     settings: Mapping[str, object]

@@ -38,7 +38,7 @@ class Reading:
 
 
 def read(given: Given) -> Reading:
-    """Reads a TOML file or a table; what is wrong with it is in the mistakes of the reading."""
+    """Reads a TOML file or a table; what is wrong with it is in the errors of the reading."""
     document, name, text, folder = _document(given)
     mistakes = Mistakes(name, text)
     entry = Entry(document, mistakes)

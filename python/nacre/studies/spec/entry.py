@@ -1,4 +1,4 @@
-"""Reads tables of studies and papers; every mistake is noted with its place."""
+"""Reads tables of studies and papers; every error is noted with its place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 60
 
 
 class Mistakes:
-    """The mistakes found so far, and where the text they are in comes from."""
+    """The errors found so far, and where the text they are in comes from."""
 
     def __init__(self, name: str, text: str | None) -> None:
         self.found: list[Problem] = []
@@ -65,7 +65,7 @@ class Mistakes:
 
 
 class Entry:
-    """One table of a document; keys nobody takes are mistakes."""
+    """One table of a document; keys nobody takes are errors."""
 
     def __init__(
         self, table: Mapping[str, Any], mistakes: Mistakes, section: str = "", index: int = -1
@@ -87,7 +87,7 @@ class Entry:
     def wrong(
         self, code: Code, key: str, problem: str, hint: str = "", *, given: object = None
     ) -> None:
-        """Notes a mistake at a key."""
+        """Notes an error at a key."""
         path = ".".join(part for part in (self.path, key) if part) or "the study"
         self.mistakes.add(code, path, problem, hint, given=given, where=self.where(key))
 

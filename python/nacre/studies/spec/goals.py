@@ -47,7 +47,7 @@ def _limit(entry: Entry, key: str, column: str | None) -> float | None:
     if unit is None or found is None or found.base != unit[0]:
         if column:
             entry.wrong(
-                "invalid-value", key, f"it is no quantity to compare {column} with", given=given
+                "invalid-value", key, f"it is not a quantity to compare {column} with", given=given
             )
         return None
     return float(found.value) * unit[1]

@@ -92,7 +92,7 @@ REMARKS: Mapping[str, Callable[[Data], str | None]] = {
     "cost_basis": lambda record: _basis(record),
     "findings": lambda record: ", ".join(found["kind"] for found in record["findings"]) or None,
 }
-"""By column, what a record says of its own numbers."""
+"""By column, what its own record says numbers."""
 
 
 def _basis(record: Data) -> str | None:
@@ -187,7 +187,7 @@ def fault_of(path: str) -> str | None:
     """Why no record can have such a path; None where one might."""
     parts = _PART.findall(path)
     if not parts or "".join(match.group(0) for match in _PART.finditer(path)) != path:
-        return "it is no path in a record"
+        return "it is not a path in a record"
     kind: type[View] | None = Record
     for index, quoted, key in parts:
         if kind is None or index or quoted:

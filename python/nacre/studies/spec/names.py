@@ -88,7 +88,9 @@ def read_columns(entry: Entry) -> Mapping[str, str]:
     found = {}
     for name, path in table.items():
         if not isinstance(path, str):
-            entry.wrong("invalid-path", f"columns.{name}", "it is no path in a record", given=path)
+            entry.wrong(
+                "invalid-path", f"columns.{name}", "it is not a path in a record", given=path
+            )
         elif fault := metrics.fault_of(path):
             entry.wrong("invalid-path", f"columns.{name}", fault, given=path)
         elif name in COLUMNS:

@@ -12,7 +12,7 @@
 //! None: the model is the caller's.
 //!
 //! # Checks
-//! The function of that name decides; a name that nobody brought is the user's mistake, named with its place.
+//! The function of that name decides; a name that nobody brought is the user's error, named with its place.
 
 use super::{CleaningFamily, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -42,7 +42,7 @@ pub struct Config {
     /// Segments in a partition; divides the segments of the array.
     #[config(default = 16, min = 1, source = "paper: wu-1994 section 4.4, the best of its figure 9")]
     pub segments_per_partition: u32,
-    /// How live pages are shared with the neighbouring partitions.
+    /// How live pages are shared with the neighboring partitions.
     #[config(flatten)]
     pub redistribution: Settings,
     /// Clean a young segment once in a while where hot and cold pages are mixed.

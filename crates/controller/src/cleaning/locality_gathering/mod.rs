@@ -33,7 +33,7 @@ mod tests;
 /// Locality gathering.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How live pages are shared with the neighbouring segments.
+    /// How live pages are shared with the neighboring segments.
     #[config(flatten)]
     pub redistribution: Settings,
 }

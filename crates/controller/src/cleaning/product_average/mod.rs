@@ -51,7 +51,7 @@ pub struct Config {
     /// Segments in a partition; divides the segments of the array.
     #[config(default = 1, min = 1, source = "paper: wu-1994 section 4.3; 16 is the best of its figure 9")]
     pub segments_per_partition: u32,
-    /// Share of the way from a segment's product to the average that one cleaning goes.
+    /// Step of one cleaning from a segment's product toward the average, as a share of the difference.
     #[config(
         default = "50 %",
         min = "0.1 %",

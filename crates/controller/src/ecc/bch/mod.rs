@@ -1,4 +1,4 @@
-//! A BCH code: up to `t` wrong bits of a codeword are put right.
+//! A BCH code: up to `t` bit errors of a codeword are corrected.
 //!
 //! # Models
 //! The binary BCH code over GF(2^m), shortened to the codeword: data, then a CRC-32 of it if asked for, then `m t`
@@ -7,10 +7,10 @@
 //!
 //! The decoder's time and energy are those of an ASIC that works for `t` bits whatever it finds: proportional to
 //! `t` and to the data of the codeword. The codewords of a page go through one decoder, one after the other.
-//! A model without bytes takes every codeword with more than `t` wrong bits for uncorrectable.
+//! A model without bytes takes every codeword with more than `t` bit errors for uncorrectable.
 //!
 //! # Leaves out
-//! Without bytes, that a codeword with more than `t` wrong bits may come out as another codeword. Of a codeword of
+//! Without bytes, that a codeword with more than `t` bit errors may come out as another codeword. Of a codeword of
 //! `n` bits and `t + 1` wrong ones a share of about `C(n - t - 1, t) / 2^(m t)` does, 1/t! at full length; with
 //! the CRC-32, 2^-32 of that. The decoder over bytes behaves as the code does.
 //!
@@ -21,8 +21,8 @@
 //! 8 KiB takes 2.74 pJ for a bit of data (lee-2013).
 //!
 //! # Checks
-//! Every number of wrong bits up to `t` is put right, for many (m, t) and shortened lengths; parity and verdicts are
-//! those of an encoder bit by bit and, for tiny codes, of a decoder that tries every codeword; `t + 1` wrong bits are
+//! Every number of bit errors up to `t` is corrected, for many (m, t) and shortened lengths; parity and verdicts are
+//! those of an encoder bit by bit and, for tiny codes, of a decoder that tries every codeword; `t + 1` bit errors are
 //! taken for another codeword as often as the formula above says; the share of pages that fail is a binomial
 //! tail: 2.6e-2 for t = 4 and 5.7e-5 for t = 8 at a bit error rate of 1e-4.
 
@@ -53,7 +53,7 @@ const CRC: usize = 4;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "energies_are_whole")]
 pub struct Config {
-    /// Wrong bits of a codeword that are put right.
+    /// Bit errors of a codeword that are corrected.
     #[config(min = 1, max = 40)]
     pub t: u32,
     /// Degree of the field, 13 to 16; absent means the smallest that holds a codeword.
@@ -62,20 +62,20 @@ pub struct Config {
     /// Data of a codeword; absent means all of a page.
     #[config(min = "1 B", max = "8 KiB")]
     pub codeword: Option<Bytes>,
-    /// Whether each codeword holds a CRC-32 of its data, which tells when the decoder found another codeword.
+    /// Whether each codeword holds a CRC-32 of its data, which detects miscorrections.
     #[config(
         default = false,
         source = "assumed: a code alone; the controller of roberts-2009 has the checksum too"
     )]
     pub crc32: bool,
-    /// Time to decode a codeword of 2 KiB, for each bit that can be put right.
+    /// Time to decode a codeword of 2 KiB, for each bit that can be corrected.
     #[config(
         default = "15 us",
         max = "1 s",
         source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, twice that for twice the bits"
     )]
     pub decode: Time,
-    /// Time to see that a codeword of 2 KiB has no wrong bit; absent means it is decoded like any other.
+    /// Time to see that a codeword of 2 KiB has no bit error; absent means it is decoded like any other.
     #[config(max = "1 s")]
     pub check: Option<Time>,
     /// Time to encode a page, beyond that of moving it.
@@ -85,7 +85,7 @@ pub struct Config {
         source = "assumed: a page is encoded while it crosses the channel"
     )]
     pub encode: Time,
-    /// Energy to decode a codeword of 2 KiB, for each bit that can be put right.
+    /// Energy to decode a codeword of 2 KiB, for each bit that can be corrected.
     pub decode_energy: Option<Energy>,
     /// Energy to encode a page.
     pub encode_energy: Option<Energy>,
@@ -100,7 +100,7 @@ fn energies_are_whole(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "bch",
-        "up to t wrong bits of a codeword are put right",
+        "up to t bit errors of a codeword are corrected",
         &["roberts-2009", "lin-costello", "berlekamp-1970"],
         1,
         include_str!("mod.rs"),

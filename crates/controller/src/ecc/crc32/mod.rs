@@ -1,18 +1,18 @@
-//! CRC-32: wrong bits are noticed, and not put right.
+//! CRC-32: bit errors are noticed, and not corrected.
 //!
 //! # Models
 //! Four spare bytes hold the CRC-32 of the page (IEEE 802.3: polynomial 0x04c11db7, reflected, all ones before and
-//! after), highest byte first. Codewords with wrong bits are uncorrectable.
+//! after), highest byte first. Codewords with bit errors are uncorrectable.
 //!
 //! # Leaves out
-//! That a share of 2^-32 of pages with many wrong bits goes unnoticed: a model without bytes takes all for
+//! That a share of 2^-32 of pages with many bit errors goes unnoticed: a model without bytes takes all for
 //! noticed, and no run is long enough to see one.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.
 //!
 //! # Checks
-//! The check value of the catalogues of CRCs, 0xcbf43926 for "123456789"; every pair of wrong bits within a page
+//! The check value of the catalogs of CRCs, 0xcbf43926 for "123456789"; every pair of bit errors within a page
 //! is noticed, tried at random, as the Hamming distance of four up to 91,607 bits says.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
@@ -25,7 +25,7 @@ mod tests;
 /// Bytes of the checksum.
 const SPARE: usize = 4;
 
-/// Noticing wrong bits by CRC-32.
+/// Noticing bit errors by CRC-32.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Time to make or check the checksum of a page, beyond that of moving it.
@@ -43,7 +43,7 @@ pub struct Config {
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "crc32",
-        "wrong bits are noticed and not put right",
+        "bit errors are noticed and not corrected",
         &["IEEE 802.3, clause 3.2.9"],
         1,
         include_str!("mod.rs"),

@@ -3,12 +3,12 @@
 //! # Models
 //! A codeword is decoded from the bits as they were read (hard decision). Where that fails, the page is sensed once
 //! more at other reference voltages and decoded with what is known by then (soft decision), and so on up to a
-//! number of further senses. Each sense raises the share of wrong bits that is put right by an equal step, from
-//! `hard` to `soft`. A codeword with more wrong bits than the last step allows is uncorrectable.
+//! number of further senses. Each sense raises the share of bit errors that is corrected by an equal step, from
+//! `hard` to `soft`. A codeword with more bit errors than the last step allows is uncorrectable.
 //! Every attempt takes its time; the senses are the medium's, and it is told their number.
 //!
 //! # Leaves out
-//! The bytes: there is no encoder. Strength is a limit on the number of wrong bits, where a real decoder fails
+//! The bytes: there is no encoder. Strength is a limit on the number of bit errors, where a real decoder fails
 //! with a probability that rises steeply around it, and has an error floor. Senses are all made from the first
 //! on; drives remember which level a page needed last (Du et al., MSST 2017).
 //!
@@ -17,7 +17,7 @@
 //! times of the decoder differ from one code to the next; all defaults are assumed.
 //!
 //! # Checks
-//! Wrong bits at each limit and one beyond; senses and time grow by one step each; the share of pages that need
+//! Bit errors at each limit and one beyond; senses and time grow by one step each; the share of pages that need
 //! more than the last step is a binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
@@ -43,14 +43,14 @@ pub struct Config {
     /// Parity, as a share of the data.
     #[config(default = "12.5 %", min = "1 %", max = "100 %", source = "assumed: a code of rate 8/9")]
     pub parity: Ratio,
-    /// Wrong bits that hard decisions put right, as a share of the codeword.
+    /// Bit errors that hard decisions corrected, as a share of the codeword.
     #[config(
         default = "0.4 %",
         max = "20 %",
         source = "assumed: about what a BCH code of that rate corrects"
     )]
     pub hard: Ratio,
-    /// Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Without further senses
+    /// Bit errors that soft decisions corrected after the last sense, as a share of the codeword. Without further senses
     /// there are none.
     #[config(
         default = "1.1 %",
@@ -98,7 +98,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 /// A code without further senses has hard decisions alone: what is said of soft ones would be ignored.
 fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
     const PROBLEM: &str = "without further senses there are hard decisions alone";
-    const REMEDY: &str = "leave it out, or give senses of at least 1";
+    const REMEDY: &str = "remove it, or give senses of at least 1";
     let Config { hard, soft, soft_decode, .. } = *config;
     let is_given = (soft.0 - SOFT).abs() > 1e-9 && soft != hard;
     if is_given {
@@ -144,7 +144,7 @@ impl Ldpc {
         8 * (self.config.codeword.0 + self.parity_bytes())
     }
 
-    /// Wrong bits that are put right after so many further senses.
+    /// Bit errors that are corrected after so many further senses.
     fn limit(&self, senses: u32) -> u32 {
         let Config { hard, soft, .. } = self.config;
         let step = if senses == 0 { 0.0 } else { f64::from(senses) / f64::from(self.config.senses) };

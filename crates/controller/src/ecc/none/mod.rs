@@ -1,7 +1,7 @@
 //! No error correction: pages are returned as they are read.
 //!
 //! # Models
-//! No spare bytes, no time, no energy. Wrong bits are not noticed.
+//! No spare bytes, no time, no energy. Bit errors are not noticed.
 //!
 //! # Leaves out
 //! Nothing.
@@ -10,7 +10,7 @@
 //! None are needed.
 //!
 //! # Checks
-//! A page with wrong bits is returned as it is; the share of pages with one is `1 - (1 - p)^bits`.
+//! A page with bit errors is returned as it is; the share of pages with one is `1 - (1 - p)^bits`.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

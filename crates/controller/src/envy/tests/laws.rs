@@ -78,7 +78,7 @@ fn assert_close(value: f64, law: f64, tolerance: f64, what: &str) {
     assert!(error <= tolerance, "{what}: {value:e}, the law gives {law:e}");
 }
 
-/// Where every segment is a partition of its own, a segment is always cleaned at the utilisation of the
+/// Where every segment is its own partition, a segment is always cleaned at the utilisation of the
 /// whole, u, and u / (1 - u) pages are copied for each page gained (wu-1994 figure 6).
 #[test]
 fn a_segment_cleaned_at_utilisation_u_costs_u_over_1_minus_u() {
@@ -195,7 +195,7 @@ fn accesses_take_the_times_of_the_parts_they_use() {
     assert_eq!(asked(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
 }
 
-/// Two pages of buffer: the third page waits until the controller dared to go on and the first is drained.
+/// Two pages of buffer: the third page waits until the controller dared to continue and the first is drained.
 #[test]
 fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
@@ -210,7 +210,7 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     assert_eq!(on(&spans, Activity::Erase), Time::ZERO, "segments have room at the start");
 }
 
-/// A program goes on only in the quiet that is left when the controller has waited.
+/// A program continues only in the quiet that is left when the controller has waited.
 #[test]
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));

@@ -1,4 +1,4 @@
-//! Losses of power while segments are relocated that have no page to spare.
+//! Power losses while segments are relocated that have no page to spare.
 
 use super::memory::{Pair, Step};
 use crate::envy::background::Operation;
@@ -23,7 +23,7 @@ fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -
 }
 
 /// Whether the first page is being copied of a segment with `live` pages that live, and `erased` pages at most are left,
-/// beside those it moves to, that can be programmed.
+/// in addition to those it moves to, that can be programmed.
 fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
     let array = &pair.envy.array;
     let pages = array.geometry.pages_per_segment;
@@ -78,7 +78,7 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
     }
 }
 
-/// Every sequence of programs that are done, programs and erases that a loss of power cuts, and erases that are done.
+/// Every sequence of programs that are done, programs and erases that a power loss cuts, and erases that are done.
 #[test]
 fn losses_of_power_while_full_segments_move_lose_no_page() {
     let cut = [Step::Idle(Time::from_us(8)), Step::PowerFails];

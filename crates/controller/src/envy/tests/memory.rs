@@ -145,7 +145,7 @@ impl Pair {
         (answer.done, answer.data)
     }
 
-    /// The process ends, and another one goes on with the saved state.
+    /// The process ends, and another one continues with the saved state.
     fn restart(&mut self) {
         let mut writer = StateWriter::new();
         self.envy.save(&mut writer);

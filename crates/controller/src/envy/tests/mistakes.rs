@@ -33,8 +33,8 @@ fn a_mistake_names_place_value_and_remedy() {
         ),
         (
             "spare_segments = 128",
-            "device.spare_segments (test.toml:3): no segment is left for data, given 128; the largest allowed is \
-             127",
+            "device.spare_segments (test.toml:3): no segments are left for data, given 128; the largest \
+             allowed is 127",
         ),
         (
             "concurrency = 9",
@@ -43,7 +43,7 @@ fn a_mistake_names_place_value_and_remedy() {
         ),
         (
             "segments = 65536",
-            "device.page (default): flash and buffer have 4295032832 pages, and 4294967295 are the most, given 256 B; use \
+            "device.page (default): flash and buffer have 4295032832 pages, but the limit is 4294967295, given 256 B; use \
              larger pages, or fewer segments",
         ),
     ] {

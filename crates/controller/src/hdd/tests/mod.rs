@@ -219,7 +219,7 @@ fn a_cached_write_survives_a_loss_of_power_from_when_it_is_on_the_platter() {
 fn a_catalogued_drive_meets_its_datasheet() {
     let toml = Workbench::catalogued(include_str!("../../../../../catalog/devices/disk_15k.toml"));
     let mean = |op| {
-        let mut disk = workbench(1).build(&toml).expect("the catalogue is legal");
+        let mut disk = workbench(1).build(&toml).expect("the catalog is legal");
         let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
         let mut random = Streams::new(2).stream("addresses");
         closed_loop(&mut *disk, 1, 50_000, |_| request(op, random.below(blocks) * 4096, BLOCK)).mean_s()
@@ -248,20 +248,20 @@ fn impossible_drives_are_refused_with_a_remedy() {
     ] {
         let alone = refused("heads = 8", &format!("{power}{given}"));
         let expected =
-            format!("energy is not known without {missing}, given 10 W; give {missing} too, or none of them");
+            format!("energy also needs {missing}, given 10 W; also set {missing}, or none of them");
         assert!(alone.contains(&expected), "{alone}");
     }
     let slow = DRIVE.replace("\"200 MB/s\"", "\"20 kB/s\"").replace("\"120 MB/s\"", "\"10 kB/s\"");
     let large = workbench(1).build(&slow).err().expect("it is refused").to_string();
     assert!(large.contains("device.capacity") && large.contains("the largest allowed is"), "{large}");
     assert!(
-        refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power, active_power too")
+        refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("also set idle_power, active_power")
     );
     let low = refused(
         "heads = 8",
         "heads = 8\nseek_power = \"9 W\"\nactive_power = \"12 W\"\nidle_power = \"10 W\"",
     );
-    assert!(low.contains("it includes idling: at least 10 W"), "{low}");
+    assert!(low.contains("it includes idle power: at least 10 W"), "{low}");
 }
 
 /// A read every ten seconds: the platters stop a second after each, and take two to come up.
@@ -299,7 +299,7 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
 
-/// The time is modelled without the energies, and these are known together or not at all.
+/// The time is modeled without the energies, and these are known together or not at all.
 #[test]
 fn a_drive_that_stands_has_all_energies_or_none() {
     let standby = |energies: &str| format!("standby = {{ after = \"1 s\", spin_up = \"2 s\"{energies} }}\n");
@@ -315,9 +315,8 @@ fn a_drive_that_stands_has_all_energies_or_none() {
         (format!("idle_power = \"9 W\"\n{}", standby(power)), "seek_power, active_power", "9 W"),
     ] {
         let problems = workbench(1).build(&format!("{DRIVE}{settings}")).err().expect(&settings).to_string();
-        let expected = format!(
-            "energy is not known without {missing}, given {given}; give {missing} too, or none of them"
-        );
+        let expected =
+            format!("energy also needs {missing}, given {given}; also set {missing}, or none of them");
         assert!(problems.contains(&expected) && problems.lines().count() == 1, "{settings}: {problems}");
     }
     let mut disk = host(&standby(""));

@@ -46,7 +46,7 @@ pub struct Config {
     /// CPU time of a line.
     #[config(default = "5 ns", max = "1 s", source = "assumed: a dozen instructions")]
     pub issue: Time,
-    /// Lines of one CPU under way.
+    /// Outstanding lines per CPU.
     #[config(default = 10, min = 1, max = 1024, source = "assumed: the line-fill buffers of a core")]
     pub lines: u32,
     /// CPUs that load and store.

@@ -24,7 +24,7 @@ mod tests;
 /// A driver, its CPUs, and a link that carries data and nothing else.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// CPU time the driver takes for a request.
+    /// CPU time of the driver per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: the host is free unless told otherwise")]
     pub driver: Time,
     /// CPUs that run the driver.

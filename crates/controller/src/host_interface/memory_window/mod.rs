@@ -2,7 +2,7 @@
 //!
 //! # Models
 //! A write is stores. With `write_combining` a CPU gathers 64 B before it sends them as one packet, without it each
-//! store of 8 B is a packet. Stores are posted: the CPU goes on at once. To know that they have arrived it reads
+//! store of 8 B is a packet. Stores are posted: the CPU continues at once. To know that they have arrived it reads
 //! from the device after the last of them, and that read stays behind them on the link; then the write is done. A
 //! read is loads, of 8 B each, or of 64 B where the window is combined and the CPU streams; the CPU has at most
 //! `loads` of them under way. Reads and writes keep one CPU each.
@@ -45,7 +45,7 @@ pub struct Config {
         source = "assumed: eight stores of 8 B and a flush of their buffer"
     )]
     pub issue: Time,
-    /// Loads of one CPU under way.
+    /// Outstanding loads per CPU.
     #[config(
         default = 1,
         min = 1,

@@ -58,7 +58,7 @@ pub struct Config {
     /// CPU time to take a completion.
     #[config(default = "500 ns", max = "1 s", source = "assumed: half of what submission takes")]
     pub reap: Time,
-    /// CPU time for an interrupt and for waking the program that waits, beside `reap`.
+    /// CPU time for an interrupt and for waking the program that waits, next to `reap`.
     #[config(default = "1.5 us", max = "1 s", source = "assumed: one change of context")]
     pub interrupt: Time,
     /// CPUs that run the driver.
@@ -81,7 +81,7 @@ pub struct Config {
     /// enough.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
-    /// Commands under way at one time, in each queue pair; absent means as many as come.
+    /// Maximum outstanding commands per queue pair; absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
     /// Queue pairs, which take the commands in turn, with one fetch of a command under way for each; absent means that

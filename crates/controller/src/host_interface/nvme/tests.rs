@@ -66,7 +66,7 @@ fn commands_wait_for_a_place_in_their_pair() {
     assert!(one.windows(2).all(|two| two[1] == two[0] + (one[0] - Time::ZERO)), "{one:?}");
 }
 
-/// 32 commands at the same time: those of a pair one fetch after the other, beside all other pairs.
+/// 32 commands at the same time: those of a pair one fetch after the other, next to all other pairs.
 #[test]
 fn a_pair_has_one_fetch_under_way() {
     let fetch = ns(LINK.read_request_bytes(64)) + ns(LINK.completion_bytes(64)) + 2.0 * 150.0 + 240.0;

@@ -26,7 +26,7 @@ use nacre_kernel::{Random, Time};
 pub struct Config {
     /// The mean.
     pub mean: Time,
-    /// The smallest latency; what lies above it is exponential.
+    /// Minimum latency; the excess is exponential.
     #[config(default = "0 s", source = "standard: the exponential distribution starts at zero")]
     pub least: Time,
 }

@@ -143,7 +143,7 @@ fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
     require_some(pieces)
 }
 
-/// `{ "99.000000": <latency in ns>, ... }`, beside `min` and `max`.
+/// `{ "99.000000": <latency in ns>, ... }`, next to `min` and `max`.
 fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
     let mut points = vec![(0.0, clat["min"].as_f64()), (100.0, clat["max"].as_f64())];
     for (percent, latency) in percentiles {
@@ -170,7 +170,7 @@ fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Ve
 fn time_of_ns(ns: f64) -> Result<Time, Mistake> {
     let fits = (0.0..1e16).contains(&ns);
     fits.then(|| Time::from_secs_f64(ns / 1e9))
-        .ok_or_else(|| mistake(format!("{ns} ns is no latency"), "give the file as fio wrote it"))
+        .ok_or_else(|| mistake(format!("{ns} ns is not a latency"), "give the file as fio wrote it"))
 }
 
 fn require_some(pieces: Vec<Piece>) -> Result<Vec<Piece>, Mistake> {

@@ -35,7 +35,7 @@ pub struct Config {
     pub direction: Direction,
     /// Take only requests of this size.
     pub block: Option<Bytes>,
-    /// What a latency is counted in.
+    /// Unit of latencies.
     #[config(
         default = "1 ns",
         min = "1 ps",

@@ -7,7 +7,7 @@
 //!
 //! # Leaves out
 //! What lies between the points: a tail from the 99 % point straight to the maximum is heavier than
-//! most real ones. The mean follows from the points and may differ from a mean published beside them.
+//! most real ones. The mean follows from the points and may differ from a mean published next to them.
 //!
 //! # Sources
 //! Devroye, *Non-Uniform Random Variate Generation* (1986), s. 2.2 (inversion) and 2.4 (tables).

@@ -209,10 +209,10 @@ fn a_closed_loop_is_bounded_by_its_depth_and_by_the_servers() {
     }
 }
 
-/// Mean latency in microseconds of a catalogued device, one request at a time, at a share of reads.
+/// Mean latency in microseconds of a cataloged device, one request at a time, at a share of reads.
 fn mean_us(ssd: &str, read_share: f64) -> f64 {
     let toml = Workbench::catalogued(ssd);
-    let mut ssd = workbench(1).build(&toml).expect("the catalogue is legal");
+    let mut ssd = workbench(1).build(&toml).expect("the catalog is legal");
     let count = 100_000;
     let reads = (read_share * count as f64).round() as u64;
     let op = |number| if number < reads { Op::Read } else { Op::Write };

@@ -1,4 +1,4 @@
-//! The card: contract, laws, and what a loss of power takes.
+//! The card: contract, laws, and what a power loss takes.
 
 mod constraints;
 mod laws;
@@ -114,11 +114,8 @@ fn what_cannot_be_is_refused() {
         (format!("{DDR3}ranks = 3\n"), "device.ranks"),
         (format!("{DDR3}rows = \"open\"\nwritten = \"closed\"\n"), "device.written"),
         (DDR3.replace("refresh = \"110 ns\"\n", ""), "device.refresh_every"),
-        (
-            format!("{MRAM}read_energy = \"1 nJ\"\n"),
-            "energy is not known without activate_energy, write_energy",
-        ),
-        (format!("{MRAM}idle_power = \"1 W\"\n"), "energy is not known without activate_energy, read_energy"),
+        (format!("{MRAM}read_energy = \"1 nJ\"\n"), "energy also needs activate_energy, write_energy"),
+        (format!("{MRAM}idle_power = \"1 W\"\n"), "energy also needs activate_energy, read_energy"),
         (format!("{MRAM}refresh_energy = \"1 nJ\"\n"), "the part is never refreshed, given"),
         (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
     ] {

@@ -1,4 +1,4 @@
-//! Losses of power: what a dump takes, and what it saves.
+//! Power losses: what a dump takes, and what it saves.
 
 use super::*;
 use crate::crashes::crash;
@@ -176,7 +176,7 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     let expected = 4096.0 * 8.0 * libm::pow(n * rate, 3.0) / 6.0;
     let found = column(&format!("flash_error_rate = \"0.0001 %\"\n{code}"), "dump.unreadable_pages");
     assert!((found / expected - 1.0).abs() < 0.02, "{found} pages, expected {expected}");
-    // Without a code every page with a wrong bit is lost.
+    // Without a code every page with a bit error is lost.
     let found = column("flash_error_rate = \"0.0001 %\"\n", "dump.unreadable_pages");
     let expected = 4096.0 * (1.0 - libm::exp(-16_384.0 * 8.0 * rate));
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
@@ -249,7 +249,7 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
     assert_eq!(status(&mut *device, 500, 12_288), Status::MediaError);
 }
 
-/// A write that a loss of power undoes leaves what it was to replace lost, which is not read as it was before. Each page is
+/// A write that a power loss undoes leaves what it was to replace lost, which is not read as it was before. Each page is
 /// lost with a chance of one half, so that it is not always lost anew.
 #[test]
 fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {

@@ -136,7 +136,7 @@ fn a_request_alone_goes_through_every_stage() {
 }
 
 /// A line by load or store: its way down, the memory, and its way back; 32 lines that wait for each other have 32 times
-/// that, and what the memory and the link take of one is told of each.
+/// that, and what the memory and the link take of one is notified of each.
 #[test]
 fn loads_and_stores_tell_their_stages_too() {
     let memory = [Stage::Activate, Stage::Column, Stage::DataBus];

@@ -52,7 +52,7 @@ fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     }
 }
 
-/// Each line of a read has its way to the drive; those beside the first are on it while the drive reads, and so is the
+/// Each line of a read has its way to the drive; those next to the first are on it while the drive reads, and so is the
 /// question after the last store of a write while it writes.
 #[test]
 fn behind_loads_and_stores_it_takes_their_way_on_top() {

@@ -163,7 +163,7 @@ fn uniform_writes_wear_all_rows_alike() {
     assert!(most.iter().all(|&most| (most - mean).abs() < 5.0 * mean.sqrt()), "mean {mean}: {most:?}");
 }
 
-/// Writes to one row go round over all of its domain; without wear levelling one row takes them all.
+/// Writes to one row go round over all of its domain; without wear leveling one row takes them all.
 #[test]
 fn hammering_one_row_wears_its_whole_domain() {
     let most = |wear_levelling: &str| {

@@ -78,7 +78,7 @@ impl Pair {
         writer.finish()
     }
 
-    /// The process ends, and another one goes on with the saved state.
+    /// The process ends, and another one continues with the saved state.
     fn restart(&mut self) {
         let state = self.state();
         self.workbench.again();
@@ -136,7 +136,7 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     assert!(repeated > 50, "copies of rows were interrupted, and repeated: {repeated}");
 }
 
-/// Every write is a chunk of its own, of 256 B; a program takes 120 us, so that none has ended.
+/// Every write is its own chunk, of 256 B; a program takes 120 us, so that none has ended.
 #[test]
 fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_lost() {
     for programs in [0, 1, 5, 10, 11] {

@@ -18,7 +18,7 @@ fn drive(settings: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The catalogue's entry `name`, with settings added.
+/// The catalog's entry `name`, with settings added.
 fn catalogued(text: &str, settings: &str) -> Box<dyn Device> {
     let built = workbench(1).build(&format!("{}{settings}", Workbench::catalogued(text)));
     built.unwrap_or_else(|problems| panic!("{problems}"))

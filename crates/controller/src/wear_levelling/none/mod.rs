@@ -1,4 +1,4 @@
-//! No wear levelling: every row stays where it is.
+//! No wear leveling: every row stays where it is.
 //!
 //! # Models
 //! Logical and physical rows are the same.
@@ -19,7 +19,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// No wear levelling has no parameters.
+/// No wear leveling has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

@@ -10,7 +10,7 @@
 //! `(N + 1) * interval` writes.
 //!
 //! With `randomise` the addresses go first through a Feistel network whose keys come from the run's seed, so
-//! that neighbours are not neighbours in the array; where the rows are no power of four, numbers beyond them
+//! that neighbors are not neighbors in the array; where the rows are no power of four, numbers beyond them
 //! go through it again until they are not (cycle walking).
 //!
 //! With `adapt` every domain counts the rows it finds written most. After each `window` of writes, with s the
@@ -46,13 +46,13 @@ use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 use watch::Watch;
 
-/// Start-gap wear levelling.
+/// Start-gap wear leveling.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Writes to a domain between two moves of its gap.
     #[config(default = 128, min = 1, max = 4294967295, source = "paper: akel-2011 section 2.3")]
     pub interval: u32,
-    /// Parts of the rows that rotate on their own, all of one size.
+    /// Domains of rows that rotate separately, all of one size.
     #[config(default = 1, min = 1, max = 65536, source = "paper: akel-2011 section 3.3, one per bank")]
     pub domains: u32,
     /// Whether addresses are scattered before they rotate.
@@ -67,7 +67,7 @@ pub struct Config {
     /// Rows of a domain that are counted at a time.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: as the detector of qureshi-2011")]
     pub watched: u32,
-    /// Share of its endurance that one stay in one place may cost a row.
+    /// Share of a row's endurance that writes between two of its moves may use.
     #[config(
         default = "25 %",
         min = "0.001 %",

@@ -21,7 +21,7 @@ fn configured(rows: u64, config: &Config) -> StartGap {
     StartGap::new(rows, ENDURANCE, config, scatter)
 }
 
-/// Every row has a place of its own, and the way back is exact.
+/// Every row has its own place, and the way back is exact.
 fn assert_bijection(leveller: &StartGap, rows: u64) {
     let mut taken = vec![false; leveller.physical_rows() as usize];
     for row in 0..rows {
@@ -130,7 +130,7 @@ fn the_network_permutes_any_number_of_rows_and_scatters_neighbours() {
     let network = Feistel::new(1 << 18, &mut Streams::new(2).stream("keys"));
     let together = (0..1 << 14).filter(|&row| network.forth(row).abs_diff(network.forth(row + 1)) < 1 << 13);
     // Two random numbers are so close with probability 1/16; five standard deviations.
-    assert!((together.count() as f64 - 1024.0).abs() < 5.0 * 31.0, "neighbours are far apart");
+    assert!((together.count() as f64 - 1024.0).abs() < 5.0 * 31.0, "neighbors are far apart");
 }
 
 /// One after the other, and as many at a time as there may be.
@@ -258,7 +258,7 @@ fn scattered_rows_reach_97_percent_of_the_ideal_life_under_uneven_writes() {
     };
     let ideal = life(true, 256, 100, 51_200 * 2);
     assert!(ideal > 0.97, "{ideal}");
-    // Where the gap gets round only an eighth of the array the same writes leave neighbours of hot rows hot.
+    // Where the gap gets round only an eighth of the array the same writes leave neighbors of hot rows hot.
     let (scattered, side_by_side) = (life(true, 2048, 16, 4096), life(false, 2048, 16, 4096));
     assert!(side_by_side < 0.25 && scattered > 2.0 * side_by_side, "{scattered} and {side_by_side}");
 }

@@ -111,7 +111,7 @@ pub trait Fault: State + Send {
 pub enum Decision {
     /// It leaves the request alone, which then does not count as touched.
     None,
-    /// The request goes on then, not earlier.
+    /// The request continues then, not earlier.
     Hold(Time),
     /// Its answer comes later.
     Later(Later),

@@ -111,7 +111,7 @@ fn an_area_without_that_of_several_decoders_is_a_mistake() {
             "the area of 2 decoders is not known",
             "give decoder_area too",
         ),
-        ("decoder_area = \"1 mm2\"", "the area of the cells beside it is not known", "give area too"),
+        ("decoder_area = \"1 mm2\"", "the area of the cells next to it is not known", "give area too"),
     ] {
         let toml = settings(&format!("blocks = 64\n{given}"), "kind = \"bch\"\nt = 1");
         let problems = Workbench::new(ROOMS, 1).build(&toml).err().expect(given).to_string();

@@ -53,7 +53,7 @@ fn it_keeps_what_is_acknowledged() {
     }
 }
 
-/// Without wrong bits: a code that is used up loses data, and says so.
+/// Without bit errors: a code that is used up loses data, and says so.
 #[test]
 fn it_keeps_its_bytes_while_pages_move() {
     for (options, ecc) in KINDS {
@@ -97,7 +97,7 @@ fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
     }
 }
 
-/// Writes that come together and are no neighbours are programmed by all dies side by side.
+/// Writes that come together and are no neighbors are programmed by all dies side by side.
 #[test]
 fn writes_are_programmed_on_all_dies() {
     for (dies, blocks, side_by_side) in [(1, 64, 1), (4, 64, 4), (8, 64, 8)] {

@@ -1,13 +1,13 @@
-//! Wear levelling: no block is left behind, wherever it is.
+//! Wear leveling: no block is left behind, wherever it is.
 
 use super::{BCH, build, submit};
 use nacre_kernel::{Op, Random, Streams, Time};
 use nacre_testkit::Host;
 
-/// Cells without wrong bits: the degree of wear is the number of erases.
+/// Cells without bit errors: the degree of wear is the number of erases.
 const CELLS: &str = "slots = 8\ndensity = \"slc\"\nbit_error_rate = 0\n";
 
-/// Pages that are neighbours and go to one open block.
+/// Pages that are neighbors and go to one open block.
 const RUN: u64 = 64;
 
 /// What is written.

@@ -1,4 +1,4 @@
-//! Wear: what the controller does, and what is said when it is not enough.
+//! Wear: what the controller does, and what is reported when it is not enough.
 
 use super::{BCH, build, column, device, request, settings, submit};
 use nacre_kernel::event::Payload;
@@ -84,7 +84,7 @@ fn wear_is_levelled_over_both_regions() {
 /// With bytes and cells that wear out: everything that is returned is what was written last.
 #[test]
 fn what_cannot_be_put_right_is_never_returned_as_good_bytes() {
-    // Of two wrong bits a code for one takes half for another codeword, and has no checksum to tell.
+    // Of two bit errors a code for one takes half for another codeword, and has no checksum to tell.
     let bare = "kind = \"bch\"\nt = 1";
     let none = "kind = \"none\"";
     for (options, code) in [(FIXED, BCH), ("promotes_at = 5\n", BCH), (FIXED, bare), (FIXED, none)] {

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 /// Extents move to where they are wanted, epoch by epoch.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How extents are laid out in the beginning.
+    /// Initial placement of extents.
     #[config(default = "spread", source = "assumed: addresses say nothing of how hot data is")]
     pub layout: Layout,
     /// How long accesses are counted before extents may move.
@@ -45,21 +45,21 @@ pub struct Config {
         source = "assumed: kim-2014 does not say; the hours of a day differ"
     )]
     pub epoch: Time,
-    /// What stays of the epochs before, when one ends.
+    /// Weight of earlier epochs at the end of an epoch.
     #[config(default = "50 %", max = "99 %", source = "assumed: half of a mean is two epochs old or older")]
     pub memory: Ratio,
-    /// By how much the saving of one extent must exceed the loss of the other.
+    /// Margin by which the saving of one extent must exceed the loss of the other.
     #[config(default = "20 %", max = "1000 %", source = "assumed: extents about as hot should stay")]
     pub hysteresis: Ratio,
-    /// What an exchange must save in an epoch, as a sum over all requests.
+    /// Minimum saving of an exchange in an epoch, summed over all requests.
     #[config(default = "1 s", source = "assumed: below it a move is not worth its traffic")]
     pub least_saving: Time,
-    /// What extents are compared by.
+    /// Score by which extents are compared.
     #[config(default = "latency", source = "paper: kim-2014, PCM reads faster and writes slower than flash")]
     pub weigh: Weigh,
 }
 
-/// What extents are compared by.
+/// Score by which extents are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Weigh {
     /// The time their reads and writes take in each tier.
@@ -238,7 +238,7 @@ impl Plan<'_> {
             return None;
         }
         let tiers = self.policy.extents.len();
-        // One that wants to be where this one is comes before one that has to go on from there.
+        // One that wants to be where this one is comes before one that has to continue from there.
         let nexts = std::iter::once(usize::from(home)).chain((0..tiers).filter(|&t| t != usize::from(home)));
         for next in nexts.collect::<Vec<_>>() {
             let list = usize::from(wanted) * tiers + next;

@@ -11,7 +11,7 @@
 //! None: the model is the caller's.
 //!
 //! # Checks
-//! The function of that name decides; a name that nobody brought is the user's mistake, named with its place.
+//! The function of that name decides; a name that nobody brought is the user's error, named with its place.
 
 use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -26,7 +26,7 @@ mod tests;
 pub struct Config {
     /// The name under which the caller brought it.
     pub function: String,
-    /// How extents are laid out in the beginning.
+    /// Initial placement of extents.
     #[config(default = "spread", source = "assumed: addresses say nothing of how hot data is")]
     pub layout: Layout,
     /// How long accesses are counted before the function is asked.

@@ -2,7 +2,7 @@
 //!
 //! # Models
 //! Blocks on a ring; a use sets the block's reference bit. The hand goes round: where the bit is set
-//! it clears it and goes on, where it is clear the block leaves and the newcomer takes the place.
+//! it clears it and continues, where it is clear the block leaves and the newcomer takes the place.
 //! A newcomer's bit is clear; its first use after it came in sets it.
 //!
 //! # Leaves out

@@ -11,7 +11,7 @@
 //! None: the model is the caller's.
 //!
 //! # Checks
-//! A policy written so that hits and victims are those of LRU; a name that nobody brought is the user's mistake.
+//! A policy written so that hits and victims are those of LRU; a name that nobody brought is the user's error.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Room};

@@ -26,7 +26,7 @@ impl ReplacementContext for Caller {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
-        Err(Problem::new(ErrorCode::NoFunction, path, None, "it was asked for").given(name).into())
+        Err(Problem::new(ErrorCode::NoFunction, path, None, "it was requested").given(name).into())
     }
 }
 
@@ -39,7 +39,7 @@ fn slot() -> Slot<ReplacementFamily> {
 #[test]
 fn the_caller_is_asked_for_the_policy_by_its_name_and_place() {
     let problems = (ROOM.build)(&slot(), &mut Caller).err().expect("it says so");
-    assert_eq!(problems.to_string(), "policy.function: it was asked for, given mine");
+    assert_eq!(problems.to_string(), "policy.function: it was requested, given mine");
 }
 
 #[test]

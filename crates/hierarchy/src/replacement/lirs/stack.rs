@@ -3,7 +3,7 @@
 use super::super::arena::Slot;
 use nacre_kernel::state::{State, Value};
 
-/// In place of a link: the slot is not in the stack.
+/// Instead of a link: the slot is not in the stack.
 const OUT: Slot = Slot::MAX;
 
 /// The end of the stack, above the top and below the bottom. Slot 0 heads a queue of the arena and

@@ -28,7 +28,7 @@ const SMALLEST: usize = 16;
 /// Buckets of an index that stays in the second-level cache of any server: 256 KiB.
 const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 
-/// One line: keys, and beside each the slot of its latest use.
+/// One line: keys, and next to each the slot of its latest use.
 #[derive(Clone, Copy, Debug, Default, Value)]
 #[repr(C, align(64))]
 struct Bucket {

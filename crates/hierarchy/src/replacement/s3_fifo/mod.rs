@@ -9,7 +9,7 @@
 //! places.
 //!
 //! # Leaves out
-//! The paper's `evictS` goes on after the main queue it overfilled has evicted, which would leave the
+//! The paper's `evictS` continues after the main queue it overfilled has evicted, which would leave the
 //! cache one block short; here an eviction ends when a block has left.
 //!
 //! # Sources

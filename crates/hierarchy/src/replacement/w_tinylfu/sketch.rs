@@ -108,7 +108,7 @@ impl Sketch {
         Place { line, hash }
     }
 
-    /// Notes a use of `block`. The doorkeeper takes the first since the last ageing, the counters
+    /// Notes a use of `block`. The doorkeeper takes the first since the last aging, the counters
     /// all others, and of these only the smallest grow (conservative update).
     #[inline]
     pub(super) fn note(&mut self, block: u64) {
@@ -134,7 +134,7 @@ impl Sketch {
         }
     }
 
-    /// Uses of `block` lately, never too few since the last ageing up to 16.
+    /// Uses of `block` lately, never too few since the last aging up to 16.
     #[inline]
     pub(super) fn estimate(&self, block: u64) -> u64 {
         let place = self.place(block);

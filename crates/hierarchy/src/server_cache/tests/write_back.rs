@@ -112,7 +112,7 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
         let mut cache = plain_cache(4000, &format!("write_back = {{ {share}, batch = {batch} }}"));
         let (mut now, mut since) = (Time::ZERO, Time::ZERO);
         for number in 0..20_000_u64 {
-            // Blocks that are never neighbours.
+            // Blocks that are never neighbors.
             now += cache.latency(now, blocks(Op::Write, 2 * number, 1));
             if number == 10_000 - 1 {
                 since = now;
@@ -175,7 +175,7 @@ fn what_could_not_keep_its_promise_is_refused() {
     let level = "[[stack.level]]\ndevice = { kind = \"measured\", read = \"1 us\", write = \"1 us\", \
         capacity = \"1 MiB\" }\n";
     let problem = refused("write_back = { dirty = \"5 %\" }", level);
-    assert!(problem.contains("cleaning would begin above the most that may be dirty"), "{problem}");
+    assert!(problem.contains("cleaning would start above the dirty limit"), "{problem}");
     let problem = refused("write_back = { table = \"persistent\" }", &level.repeat(2));
     assert!(problem.contains("a persistent table is for one"), "{problem}");
     let disk = "[[stack.level]]\ndevice = { kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /min\", \

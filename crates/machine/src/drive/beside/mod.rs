@@ -19,7 +19,7 @@ const BATCHES: usize = 4;
 /// Fewest requests of a run, where their number is known, for which a second thread is worth starting.
 const REQUESTS_MIN: u64 = 16 * BATCH as u64;
 
-/// Who runs work beside the simulation, on a processor of its own. The machine starts no thread itself; the caller
+/// Who runs work next to the simulation, on its own processor. The machine starts no thread itself; the caller
 /// brings this.
 pub trait Beside: Sync {
     /// Runs `work` on another thread and `here`, once, on this one, both at the same time; returns when both are done, and
@@ -98,7 +98,7 @@ fn draw(
         let want = BATCH.min(usize::try_from(left).unwrap_or(BATCH));
         let filled = if want > 0 { workload.fill(&mut batch.requests, want) } else { Ok(()) };
         left -= batch.requests.len() as u64;
-        // Behind a mistake or the end there is nothing to draw.
+        // Behind an error or the end there is nothing to draw.
         if filled.is_err() || batch.requests.is_empty() {
             left = 0;
         }

@@ -175,7 +175,7 @@ fn mistakes_in_the_input_are_told_as_on_one_thread() {
             two.map_err(|problems| problems.to_string())
         );
     }
-    assert!(mistakes >= 2, "{mistakes} mistakes");
+    assert!(mistakes >= 2, "{mistakes} errors");
 }
 
 #[test]
@@ -214,7 +214,7 @@ impl Read for Fails {
     }
 }
 
-/// A reader with a mistake of its own.
+/// A reader with its own error.
 struct Panics;
 
 impl Read for Panics {

@@ -86,7 +86,10 @@ fn a_stack_that_cannot_keep_up_is_said_to_be_saturated() {
     // Two thousand take 2 s and arrive in 1.33 s, give or take 30 ms: the last waits for the rest.
     assert_close("from the first arrival to the last completion", over.simulated_s, 2.0, 0.01);
     let text = &over.findings[0].text;
-    assert!(text.contains("the last was done 692 ms after it came, 53 % of the 1.31 s in which"), "{text}");
+    assert!(
+        text.contains("the last completed 692 ms after its arrival, 53 % of the 1.31 s of arrivals"),
+        "{text}"
+    );
     assert_eq!(over.findings[0].paths, ["stack"]);
 }
 
@@ -136,7 +139,7 @@ fn requests_that_take_many_measured_latencies_in_turn_are_said() {
     assert_eq!(kinds(&long), ["longer_than_measured"]);
     let text = &long.findings[0].text;
     assert!(
-        text.contains("reads of 16.0 units on average, and took the latency of every unit, 1 at a time"),
+        text.contains("reads of 16.0 units on average, and took one latency per unit, 1 at a time"),
         "{text}"
     );
     assert_eq!(long.findings[0].paths, ["stack"]);
@@ -183,7 +186,7 @@ fn write_amplification_and_lifetime_before_garbage_collection_are_said_to_be_tha
     // 8,192 pages of flash: each block was erased less than once when 10,000 were written.
     let first_round = run("", 10_000);
     assert!(first_round.erases.is_some_and(|erases| erases > 0));
-    assert!(few(&first_round).is_some_and(|text| text.contains("fewer than one erase of each")));
+    assert!(few(&first_round).is_some_and(|text| text.contains("fewer than one erase per block")));
     assert_eq!(few(&run("", 40_000)), None, "every block was erased");
     assert!(few(&run("precondition = 40_000", 8)).is_some(), "this run erased nothing");
     // Reads program nothing, so there is no figure to doubt.

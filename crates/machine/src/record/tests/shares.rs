@@ -85,7 +85,7 @@ fn a_share_that_works_more_than_it_pays_for_is_said() {
     let small = alone("16 MiB", 4);
     let said = small.findings.iter().find(|found| found.kind == "more_than_share").expect("it is said");
     assert!(
-        said.text.starts_with("stack pays for 0.20 % of a drive and keeps 9.1 % of one busy"),
+        said.text.starts_with("stack pays for 0.20 % of a drive but uses 9.1 % of its performance"),
         "{}",
         said.text
     );
@@ -116,7 +116,7 @@ fn writes_that_a_worn_out_drive_refuses_are_in_no_rate() {
     let said = worn.findings.iter().find(|found| found.kind == "failed_requests").expect("it is said");
     assert!(said.text.starts_with(&format!("{refused} of 400000 requests failed")), "{}", said.text);
     assert!(
-        said.text.contains(&format!("stack refused {refused} writes (table end_of_life")),
+        said.text.contains(&format!("stack rejected {refused} writes (table end_of_life")),
         "{}",
         said.text
     );

@@ -68,7 +68,7 @@ fn ddr4() -> Part {
     }
 }
 
-/// The clocks that a data sheet of DDR4-2400 has beside the nanoseconds of each constraint; tRFC of 350 ns takes one more
+/// The clocks that a data sheet of DDR4-2400 has next to the nanoseconds of each constraint; tRFC of 350 ns takes one more
 /// at 0.833 ns than at the 0.8333 ns behind it.
 #[test]
 fn constraints_of_ddr4_in_nanoseconds_take_the_clocks_of_the_standard() {

@@ -7,7 +7,7 @@ fn contradictions_are_refused_in_words() {
     for (settings, expected) in [
         (
             "allocation = { kind = \"superblock\", parity = { stripe = 3 } }",
-            "the 4 dies are no whole number of stripes, given 3",
+            "the 4 dies are not a whole number of stripes, given 3",
         ),
         ("allocation = { kind = \"superblock\", parity = { stripe = 3 } }", "the nearest allowed: 4, 2"),
         ("allocation = { kind = \"superblock\", parity = { stripe = 8 } }", "the nearest allowed: 4"),

@@ -380,7 +380,7 @@ impl Backend {
         self.die_charges.charge(Activity::Suspend, suspend);
     }
 
-    /// It goes on, once the pages that were read are out of its way.
+    /// It continues, once the pages that were read are out of its way.
     fn resume(&mut self, number: u32) {
         let is_cached = self.timing.is_cached;
         let die = &mut self.dies[number as usize];

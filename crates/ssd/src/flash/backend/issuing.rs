@@ -206,7 +206,7 @@ impl Backend {
         self.look_at(die);
     }
 
-    /// A unit that is copied is beyond the code: where there is parity, the others of its stripe are read beside it.
+    /// A unit that is copied is beyond the code: where there is parity, the others of its stripe are read next to it.
     /// Returns whether it is rebuilt from them.
     #[inline(never)]
     fn rebuild(&mut self, copied: &Copied, block: &Block) -> bool {

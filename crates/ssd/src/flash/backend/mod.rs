@@ -66,13 +66,13 @@ pub(crate) struct ReadTimes {
     pub(crate) transfer: Time,
 }
 
-/// What was done since measuring began, beside what the medium counts.
+/// What was done since measuring began, in addition to what the medium counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Counts {
     pub(crate) copy_reads: u64,
     pub(crate) programs: u64,
     pub(crate) suspensions: u64,
-    /// Pages that a loss of power kept from being programmed, by activity.
+    /// Pages that a power loss kept from being programmed, by activity.
     pub(crate) unprogrammed: [u64; Activity::COUNT],
 }
 

@@ -33,7 +33,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// One channel without a time of its own, and what else `settings` say.
+    /// One channel without its own time, and what else `settings` say.
     fn new(settings: &str) -> Bench {
         let config = config(&format!("channels = 1\ncommand = \"0 s\"\n{settings}"));
         let mut flash = Backend::new(Geometry::of(&config), &config, true);
@@ -240,7 +240,7 @@ enum Behind {
     Erases,
 }
 
-/// Reads of 50 us at random beside other work of one die, at `load` in all: each ends when a server with priority and without
+/// Reads of 50 us at random in addition to other work of one die, at `load` in all: each ends when a server with priority and without
 /// preemption ends it.
 fn ends_by_priority(behind: Behind, load: f64, settings: &str) {
     const READ: Time = Time::from_us(50);
@@ -261,7 +261,7 @@ fn ends_by_priority(behind: Behind, load: f64, settings: &str) {
     let (mut arrivals, mut classes) = (Vec::new(), Vec::new());
     for number in 0..20_000_u32 {
         let is_read = reads.peek() < others.peek();
-        let at = if is_read { reads.next() } else { others.next() }.expect("arrivals go on");
+        let at = if is_read { reads.next() } else { others.next() }.expect("arrivals continue");
         bench.run_to(at);
         let (superblock, page) = (number / 64 % 512, number % 64);
         match behind {
@@ -353,7 +353,7 @@ fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
     let mut others = poisson(random("others"), mix.rates[1].max(1e-9)).peekable();
     let (mut asked, mut last, mut pages) = ([0_u32; 2], Time::ZERO, random("senses"));
     for number in 0..200_000 {
-        let now = *reads.peek().min(others.peek()).expect("arrivals go on");
+        let now = *reads.peek().min(others.peek()).expect("arrivals continue");
         bench.run_to(now);
         if others.next_if_eq(&now).is_some() {
             let operations = PAGES as u32 * DIES;

@@ -9,7 +9,7 @@ use nacre_media::store::Store;
 use std::ops::Range;
 
 impl<S: Store> Array<S> {
-    /// The region that `frontier` fills. Those of the host come first, then those of cleaning and of wear levelling, each in
+    /// The region that `frontier` fills. Those of the host come first, then those of cleaning and of wear leveling, each in
     /// the order of the regions.
     #[inline]
     pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
@@ -23,7 +23,7 @@ impl<S: Store> Array<S> {
         handle * self.regions.len() + region
     }
 
-    /// The frontier of wear levelling in `region`.
+    /// The frontier of wear leveling in `region`.
     #[inline]
     pub(crate) fn wear_frontier(&self, region: usize) -> usize {
         self.frontiers.len() - self.regions.len() + region

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Erased superblocks without which the host gets none: the last one is the cleaner's.
 pub(crate) const LAST: usize = 1;
 
-/// Units that wear levelling moves for each that the host programs meanwhile.
+/// Units that wear leveling moves for each that the host programs meanwhile.
 const WEAR_PACE: u32 = 4;
 
 impl<S: Store> Array<S> {
@@ -111,7 +111,7 @@ impl<S: Store> Array<S> {
         if relocation.is_none() {
             self.begin_cleaning(region);
         }
-        // Each superblock that is lacking beside the one being gained makes cleaning that much faster.
+        // Each superblock that is lacking next to the one being gained makes cleaning that much faster.
         let lacking = (wanted - 1).saturating_sub(erased) as u64;
         let Some(relocation) = &mut self.regions[region].relocation else { return };
         // Where nothing is left to be copied it is erased at once.

@@ -1,4 +1,4 @@
-//! Wear levelling: cold data moves to where the blocks are worn.
+//! Wear leveling: cold data moves to where the blocks are worn.
 //!
 //! Superblocks with data that nobody writes are never cleaned and stay young, while the others take all
 //! erases. When an erased superblock is ahead of the youngest one with data by more than the spread, that

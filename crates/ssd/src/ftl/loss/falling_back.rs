@@ -1,4 +1,4 @@
-//! Older versions that a loss of power brings back.
+//! Older versions that a power loss brings back.
 //!
 //! A page whose program was cut holds nothing that can be read. The version before it is still on its own page, and
 //! recovery finds that one, since of those that can be read it has the largest sequence number.

@@ -6,7 +6,7 @@ use crate::layout::geometry::Cells;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a loss of power damages that was programmed whole.
+/// What a power loss damages that was programmed whole.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     /// Pages of the flash.
@@ -16,7 +16,7 @@ pub(crate) struct Damage {
 }
 
 impl<S: Store> Paged<S> {
-    /// What a power loss damages beside what is being programmed. Capacitors let every program end, and
+    /// What a power loss damages in addition to what is being programmed. Capacitors let every program end, and
     /// cells that hold one bit share with no others.
     pub(crate) fn damage(&self, flash: &Backend) -> Damage {
         let mut damage = Damage::default();

@@ -5,11 +5,11 @@ use crate::ftl::gc::relocation::LAST;
 use crate::ops::FlashOps;
 use nacre_media::store::Store;
 
-/// The placement handle beside whose data pages of the table lie.
+/// The placement handle next to whose data pages of the table lie.
 const HANDLE: usize = 0;
 
 impl<S: Store> Array<S> {
-    /// Page `page` of the mapping table is programmed anew, beside the host's data of the plane that its number says, or of
+    /// Page `page` of the mapping table is programmed anew, next to the host's data of the plane that its number says, or of
     /// the die that is free first.
     pub(crate) fn write_mapping_in_plane<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         let unit = self.geometry.logical_units + page;

@@ -17,7 +17,7 @@ pub(crate) struct Durability {
     pub(crate) endurance: Option<u64>,
     /// Standard deviation of the erases a block takes, as a share of those it is made for.
     pub(crate) spread: f64,
-    /// Share of the blocks that are bad from the start.
+    /// Share of initially bad blocks.
     pub(crate) bad: f64,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Handles {
     of_unit: Vec<u8>,
     /// By superblock, the one whose data it was opened for.
     of_superblock: Vec<u8>,
-    /// By region, the one whose data wear levelling moved last.
+    /// By region, the one whose data wear leveling moved last.
     levelled: Vec<u8>,
     /// Units that were written through each since measuring began, and units of its data that moved.
     written: Vec<u64>,
@@ -130,7 +130,7 @@ impl Handles {
         if self.are_kept_apart { usize::from(self.of_superblock[superblock as usize]) } else { 0 }
     }
 
-    /// Wear levelling empties `superblock` of `region` next; says whether what it filled there before was for another handle's
+    /// Wear leveling empties `superblock` of `region` next; says whether what it filled there before was for another handle's
     /// data.
     pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
         let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
@@ -146,7 +146,7 @@ impl Handles {
     }
 
     /// The one whose data `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
-    /// last those of wear levelling by region.
+    /// last those of wear leveling by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
         let regions = self.levelled.len();
         match (frontier + regions).checked_sub(frontiers) {

@@ -1,7 +1,7 @@
 //! Regions: the parts of a drive that are filled and cleaned by themselves.
 //!
 //! A drive of superblocks over all dies is one region. Where pages are allocated by plane, each plane is one, and its
-//! superblocks are single blocks. A region has frontiers, erased superblocks and a victim of its own.
+//! superblocks are single blocks. A region has frontiers, erased superblocks and its own victim.
 
 use crate::ftl::parts::emptying::Relocation;
 use crate::ftl::parts::frontier::NOBODY;

@@ -1,8 +1,8 @@
-//! Wrong bits that a page had when it was copied inside its die: nobody put them right, and they are in the copy.
+//! Bit errors that a page had when it was copied inside its die: nobody put them right, and they are in the copy.
 
 use nacre_kernel::state::State;
 
-/// Wrong bits of codewords that came with their pages. Empty where every copy is corrected.
+/// Bit errors of codewords that came with their pages. Empty where every copy is corrected.
 #[derive(Default, State)]
 pub(crate) struct Carried {
     #[state(skip = "from the configuration")]
@@ -29,7 +29,7 @@ impl Carried {
         if self.bits.is_empty() { 0 } else { self.bits[self.place(page, codeword)] }
     }
 
-    /// A codeword with so many wrong bits is copied to `page`.
+    /// A codeword with that many bit errors is copied to `page`.
     pub(crate) fn copy(&mut self, page: u32, codeword: u32, bits: u32) {
         let place = self.place(page, codeword);
         self.bits[place] = bits;

@@ -1,4 +1,4 @@
-//! Wrong bits of what the drive itself reads to copy it.
+//! Bit errors of what the drive itself reads to copy it.
 
 use super::{Errors, Sensing};
 use crate::ops::Copied;
@@ -21,8 +21,8 @@ impl Errors {
         found.is_lost && !self.is_lost((owner, 1))
     }
 
-    /// A unit is copied inside its die at `at`: what is wrong of it then is wrong in its copy, which has wrong bits of its own
-    /// beside. Nothing is decoded, so that nobody knows.
+    /// A unit is copied inside its die at `at`: what is wrong of it then is wrong in its copy, which has bit errors of its own
+    /// next to. Nothing is decoded, so that nobody knows.
     pub(crate) fn copy_inside(&mut self, copied: &Copied, blocks: &[Block], at: Time) {
         let Copied { from, to, owner, cells, .. } = *copied;
         if owner >= self.geometry.logical_units {

@@ -1,6 +1,6 @@
-//! Wrong bits of what is read, and what the error-correcting code makes of them.
+//! Bit errors of what is read, and what the error-correcting code makes of them.
 //!
-//! No page has a memory of its own. How many bits of a codeword are wrong follows from its number, the erases of its
+//! No page has its own memory. How many bits of a codeword are wrong follows from its number, the erases of its
 //! superblock and the mean that the law gives at that moment.
 
 mod carried;
@@ -24,13 +24,13 @@ use std::collections::BTreeSet;
 /// What was done since measuring began.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Counts {
-    /// Units that had wrong bits that were put right, and these bits.
+    /// Units that had bit errors that were corrected, and these bits.
     corrected_units: u64,
     corrected_bits: u64,
     /// Reads of units by the host and by the drive for which a page was sensed again, and how often.
     retried: u64,
     retries: u64,
-    /// Times that a unit was read of which more bits were wrong than are put right.
+    /// Times that a unit was read of which more bits were wrong than are corrected.
     uncorrectable: u64,
     /// Superblocks whose data was moved since a block of theirs was read so often.
     refreshes: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Sensing {
     pub(crate) is_lost: bool,
 }
 
-/// Wrong bits, and the code against them.
+/// Bit errors, and the code against them.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 pub(crate) struct Errors {
@@ -86,7 +86,7 @@ pub(crate) struct Errors {
     due: Option<u32>,
     /// By region, the units that are copied next, which one read brings.
     copying: Vec<Sensing>,
-    /// Wrong bits that pages had when they were copied without correction.
+    /// Bit errors that pages had when they were copied without correction.
     carried: Carried,
     counts: Counts,
     rebuilds: OptionalPart<Rebuilds>,
@@ -137,12 +137,12 @@ impl Errors {
     }
 
     /// What reading `page` comes to at `at`, of a superblock that was erased so often and whose `cells` hold so much. What
-    /// cells with one bit hold has no wrong bits.
+    /// cells with one bit hold has no bit errors.
     pub(crate) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
         self.decode_in((self.block_of(page), page, 0), erases, cells, at)
     }
 
-    /// The same of codewords in `block`, which are told apart by a page and the number of the first of them there.
+    /// The same of codewords in `block`, which are distinguished by a page and the number of the first of them there.
     fn decode_in(
         &mut self,
         (block, page, first): (usize, u32, u32),
@@ -174,7 +174,7 @@ impl Errors {
         sensing
     }
 
-    /// Wrong bits of a codeword of `page` in `block` that come from how it lies there, on average.
+    /// Bit errors of a codeword of `page` in `block` that come from how it lies there, on average.
     fn mean(&mut self, (block, page): (usize, u32), erases: u32, cells: Cells, at: Time) -> f64 {
         let superblock = page >> self.geometry.shift;
         self.count_from_erase(superblock, erases);
@@ -186,7 +186,7 @@ impl Errors {
         share * self.code.layout().codeword_bits as f64
     }
 
-    /// Wrong bits of one codeword where that is the mean, and those that came with the page.
+    /// Bit errors of one codeword where that is the mean, and those that came with the page.
     fn wrong_bits(&self, mean: f64, page: u32, erases: u32, codeword: u32) -> u32 {
         let own = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
         own.saturating_add(self.carried.of(page, codeword))

@@ -1,4 +1,4 @@
-//! The number of wrong bits of a codeword, without memory: the quantile of a Poisson distribution at a place that
+//! The number of bit errors of a codeword, without memory: the quantile of a Poisson distribution at a place that
 //! belongs to the codeword and its program. So bits that are wrong stay wrong, and become more as the mean grows.
 
 /// From this mean on a normal distribution is as good.

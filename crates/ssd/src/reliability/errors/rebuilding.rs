@@ -1,4 +1,4 @@
-//! Wrong bits of the others of a stripe, from which a unit is rebuilt.
+//! Bit errors of the others of a stripe, from which a unit is rebuilt.
 
 use super::{Errors, Sensing};
 use crate::layout::geometry::Cells;

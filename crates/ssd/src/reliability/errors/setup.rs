@@ -1,4 +1,4 @@
-//! The wrong bits of a drive as its configuration has them.
+//! The bit errors of a drive as its configuration has them.
 
 use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
@@ -11,7 +11,7 @@ use nacre_device::Builder;
 use nacre_kernel::Ledger;
 use std::collections::BTreeSet;
 
-/// Wrong bits of the drive at `path`, where `config` has them. Errors: the code does not fit.
+/// Bit errors of the drive at `path`, where `config` has them. Errors: the code does not fit.
 pub(crate) fn build(
     config: &Config,
     geometry: &Geometry,
@@ -30,12 +30,12 @@ pub(crate) fn build(
             .into())
     };
     if code.decoding(1).verdict == Verdict::Unnoticed {
-        let text = "it does not notice wrong bits, and a drive would give them".to_string();
+        let text = "it cannot detect bit errors, so the drive would return them".to_string();
         return wrong("ecc", text, "use kind = \"bch\", \"ldpc\" or \"crc32\"");
     }
     let needed = code.layout().spare_bytes * u64::from(geometry.units_per_page);
     if let Some(spare) = errors.spare.filter(|spare| spare.0 < needed) {
-        let text = format!("the code needs {needed} B beside a page, and there are {spare}");
+        let text = format!("the code needs {needed} B next to a page, and there are {spare}");
         return wrong("spare", text, "give a larger spare, or a weaker code");
     }
     let carried = match mapping.allocation.copies_inside() {

@@ -66,11 +66,11 @@ fn reads_of_a_drive_beside_programs_wait_as_priority_without_preemption_says() {
     let (mut counts, mut numbers, mut last) = ([0_u64; 2], Vec::new(), Time::ZERO);
     while counts[0] < 300_000 {
         if reads.peek() < writes.peek() {
-            last = reads.next().expect("arrivals go on");
+            last = reads.next().expect("arrivals continue");
             numbers.push(device.submit(last, &unit(Op::Read, 51_000 - counts[0] % 1_000)));
             counts[0] += 1;
         } else {
-            last = writes.next().expect("arrivals go on");
+            last = writes.next().expect("arrivals continue");
             device.submit(last, &unit(Op::Write, counts[1] % 50_000));
             counts[1] += 1;
         }

@@ -42,7 +42,7 @@ fn a_second_read_finds_the_die_suspended() {
     device.submit(Time::ZERO, &unit(Op::Write, 1));
     device.submit(Time::from_ms(4), &unit(Op::Read, 2));
     let second = device.ask(Time::from_us(4_050), &unit(Op::Read, 3));
-    assert_close("goes on", second.latency_s(), (150.0 - 50.0 + 51.0) * 1e-6, 0.001);
+    assert_close("continues", second.latency_s(), (150.0 - 50.0 + 51.0) * 1e-6, 0.001);
     assert_eq!(device.counter("suspensions"), 1);
 }
 

@@ -30,7 +30,7 @@ pub struct Controller {
 
 /// When a controller turns from reads to writes and back, by the number of writes in its queue.
 ///
-/// It turns to writes when there are `high` of them, or if there is no read. It goes on with writes until there are `low`
+/// It turns to writes when there are `high` of them, or if there is no read. It continues with writes until there are `low`
 /// of them, if there is a read then, or none.
 #[derive(Clone, Copy, Debug)]
 pub struct Watermarks {

@@ -10,7 +10,7 @@
 //! None: it is an example.
 //!
 //! # Checks
-//! The contract of every device, and losses of power at random moments.
+//! The contract of every device, and power losses at random moments.
 
 mod device;
 
@@ -21,7 +21,7 @@ use nacre_kernel::{Bytes, Time};
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
-/// Bytes that a loss of power leaves old or new.
+/// Bytes that a power loss leaves old or new.
 const WORD: u32 = 8;
 
 /// RAM that a battery keeps.

@@ -65,7 +65,7 @@ fn pauses_that_outlast_simulated_time_are_refused() {
     let settings = settings("0 /s").replace("3 ms", "213 d").replace("1_000_000", "100_000");
     let mut workload = workload(&settings, 1).unwrap();
     let error = workload.fill(&mut Vec::new(), 100_000).unwrap_err().to_string();
-    assert!(error.contains("would arrive later than 213 days after the start"), "{error}");
+    assert!(error.contains("would arrive more than 213 days after the start"), "{error}");
 }
 
 #[test]

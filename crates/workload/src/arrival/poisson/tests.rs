@@ -48,7 +48,7 @@ fn times_past_the_end_of_simulated_time_are_the_users_mistake() {
     let WorkloadError::TooLong { path, request } = &error else { panic!("{error}") };
     // 213.5 days of one request an hour: 5,124, give or take 5 standard deviations.
     assert!(path == "workload.arrival" && (4_766..5_482).contains(request), "{error}");
-    assert!(error.to_string().ends_with("ask for fewer requests or a higher rate"), "{error}");
+    assert!(error.to_string().ends_with("use fewer requests or a higher rate"), "{error}");
 }
 
 #[test]

@@ -30,5 +30,5 @@ fn times_are_divided_by_the_scale() {
 #[test]
 fn slowing_down_past_the_end_of_simulated_time_is_refused() {
     let error = stamped(0.25, &[Time::ZERO, DAY * 60]).unwrap_err();
-    assert!(error.starts_with("workload.arrival: request 2 would arrive later than 213 days"), "{error}");
+    assert!(error.starts_with("workload.arrival: request 2 would arrive more than 213 days"), "{error}");
 }

@@ -133,7 +133,7 @@ impl Rhythm {
         between(&self.tail, at as usize, at - libm::floor(at))
     }
 
-    /// Picoseconds to the next arrival: what is left of the gap at the end of a step goes on in the next one, at
+    /// Picoseconds to the next arrival: what is left of the gap at the end of a step continues in the next one, at
     /// its rate.
     fn gap_ps(&mut self) -> f64 {
         let (mut left, mut passed) = (self.draw(), 0.0);

@@ -37,7 +37,7 @@ enum Says {
 }
 
 impl Journal {
-    /// `client` puts the second of `values` in place of the first.
+    /// `client` puts the second of `values` instead of the first.
     pub(super) fn update(&mut self, end: u64, client: u32, place: (u32, usize), key: u32, values: [u32; 2]) {
         let next = self.transactions;
         let transaction = *self.under_way.entry(client).or_insert(next);

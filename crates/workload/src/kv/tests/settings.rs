@@ -20,7 +20,7 @@ fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
 
 /// All requests on a device that takes `latency` for each.
 fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
-    serve(build(settings).interactive().expect("it is told of completions"), |_| latency)
+    serve(build(settings).interactive().expect("it is notified of completions"), |_| latency)
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn transactions_are_counted_at_the_flush_that_ends_them() {
     let (mut workload, mut host, mut flushes) = (build(&settings), Host::default(), 0);
     while flushes < 1_000 {
         let outstanding = host.outstanding();
-        let asked = workload.interactive().expect("it is told of completions");
+        let asked = workload.interactive().expect("it is notified of completions");
         assert!(host.advance(asked, |_| Time::from_us(50)), "it ends with the last flush");
         let completed = host.outstanding() < outstanding;
         flushes +=

@@ -36,7 +36,7 @@ fn compare(method: &mut impl Method, steps: &[(u32, u32, bool)]) {
     }
 }
 
-/// The keys of the tree from left to right; on the way checks order, depth, bounds and neighbours.
+/// The keys of the tree from left to right; on the way checks order, depth, bounds and neighbors.
 fn keys_of(tree: &Btree) -> Vec<u32> {
     fn walk(
         tree: &Btree,

@@ -145,7 +145,7 @@ fn a_thread_waits_for_the_page_that_another_one_changes() {
     assert!(eight > 0.75 * one && eight < one, "{eight} s with eight threads, {one} s with one");
 }
 
-/// Three threads need the root: one reads it and two wait, for as long as that takes. Then each goes on, in the order in
+/// Three threads need the root: one reads it and two wait, for as long as that takes. Then each continues, in the order in
 /// which they came, and nobody reads the root again.
 #[test]
 fn threads_wait_for_a_page_that_another_one_reads() {

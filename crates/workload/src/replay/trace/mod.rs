@@ -19,7 +19,7 @@
 //!
 //! # Checks
 //! The parts of a trace have each byte of each request once. Every field of small traces, both placements, requests across extents, limits, bad records, and
-//! all mistakes; `compact` against a slow byte-by-byte oracle.
+//! all errors; `compact` against a slow byte-by-byte oracle.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
@@ -50,14 +50,14 @@ pub struct Config {
     /// Which event of blkparse and blktrace is the request: Q (queued), D (issued) or C (completed).
     /// Absent: Q where the trace has it, else D.
     pub action: Option<String>,
-    /// Bytes of a page of an arc trace, or between neighbouring objects of an oracle_general trace; a
+    /// Bytes of a page of an arc trace, or between neighboring objects of an oracle_general trace; a
     /// power of two.
     #[config(min = "512 B", max = "1 GiB")]
     pub page: Option<Bytes>,
     /// How many requests of the trace to replay. Absent: all.
     #[config(min = 1)]
     pub limit: Option<u64>,
-    /// Where the volumes of the trace lie in the one address space of the device.
+    /// Placement of the volumes of the trace in the address space of the device.
     #[config(default = "as_recorded", source = "assumed: as it happened")]
     pub placement: Placement,
     /// A part of the trace alone. Absent: all of it.
@@ -67,10 +67,10 @@ pub struct Config {
     pub arrival: Slot<ArrivalFamily>,
 }
 
-/// Where the volumes of the trace lie in the one address space of the device.
+/// Placement of the volumes of the trace in the address space of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Placement {
-    /// Volume k begins at k times 16 TiB; addresses within a volume stay.
+    /// Volume k starts at k times 16 TiB; addresses within a volume are unchanged.
     AsRecorded,
     /// Extents of 1 MiB lie side by side in the order in which they are first touched.
     Compact,

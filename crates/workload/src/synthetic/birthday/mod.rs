@@ -45,7 +45,7 @@ pub struct Config {
         source = "paper: akel-2011 section 3.3, for which a row stays in one place"
     )]
     pub writes: u64,
-    /// Writes to an address before it is the turn of the next of its set; divides `writes`.
+    /// Writes to an address before the next address of its set; a divisor of `writes`.
     #[config(default = 1, min = 1, source = "paper: qureshi-2011, so that no address stands out")]
     pub burst: u64,
 }

@@ -26,7 +26,7 @@ use nacre_kernel::{Random, Ranges, Ratio, Request};
 /// Popularity that falls by the same share from block to block.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Where the blocks lie and what is done to them.
+    /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
     /// The mean rank, were there no end, as a share of the footprint.

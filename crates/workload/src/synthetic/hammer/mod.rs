@@ -2,7 +2,7 @@
 //!
 //! # Models
 //! The simplest attack on a medium that wears: every request is a write of the same bytes, as fast as they
-//! are done. Without wear levelling, or where a row stays in one place for more writes than it is made for,
+//! are done. Without wear leveling, or where a row stays in one place for more writes than it is made for,
 //! one row is worn out in minutes.
 //!
 //! # Leaves out

@@ -3,7 +3,7 @@
 //! # Models
 //! Independent requests of one size, aligned to it. Two classes of blocks, each accessed evenly. Their
 //! sizes and shares are written as eNVy writes them: `"10/90"` sends 90 % of the accesses to 10 % of the
-//! data, and `"50/50"` is uniform. Reads may have a locality of their own; trims go where writes go. Hot
+//! data, and `"50/50"` is uniform. Reads may have their own locality; trims go where writes go. Hot
 //! data comes first in the footprint, so that the hot data of a read locality and of a write locality
 //! overlap.
 //!
@@ -33,7 +33,7 @@ use nacre_kernel::{Op, Random, Ranges, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Where the blocks lie and what is done to them.
+    /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
     /// Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`.

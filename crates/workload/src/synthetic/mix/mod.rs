@@ -34,7 +34,7 @@ pub struct Config {
 /// One pattern of a mix.
 #[derive(Clone, Debug, Configuration)]
 pub struct Part {
-    /// Share of the requests. One part may leave it out and takes what the others leave.
+    /// Share of the requests. One part may omit it and gets the rest.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
     /// Its pattern.

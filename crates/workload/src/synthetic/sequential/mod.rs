@@ -25,10 +25,10 @@ use nacre_kernel::{Bytes, Ranges, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Where the blocks lie and what is done to them.
+    /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Streams that take turns, each in a region of its own: the requests of the footprint are the same
+    /// Streams that take turns, each in its own region: the requests of the footprint are the same
     /// number for each.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
     pub streams: u32,
@@ -36,15 +36,15 @@ pub struct Config {
     /// requests. Absent: the next follows without a gap.
     #[config(min = "1 B")]
     pub stride: Option<Bytes>,
-    /// Where a stream goes on that has come to the end of its region.
+    /// Where a stream continues at the end of its region.
     #[config(default = "restart", source = "assumed: a log or a scan that is repeated")]
     pub wrap: Wrap,
 }
 
-/// Where a stream goes on that has come to the end of its region.
+/// Where a stream continues at the end of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Wrap {
-    /// At the beginning of its region.
+    /// At the start of its region.
     Restart,
     /// One request further than the last time it began, so that all of the region is touched in the end.
     Shift,

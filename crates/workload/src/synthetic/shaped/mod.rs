@@ -8,7 +8,7 @@
 //!
 //! With the probability `follow` a request continues the one before it: it has the same class, and touches
 //! what was touched next the last time, if that lies about as deep, or, behind something new, the next new
-//! object, which lies beside it. Runs therefore repeat as runs, and keep their addresses in order.
+//! object, which lies next to it. Runs therefore repeat as runs, and keep their addresses in order.
 //!
 //! # Leaves out
 //! Popularity beyond what stack distances imply; requests that overlap others in part; change over time. When
@@ -45,7 +45,7 @@ pub struct Config {
     /// First address used.
     #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Bytes of a block, in which distances are counted; objects begin at blocks.
+    /// Block size, the unit of distances; objects start at block boundaries.
     #[config(default = "4 KiB", min = "512 B", max = "1 MiB", source = "assumed: the page of most hosts")]
     pub block: Bytes,
     /// Probability that a request continues the one before it.
@@ -57,7 +57,7 @@ pub struct Config {
     /// Requests of a step of `growth`.
     #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
     pub growth_step: u64,
-    /// What is asked for, at most 256 classes; their shares add up to 100 %.
+    /// Classes of requests, at most 256; their shares add up to 100 %.
     pub group: Vec<Class>,
 }
 
@@ -67,13 +67,13 @@ pub struct Class {
     /// Share of the requests.
     #[config(max = "100 %")]
     pub share: Ratio,
-    /// What they do.
+    /// Operation of the requests.
     pub op: Action,
     /// Bytes of a request.
     #[config(min = "1 B", max = "1 GiB")]
     pub bytes: Bytes,
-    /// Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks,
-    /// neighbours share the block between them.
+    /// Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the
+    /// block between them.
     #[config(default = "0 B", max = "1 MiB", source = "assumed: at the beginning")]
     pub offset: Bytes,
     /// Share of them that touch something new.
@@ -85,7 +85,7 @@ pub struct Class {
     pub distance: Option<Vec<Bytes>>,
 }
 
-/// What a request of a class does.
+/// Operation of a request of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Action {
     /// It reads.
@@ -98,7 +98,7 @@ pub enum Action {
 const SHARE_TOLERANCE: f64 = 1e-3;
 /// Most classes.
 const CLASSES_MAX: usize = 256;
-/// Most objects: the stack keeps 24 bytes of each.
+/// Maximum number of objects; the stack needs 24 bytes per object.
 const OBJECTS_MAX: u64 = 1 << 28;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -226,7 +226,7 @@ struct Kind {
     offset: u64,
     blocks: u32,
     group: usize,
-    /// Whether neighbours share the block between them.
+    /// Whether neighbors share the block between them.
     shared: bool,
     first: f64,
     distances: Vec<f64>,
@@ -299,7 +299,7 @@ impl Shaped {
         let first = match place {
             Some(place) => self.stack.renew(group, place, blocks),
             None => {
-                // What follows nothing shares no block with its neighbour.
+                // What follows nothing shares no block with its neighbor.
                 let apart = u32::from(self.kinds[kind].shared && followed.is_none());
                 let first = self.space.take(&mut run, blocks + apart) + u64::from(apart);
                 self.stack.push(group, first, blocks);
@@ -336,7 +336,7 @@ impl Shaped {
     }
 }
 
-/// Runs of new objects that grow side by side, so that only objects of one run are neighbours.
+/// Concurrent runs of new objects; only objects of one run are neighbors.
 const RUNS: usize = 16;
 /// Blocks that a run gets at a time, and objects.
 const STRIP: u64 = 256;

@@ -81,7 +81,7 @@ fn runs_are_as_long_as_following_says_and_repeat_as_runs() {
     let requests = requests(&settings(15_000, "75 %", class));
     let follows = requests.windows(2).filter(|pair| pair[0].address + 8192 == pair[1].address).count();
     let share = follows as f64 / requests.len() as f64;
-    // What follows a repeated request is its neighbour unless a run ended there before.
+    // What follows a repeated request is its neighbor unless a run ended there before.
     assert!((0.3..0.78).contains(&share), "{share}");
     let found = distances(&requests);
     let both_new = || (1..requests.len()).filter(|&at| found[at] == 0 && found[at - 1] == 0);

@@ -24,7 +24,7 @@ use nacre_kernel::{Random, Ranges, Request};
 /// Every block equally likely.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Where the blocks lie and what is done to them.
+    /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
 }

@@ -28,7 +28,7 @@ use nacre_kernel::{Random, Ranges, Request};
 /// A few blocks often, most hardly ever.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Where the blocks lie and what is done to them.
+    /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
     /// Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed.

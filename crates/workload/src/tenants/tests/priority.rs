@@ -132,10 +132,8 @@ fn a_class_without_places_is_refused() {
     let refused = problems(&TWO.replace("weight = 3", "priority = \"high\""));
     assert_eq!(
         refused,
-        [
-            "workload.tenant[1].priority (test.toml:9): without places nothing waits that it could go before, given high; \
-          give places, such as the queue depth of the drive, or leave it out"
-        ]
+        ["workload.tenant[1].priority (test.toml:9): without places, no request waits, so priority has \
+             no effect, given high; give places, such as the queue depth of the drive, or remove it"]
     );
 }
 

@@ -25,6 +25,7 @@ fn another_page_size_is_taken_and_an_odd_one_refused() {
     let error = read_several(&[TRACE], &pages(1000)).unwrap_err().to_string();
     assert_eq!(
         error,
-        "page size 1000: it is not a power of two from 512 to 2^30; leave it out for the default of the format"
+        "page size 1000: it is not a power of two from 512 to 2^30; remove it for the default of the \
+         format"
     );
 }

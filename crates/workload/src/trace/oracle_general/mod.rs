@@ -4,7 +4,7 @@
 //! Records of 24 bytes, little-endian: `u32 clock, u64 obj_id, u32 size, i64 next_access`; the clock in seconds.
 //! An object id is opaque, so it becomes a place: object `i` begins at `i * 4096` bytes, or `i` times the
 //! distance the user gives. Where ids are block numbers of another size, that size is the right
-//! distance (512 where they are sectors); objects longer than the distance share bytes with their neighbours.
+//! distance (512 where they are sectors); objects longer than the distance share bytes with their neighbors.
 //! Ids whose place would lie beyond 2^61 bytes, such as hashes, lose their upper bits, and a note says so.
 //!
 //! # Leaves out

@@ -83,9 +83,9 @@ fn options_that_do_not_suit_the_format_are_refused() {
     };
     let unit = Some(crate::trace::TimeUnit::Ms);
     let text = refuse(Options { time_unit: unit, ..Options::default() }, &[&file("blkparse")]);
-    assert_eq!(text, "time unit ms: times of blkparse are in ns by definition; leave it out");
+    assert_eq!(text, "time unit ms: times of blkparse are in ns by definition; remove it");
     let text = refuse(Options { time_unit: unit, ..Options::default() }, &[&file("arc")]);
-    assert_eq!(text, "time unit ms: arc has no times; leave it out");
+    assert_eq!(text, "time unit ms: arc has no times; remove it");
     let action = Some(crate::trace::Action::Issue);
     refuse(Options { action, ..Options::default() }, &[&file("msr")]);
     refuse(Options { page_bytes: Some(4096), ..Options::default() }, &[&file("msr")]);

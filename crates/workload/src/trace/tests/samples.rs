@@ -1,6 +1,6 @@
 //! The published samples against what is known of them: those of libCacheSim (CloudPhysics), MQSim, SSDSim (UMass, MSR,
 //! DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx, fio and CacheLib, in whose repositories they lie. Most
-//! have no licence for data, so that none is here.
+//! have no license for data, so that none is here.
 
 use crate::trace::testing::{read_several, sample, strictly};
 use crate::trace::{Action, Options, Summary, Tally, TimeUnit};
@@ -114,7 +114,7 @@ fn blkparse_of_evelii_counts_each_request_once() {
 #[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn blktrace_of_keks_is_whole_and_its_events_add_up() {
     let (_, tally, summary) = read_strictly("isotopp_keks.blktrace.3", "blktrace");
-    // 1,548 records: 72 notes, 270 D, 1,206 C and no Q; 5 of the D are flushes (counted with a script of its own).
+    // 1,548 records: 72 notes, 270 D, 1,206 C and no Q; 5 of the D are flushes (counted with its own script).
     assert_eq!((summary.records(), tally.skipped), (270, 1_278));
     let completed = Options { action: Some(Action::Complete), ..strictly("blktrace") };
     let (_, tally, summary) = read("isotopp_keks.blktrace.3", &completed);

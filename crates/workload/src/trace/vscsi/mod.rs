@@ -5,7 +5,7 @@
 //! Version 2 has records of 40: `u16 cmd, u16 ver, u32 sn, u32 len, u32 nSG, u64 lbn, u64 ts, u64 rt`.
 //! All little-endian; `len` in bytes, `lbn` in sectors of 512 B, `ts` in microseconds, and the version is
 //! the high byte of `ver`. SCSI commands 08, 28, 88, A8 read; 0A, 2A, 8A, AA and the writes with
-//! verification 2E and 8E write; the cache synchronisations 35 and 91 flush.
+//! verification 2E and 8E write; the cache synchronizations 35 and 91 flush.
 //! A file is one virtual disk; several files are several volumes.
 //!
 //! # Leaves out

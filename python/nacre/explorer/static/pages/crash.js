@@ -31,7 +31,7 @@ class Crash {
   async begin(shown) {
     this.place = { bar: h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), result: h("section", { "aria-live": "polite" }), copy: h("div"), list: h("section") };
     const { place } = this;
-    fill(this.main, h("h1", {}, "Crash"), h("p", {}, "The power fails at moments that are drawn, under writes, flushes and transactions that are drawn, too. After each recovery an auditor compares every block with what was promised."),
+    fill(this.main, h("h1", {}, "Crash"), h("p", {}, "Cuts power at random points during a random workload, then checks every block against the durability guarantee."),
       place.bar, place.job, place.copy, place.result, place.list);
     await this.drawBar();
     for (const key of Object.keys(LEAST)) this.tell(key);
@@ -50,9 +50,9 @@ class Crash {
     const number = (key, label) => h("div", { class: "field short" }, h("label", { for: key }, label),
       h("input", { id: key, name: key, inputmode: "numeric", value: String(asked[key]), oninput: (event) => { asked[key] = whole(event.target.value); this.tell(key); this.moved(); } }),
       h("p", { class: "mistake", id: `wrong-${key}`, role: "alert" }));
-    fill(this.place.bar, await picker(this.known, asked, choose, this.signal), number("points", "Losses of power, at least"), number("seed", "Seed"),
-      h("button", { class: "main" }, "Lose the power"),
-      h("fieldset", { class: "line" }, h("legend", {}, "Faults of the medium beside it"), this.faults.map((name) => h("label", { class: "check" },
+    fill(this.place.bar, await picker(this.known, asked, choose, this.signal), number("points", "Minimum number of power losses"), number("seed", "Seed"),
+      h("button", { class: "main" }, "Cut power"),
+      h("fieldset", { class: "line" }, h("legend", {}, "Media faults"), this.faults.map((name) => h("label", { class: "check" },
         h("input", { type: "checkbox", checked: asked.faults.includes(name), onchange: (event) => {
           asked.faults = event.target.checked ? [...asked.faults, name] : asked.faults.filter((each) => each !== name);
           this.moved();
@@ -60,11 +60,11 @@ class Crash {
     this.drawCopy();
   }
 
-  /** Says at its field what is no number; how large one may be the server says. */
+  /** Says at its field what is not a number; how large one may be the server says. */
   tell(key) {
     const is = isWhole(this.asked[key], LEAST[key]);
     document.getElementById(key).setAttribute("aria-invalid", String(!is));
-    fill(document.getElementById(`wrong-${key}`), is ? null : h("span", {}, `it is no whole number; give one from ${LEAST[key]} on`));
+    fill(document.getElementById(`wrong-${key}`), is ? null : h("span", {}, `it is not a whole number of at least ${LEAST[key]}`));
   }
 
   moved() {
@@ -116,15 +116,15 @@ class Crash {
     this.kept = `${found.folder}/scenario.toml`;
     fill(this.place.result, h("h2", {}, `Found: ${found.id}`),
       h("p", { class: `headline ${found.broken ? "bad" : ""}` }, found.headline.join(" ")), facts(found.facts),
-      found.steps.length ? [h("h3", {}, "The fewest steps that lead to it"), h("pre", { tabindex: "0" }, found.steps.join("\n"))] : null,
+      found.steps.length ? [h("h3", {}, "Shortest sequence of steps that reproduces it"), h("pre", { tabindex: "0" }, found.steps.join("\n"))] : null,
       found.tables.map(table),
       found.figures.map((name) => figure(`/api/crashes/${found.id}/figures/${name}`, `${name} times`, this.signal)),
-      h("p", { class: "soft" }, `${found.assumed} values are assumed; the page crash.html lists them. Kept in ${found.folder}.`));
+      h("p", { class: "soft" }, `${found.assumed} values are assumed; the page crash.html lists them. Saved in ${found.folder}.`));
   }
 
   async list() {
     const found = await get("/api/crashes", this.signal).catch(() => []);
     fill(this.place.list, found.length ? [h("h2", {}, "So far"), h("ul", {}, found.map((each) => h("li", {},
-      h("a", { href: `/crash?found=${each.id}` }, each.id), ` ${each.points} losses of power, ${each.outcome}, ${new Date(1000 * each.modified).toLocaleString()}`)))] : null);
+      h("a", { href: `/crash?found=${each.id}` }, each.id), ` ${each.points} power losses, ${each.outcome}, ${new Date(1000 * each.modified).toLocaleString()}`)))] : null);
   }
 }

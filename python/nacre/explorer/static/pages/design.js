@@ -47,7 +47,7 @@ class Design {
     };
     const { place } = this;
     fill(this.main, h("h1", {}, "Design"),
-      h("p", {}, "Choose a storage stack, change what you like, and run it. You have a trace, and want to know which cache it needs? ", h("a", { href: "/plan" }, "Plan"), " says it."),
+      h("p", {}, "Build a storage stack and run it. To size a cache for a trace, use ", h("a", { href: "/plan" }, "Plan"), "."),
       place.bar, place.job, place.mistakes, h("div", { class: "halves" }, place.picture, place.form), place.copy, place.result, place.runs);
     this.drawBar();
     this.draw();
@@ -62,12 +62,12 @@ class Design {
     const { scenarios } = this.schema;
     const file = h("input", { type: "file", accept: ".toml", hidden: true, onchange: () => during(file.files[0].text().then((toml) => this.open(toml))) });
     fill(this.place.bar,
-      h("div", { class: "field" }, h("label", { for: "from" }, "Begin with"),
+      h("div", { class: "field" }, h("label", { for: "from" }, "Start from"),
         h("select", { id: "from", onchange: (event) => this.beginWith(event.target.value) },
-          h("option", { value: "", selected: !this.from, disabled: true }, "a scenario of yours"),
+          h("option", { value: "", selected: !this.from, disabled: true }, "your own scenario"),
           Object.entries(scenarios).map(([name, { summary }]) => h("option", { value: name, selected: name === this.from }, `${name}: ${summary}`)))),
       h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Open a file"), file,
-      h("button", { type: "button", class: "quiet", onclick: () => this.edit() }, "Write it as text"),
+      h("button", { type: "button", class: "quiet", onclick: () => this.edit() }, "Edit as text"),
       h("button", {
         class: "main", id: "run", form: "settings",
         // The press counts, though the page moves before the button is let go.
@@ -103,7 +103,7 @@ class Design {
     const close = () => { this.draw(); this.place.picture.querySelector("button")?.focus(); };
     fill(this.place.form, area, h("div", { class: "row" },
       h("button", { type: "button", class: "main", onclick: () => this.open(area.value) }, "Use this text"),
-      h("button", { type: "button", class: "quiet", onclick: close }, "Leave it as it was")));
+      h("button", { type: "button", class: "quiet", onclick: close }, "Cancel")));
     area.focus();
   }
 
@@ -184,10 +184,10 @@ class Design {
     }
     const family = chosen === "workload" ? "workload" : "device";
     const role = chosen.replaceAll("_", " ").replaceAll(".", ", ");
-    return [h("h2", {}, role[0].toUpperCase() + role.slice(1)), form.slot(chosen, family, at(tree, chosen), "what it is")];
+    return [h("h2", {}, role[0].toUpperCase() + role.slice(1)), form.slot(chosen, family, at(tree, chosen), "description")];
   }
 
-  /** All mistakes at once; each leads to its field. */
+  /** All errors at once; each leads to its field. */
   summary(problems, lost, home) {
     const lead = (each) => () => {
       this.chosen = home(each.path) ?? this.chosen;
@@ -195,7 +195,7 @@ class Design {
       const field = [...this.place.form.querySelectorAll("[data-path]")].filter((one) => one.dataset.path === each.path || inside(each.path, one.dataset.path)).pop();
       field?.querySelector("input, select")?.focus();
     };
-    return h("div", { class: "trouble" }, h("p", {}, h("strong", {}, problems.length === 1 ? "1 mistake" : `${problems.length} mistakes`)),
+    return h("div", { class: "trouble" }, h("p", {}, h("strong", {}, problems.length === 1 ? "1 error" : `${problems.length} errors`)),
       h("ul", {}, problems.map((each) => h("li", {}, each.path
         ? h("button", { type: "button", class: "link", onclick: lead(each) }, each.path) : null,
         each.path ? `: ${sentence({ ...each, path: "" })}` : sentence(each)))));
@@ -230,7 +230,7 @@ class Design {
     if (!last?.address) return;
     const name = new URLSearchParams(last.address.split("?")[1]).get("run");
     if (scenario === null && this.shown) {
-      note(this.place.job, h("p", { class: "note" }, `${job.title} has ended: `, h("a", { href: last.address }, name)));
+      note(this.place.job, h("p", { class: "note" }, `${job.title} is done: `, h("a", { href: last.address }, name)));
       this.listRuns();
       return;
     }
@@ -294,7 +294,7 @@ function result(shown, path, signal) {
   };
   return [
     h("h2", {}, `Result: ${shown.id}`), headline(shown.headline), facts(shown.facts), shown.tables.map(table),
-    h("p", { class: "soft" }, `${shown.assumed} values are assumed. Record and scenario are kept in ${shown.folder}. `,
+    h("p", { class: "soft" }, `${shown.assumed} values are assumed. Record and scenario are saved in ${shown.folder}. `,
       h("button", { type: "button", class: "link", onclick: report }, "Save the report")),
     shown.figures.map((name) => figure(`${path}/figures/${name}`, name.replaceAll("_", " "), signal)),
   ];
@@ -302,7 +302,7 @@ function result(shown, path, signal) {
 
 function runList(runs, current, before) {
   const chosen = () => [...list.querySelectorAll("input:checked")].map((each) => each.value);
-  const button = h("a", { class: "button", hidden: true }, "Put side by side");
+  const button = h("a", { class: "button", hidden: true }, "Compare");
   const choose = () => {
     button.hidden = chosen().length < 2;
     button.href = `/design?compare=${chosen().join(",")}`;
@@ -316,5 +316,5 @@ function runList(runs, current, before) {
       [run.iops, run.read ?? "-", run.write ?? "-"].map((cell) => h("td", { class: "number" }, cell)),
       h("td", {}, run.complete ? "" : "stopped early"))))));
   choose();
-  return [h("h2", {}, "Runs"), h("p", { class: "soft" }, "Choose two or more to put them side by side."), list, button];
+  return [h("h2", {}, "Runs"), h("p", { class: "soft" }, "Select two or more to compare them."), list, button];
 }

@@ -26,11 +26,11 @@ class Device {
     this.requests = query.get("requests") ?? "read 0 4 KiB\nread 0 4 KiB\nwrite 0 4 KiB";
     this.place = { live: h("section"), attach: h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); this.attach(); } }), steps: h("form", { onsubmit: (event) => { event.preventDefault(); this.step(); } }), answers: h("div", { "aria-live": "polite" }), copy: h("div") };
     const { place } = this;
-    fill(this.main, h("h1", {}, "Device"), h("p", {}, "A device that ", h("code", {}, "nacre serve"), " serves to real programs, while they use it."),
+    fill(this.main, h("h1", {}, "Device"), h("p", {}, "A device that ", h("code", {}, "nacre serve"), " serves to real programs."),
       place.attach, place.live,
-      h("h2", {}, "Single requests"), h("p", {}, "To a simulated device that is new, one after the other: where every nanosecond of each goes."), place.steps, place.answers, place.copy);
-    fill(place.attach, h("div", { class: "field" }, h("label", { for: "image" }, "Image that is served, or its control socket"),
-      h("input", { id: "image", value: this.image, placeholder: "such as disk.img", spellcheck: "false", autocomplete: "off", oninput: (event) => { this.image = event.target.value.trim(); } })),
+      h("h2", {}, "Single requests"), h("p", {}, "Sends requests to a new simulated device, one after the other, and shows the latency breakdown of each."), place.steps, place.answers, place.copy);
+    fill(place.attach, h("div", { class: "field" }, h("label", { for: "image" }, "Served image, or its control socket"),
+      h("input", { id: "image", value: this.image, placeholder: "e.g. disk.img", spellcheck: "false", autocomplete: "off", oninput: (event) => { this.image = event.target.value.trim(); } })),
       h("button", { class: "main" }, "Watch"));
     await this.drawSteps();
     if (query.has("answered")) await this.step();
@@ -65,7 +65,7 @@ class Device {
     fill(this.place.steps, h("div", { class: "bar" }, await picker(this.known, this.scenario, choose, this.signal)),
       h("div", { class: "field" }, h("label", { for: "requests" }, "Requests, one in a line"),
         h("textarea", { id: "requests", rows: "5", spellcheck: "false", value: this.requests, "aria-describedby": "requests-doc", oninput: (event) => { this.requests = event.target.value; this.moved(); } }),
-        h("p", { class: "doc", id: "requests-doc" }, "read, write, trim or flush; the first byte; how many: read 8 KiB 4 KiB")),
+        h("p", { class: "doc", id: "requests-doc" }, "OP ADDRESS SIZE; OP is read, write, trim, or flush: read 8 KiB 4 KiB")),
       h("button", { class: "main" }, "Ask"));
     this.drawCopy();
   }

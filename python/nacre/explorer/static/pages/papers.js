@@ -1,4 +1,4 @@
-// Papers: what was published beside what the model says, claim by claim.
+// Papers: what was published in addition to what the model says, claim by claim.
 
 import { rename } from "../address.js";
 import { get, post } from "../api.js";
@@ -7,11 +7,11 @@ import { figure } from "../figure.js";
 import { copying, listed, note, progress, trouble } from "../show.js";
 
 const CLASSES = {
-  prediction: "computed, and nothing of it was put in", calibration: "a value was fitted to it", arithmetic: "it follows from the inputs",
+  prediction: "prediction: no value was fitted to it", calibration: "a value was fitted to it", arithmetic: "arithmetic: follows from the inputs",
   trend: "a direction or an order", unclosed: "cannot be decided here",
 };
 const VERDICTS = {
-  pass: "within its tolerance", miss: "outside, and the claim says why", FAIL: "outside, and no reason is known", "not run": "not simulated yet",
+  pass: "within its tolerance", miss: "outside its tolerance, with an explanation", FAIL: "outside its tolerance, without an explanation", "not run": "not simulated yet",
   unclosed: "cannot be decided here",
 };
 
@@ -41,7 +41,7 @@ class Papers {
   frame() {
     this.place = { overview: h("div"), bar: h("div", { class: "bar" }), job: h("div"), found: h("div", { "aria-live": "polite" }), copy: h("div") };
     fill(this.main, h("h1", {}, "Papers"),
-      h("p", {}, "What six sources published about storage systems, and what the model says when it is asked the same. A claim has a class, which says what meeting it is worth: only predictions are evidence."),
+      h("p", {}, "Published results from six sources, compared with the model. The class of a claim shows how much a match proves: only predictions are evidence."),
       this.place.overview, this.place.bar, this.place.job, this.place.found, this.place.copy);
     this.drawBar();
     this.draw();
@@ -50,13 +50,13 @@ class Papers {
   /** When what is shown was simulated, and by what: of many claims, of the first. */
   made(rows) {
     const made = rows.map((row) => row.made).filter(Boolean);
-    if (!made.length) return "None of it has been run, here or for this version.";
+    if (!made.length) return "No claim has been simulated yet.";
     const own = made.filter(({ folder }) => folder).length;
     const { date, version, changed } = made.find(({ folder }) => !folder) ?? made[0];
     const shipped = made.length - own;
     const since = changed?.length ? ` Since then these models have changed: ${changed.join(", ")}.` : "";
     return [
-      shipped ? `What is simulated is that of ${date}, as it is shipped with version ${version}: ${shipped} of ${rows.length} claims.${since}` : null,
+      shipped ? `Simulated values are from ${date}, shipped with version ${version}: ${shipped} of ${rows.length} claims.${since}` : null,
       own ? `${own} of ${rows.length} claims were simulated here.` : null,
     ].filter(Boolean).join(" ");
   }
@@ -73,7 +73,7 @@ class Papers {
       choose("class", "Class", [["", "all classes"], ...Object.keys(CLASSES).map((name) => [name, `${name}: ${CLASSES[name]}`])]),
       choose("verdict", "Verdict", [["", "all verdicts"], ...Object.keys(VERDICTS).map((name) => [name, `${name}: ${VERDICTS[name]}`])]),
       h("div", { class: "field short" }, h("label", { for: "words" }, "Containing"),
-        h("input", { id: "words", type: "search", value: this.wanted.words, placeholder: "such as latency", oninput: (event) => search(event.target.value) })),
+        h("input", { id: "words", type: "search", value: this.wanted.words, placeholder: "e.g. latency", oninput: (event) => search(event.target.value) })),
       chosen && h("button", { type: "button", class: "main", onclick: () => this.recompute() }, `Run ${this.wanted.figure || chosen.name} again`));
   }
 
@@ -113,7 +113,7 @@ class Papers {
 
   overview() {
     const count = (rows, wanted) => rows.filter(({ verdict }) => verdict === wanted).length;
-    return [h("p", { class: "soft" }, this.made(this.papers.flatMap(({ rows }) => rows)), " Choose a paper to run it again."),
+    return [h("p", { class: "soft" }, this.made(this.papers.flatMap(({ rows }) => rows)), " Select a paper to run it again."),
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "The papers" }, h("table", { class: "roomy" },
       h("thead", {}, h("tr", {}, ["paper", "about", "claims", ...Object.keys(VERDICTS)].map((name, place) => h("th", { scope: "col", class: place > 1 ? "number" : null, title: VERDICTS[name] ?? null }, name)))),
       h("tbody", {}, this.papers.map((paper) => h("tr", {},
@@ -160,9 +160,9 @@ class Papers {
 /** A claim, with what is to be said about it when it is asked for. */
 function claim(row) {
   const about = [
-    ["where", row.source], ["why it is no prediction", row.because], ["why it misses", row.misses], ["note", row.note],
+    ["where", row.source], ["why it is not a prediction", row.because], ["why it misses", row.misses], ["note", row.note],
     ["fitted", row.fitted.join("; ")],
-    ["simulated", row.made && `${row.made.date}, by version ${row.made.version}${row.made.folder ? `, kept in ${row.made.folder}` : ", as it is shipped"}`],
+    ["simulated", row.made && `${row.made.date}, by version ${row.made.version}${row.made.folder ? `, kept in ${row.made.folder}` : ", as shipped"}`],
   ].filter(([, text]) => text);
   return h("tr", {},
     h("td", {}, row.figure),

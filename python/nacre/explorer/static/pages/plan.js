@@ -36,7 +36,7 @@ class Plan {
     this.place = { form: h("form", { class: "plan", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), sliders: h("section"), result: h("section", { "aria-live": "polite" }), copy: h("div"), rest: h("section"), list: h("section") };
     const { place } = this;
     fill(this.main, h("h1", {}, "Plan"),
-      h("p", {}, "Which cache, and which mix of memory, flash and disk, is best for a trace and your money. Give a trace and say what a GiB of each device costs."),
+      h("p", {}, "Finds the best cache and the best mix of memory, flash, and disk for a trace and a budget. Enter a trace and the price per GiB of each device."),
       place.form, place.job, place.result, place.sliders, place.rest, place.copy, place.list);
     this.drawForm();
     if (this.shown) this.drawResult(true);
@@ -66,7 +66,7 @@ class Plan {
   asked(query) {
     return Object.fromEntries(query.getAll("tier").map((each) => {
       const [name, price] = each.split(/:(.*)/);
-      if (!this.devices.some((device) => device.name === name)) throw new Error(`There is no device called ${name.slice(0, 60)} with a price in the catalogue.`);
+      if (!this.devices.some((device) => device.name === name)) throw new Error(`The catalog has no device ${name.slice(0, 60)} with a price.`);
       return [name, price && Number.isFinite(Number(price)) ? Number(price) : null];
     }));
   }
@@ -78,7 +78,7 @@ class Plan {
     return query;
   }
 
-  /** The form has changed: the address has it, beside the plan that is shown. */
+  /** The form has changed: the address has it, next to the plan that is shown. */
   moved() {
     this.form = this.asks();
     this.rename();
@@ -113,13 +113,13 @@ class Plan {
         h("div", { class: "field" }, h("label", { for: "trace" }, "Trace"),
           h("select", { id: "trace", onchange: (event) => { this.trace = event.target.value; this.moved(); } },
             this.traces.map(({ id, name, bytes }) => h("option", { value: id, selected: id === this.trace }, bytes === null ? `${name} (shipped)` : `${name}, ${BYTES.format(bytes)}`)))),
-        file, h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Send a trace"),
+        file, h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Upload a trace"),
         h("div", { class: "field short" }, h("label", { for: "currency" }, "Prices are in"), currency, h("datalist", { id: "bases" }, bases.map((basis) => h("option", { value: basis })))),
         h("button", { class: "main" }, "Plan")),
       h("p", { class: "mistake", id: "wrong-currency", role: "alert" }),
-      h("fieldset", {}, h("legend", {}, "Devices, and what a GiB of each costs"), h("p", { class: "mistake", id: "wrong-tiers", role: "alert" }),
+      h("fieldset", {}, h("legend", {}, "Devices and their prices per GiB"), h("p", { class: "mistake", id: "wrong-tiers", role: "alert" }),
         h("div", { class: "devices" }, this.devices.filter(({ name }) => name in this.prices).map((device) => this.device(device))),
-        h("details", {}, h("summary", {}, "More devices of the catalogue"),
+        h("details", {}, h("summary", {}, "More catalog devices"),
           h("div", { class: "devices" }, this.devices.filter(({ name }) => !(name in this.prices)).map((device) => this.device(device))))));
   }
 
@@ -149,7 +149,7 @@ class Plan {
       return;
     }
     const stopping = new AbortController();
-    note(this.place.job, h("p", { class: "row" }, h("span", { role: "status" }, `Sending ${file.name} ...`),
+    note(this.place.job, h("p", { class: "row" }, h("span", { role: "status" }, `Uploading ${file.name} ...`),
       h("button", { type: "button", class: "quiet", onclick: () => stopping.abort() }, "Stop")));
     try {
       const sent = await put(`/api/traces/${encodeURIComponent(file.name)}`, file, AbortSignal.any([this.signal, stopping.signal]));
@@ -160,7 +160,7 @@ class Plan {
       this.moved();
     } catch (error) {
       if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
-      else if (stopping.signal.aborted) note(this.place.job, h("p", { class: "note" }, "Sending was stopped; nothing of it was kept."));
+      else if (stopping.signal.aborted) note(this.place.job, h("p", { class: "note" }, "Upload stopped; nothing was stored."));
     }
   }
 
@@ -172,7 +172,7 @@ class Plan {
     await this.start("/api/plans", { trace: this.trace, currency: this.currency, tiers: this.tiers() });
   }
 
-  /** Begins work; mistakes are said at their fields. */
+  /** Begins work; errors are reported at their fields. */
   async start(path, document_) {
     for (const place of this.main.querySelectorAll("[id^=wrong-]")) fill(place);
     try {
@@ -234,10 +234,10 @@ class Plan {
     const figures = `/api/plans/${encodeURIComponent(this.plan)}/figures`;
     const name = Object.keys(this.prices).length === 2 ? "score over the shares" : "score over the shares of the first two tiers";
     fill(place.rest, facts(shown.counted), shown.best.map(table), figure(`${figures}/mixes?${this.query()}`, name, this.signal),
-      h("h3", {}, "What each assumption is worth"), h("p", { class: "soft" }, "The best mix, if one price, or the latencies of one device, were a fifth less or more."), table(shown.worth),
-      shown.latencies ? table(shown.latencies) : h("button", { type: "button", class: "quiet", onclick: () => this.askLatencies() }, "Ask the same of latencies"),
+      h("h3", {}, "Effect of each assumption"), h("p", { class: "soft" }, "The best mix if one price, or the latencies of one device, change by \u00b120 %."), table(shown.worth),
+      shown.latencies ? table(shown.latencies) : h("button", { type: "button", class: "quiet", onclick: () => this.askLatencies() }, "Vary latencies"),
       shown.tiers.map(table),
-      h("h2", {}, "Caches"), h("p", {}, "What an LRU, ARC, S3-FIFO and SIEVE cache of each size would miss."), figure(`${figures}/caches`, "misses of caches", this.signal),
+      h("h2", {}, "Caches"), h("p", {}, "Miss ratios of LRU, ARC, S3-FIFO, and SIEVE caches of each size."), figure(`${figures}/caches`, "misses of caches", this.signal),
       this.caches(),
       h("h2", {}, "The trace"), shown.trace_tables.map(table));
     const file = `${shown.folder}/scenario.toml`;
@@ -257,19 +257,19 @@ class Plan {
       const told = h("output", { for: `slide-${name}` }, String(this.prices[name] ?? price));
       return h("div", { class: "slider" }, h("label", { for: `slide-${name}` }, name.replaceAll("_", " ")),
         h("input", { type: "range", id: `slide-${name}`, min: "-1", max: "1", step: "0.02", value: String(Math.log10((this.prices[name] ?? price) / price)),
-          "aria-valuetext": `${this.prices[name] ?? price} ${shown.currency} a GiB`,
+          "aria-valuetext": `${this.prices[name] ?? price} ${shown.currency} per GiB`,
           oninput: (event) => {
             this.prices[name] = Number((price * 10 ** Number(event.target.value)).toPrecision(3));
             this.typed.add(name);
             told.textContent = String(this.prices[name]);
-            event.target.setAttribute("aria-valuetext", `${this.prices[name]} ${shown.currency} a GiB`);
+            event.target.setAttribute("aria-valuetext", `${this.prices[name]} ${shown.currency} per GiB`);
             const field = document.getElementById(`price-${name}`);
             if (field) field.value = String(this.prices[name]);
             if (this.form) this.form = this.asks();
             this.scoreSoon();
           } }), told);
     };
-    return h("fieldset", { class: "sliders" }, h("legend", {}, `What a GiB costs, in ${shown.currency}`), shown.chosen.map(slider),
+    return h("fieldset", { class: "sliders" }, h("legend", {}, `Price per GiB in ${shown.currency}`), shown.chosen.map(slider),
       h("div", { class: "slider" }, h("label", { for: "budget" }, "no mix above"),
         h("input", { id: "budget", inputmode: "decimal", value: this.budget, placeholder: "any price", oninput: (event) => { this.budget = event.target.value.trim(); this.scoreSoon(); } }),
         h("span", { class: "soft" }, "a GiB")));
@@ -281,22 +281,22 @@ class Plan {
     const made = this.shown?.chosen.find((each) => each.name === name);
     if (!slider || !made || !this.prices[name] || this.currency !== this.shown.currency) return;
     slider.value = String(Math.log10(this.prices[name] / made.price));
-    slider.setAttribute("aria-valuetext", `${this.prices[name]} ${this.shown.currency} a GiB`);
+    slider.setAttribute("aria-valuetext", `${this.prices[name]} ${this.shown.currency} per GiB`);
     slider.nextElementSibling.textContent = String(this.prices[name]);
     this.scoreSoon();
   }
 
   caches() {
-    const money = h("input", { id: "money", inputmode: "decimal", value: this.money, placeholder: "such as 12", oninput: (event) => { this.money = event.target.value.trim(); this.rename(); } });
+    const money = h("input", { id: "money", inputmode: "decimal", value: this.money, placeholder: "e.g. 12", oninput: (event) => { this.money = event.target.value.trim(); this.rename(); } });
     const buy = (event) => {
       event.preventDefault();
       this.start(`/api/plans/${encodeURIComponent(this.plan)}/caches`, { currency: this.currency, tiers: this.tiers(), money: Number(money.value) || null });
     };
     return h("form", { class: "bar", onsubmit: buy },
-      h("div", { class: "field short" }, h("label", { for: "money" }, `Money for a cache, in ${this.shown.currency}`), money),
-      h("button", { class: "main" }, "Simulate what it buys of each device"),
+      h("div", { class: "field short" }, h("label", { for: "money" }, `Budget for a cache in ${this.shown.currency}`), money),
+      h("button", { class: "main" }, "Simulate caches for this budget"),
       h("p", { class: "mistake", id: "wrong-money", role: "alert" }),
-      h("p", { class: "doc" }, "A cache in the server before a network store, as large as the money buys, run under the whole trace; then they are put side by side."));
+      h("p", { class: "doc" }, "Simulates the whole trace with a server cache of each device, as large as the budget allows, in front of a network store, and compares them."));
   }
 
   async list() {

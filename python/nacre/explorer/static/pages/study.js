@@ -35,7 +35,7 @@ class Study {
     this.name = shown?.asked.name ?? query.get("name") ?? "study";
     this.place = { form: h("form", { onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), result: h("section", { "aria-live": "polite" }), copy: h("div"), list: h("section") };
     const { place } = this;
-    fill(this.main, h("h1", {}, "Study"), h("p", {}, "Every combination of some settings, run on all cores: which designs no other beats, and which setting decides."),
+    fill(this.main, h("h1", {}, "Study"), h("p", {}, "Runs every combination of some settings on all cores and shows the Pareto front and the most important settings."),
       place.form, place.job, place.result, place.copy, place.list);
     await this.findPaths();
     await this.drawForm();
@@ -63,13 +63,13 @@ class Study {
     const axis = (each, place) => h("div", { class: "axis" },
       h("div", { class: "field" }, h("label", { for: `path-${place}` }, `Setting ${place + 1}`), h("input", { id: `path-${place}`, list: "paths", value: each.path, spellcheck: "false", autocomplete: "off", oninput: (event) => { each.path = event.target.value.trim(); this.moved(); },
         onchange: () => { document.getElementById(`now-${place}`).textContent = this.now(each.path); } })),
-      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "such as 1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "mistake", id: `wrong-axis-${place}`, role: "alert" })),
+      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "e.g. 1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "mistake", id: `wrong-axis-${place}`, role: "alert" })),
       h("button", { type: "button", class: "quiet", "aria-label": `Remove setting ${place + 1}`, onclick: () => { this.axes.splice(place, 1); this.drawForm(); this.moved(); } }, "Remove"));
     fill(this.place.form, few,
       h("datalist", { id: "paths" }, Object.keys(this.values).filter((path) => /^(workload|stack|run)\./.test(path)).map((path) => h("option", { value: path }))),
-      h("fieldset", {}, h("legend", {}, "What varies"), this.axes.map(axis),
+      h("fieldset", {}, h("legend", {}, "Settings to vary"), this.axes.map(axis),
         h("button", { type: "button", class: "quiet", onclick: () => { this.axes.push({ path: "", values: "" }); this.drawForm(); } }, "Add a setting")),
-      h("fieldset", { class: "line" }, h("legend", {}, "What is wanted"), Object.entries(GOALS).map(([name, words]) => h("label", { class: "check" },
+      h("fieldset", { class: "line" }, h("legend", {}, "Objectives"), Object.entries(GOALS).map(([name, words]) => h("label", { class: "check" },
         h("input", { type: "checkbox", checked: this.goals.includes(name), onchange: (event) => {
           this.goals = event.target.checked ? [...this.goals, name] : this.goals.filter((each) => each !== name);
           this.moved();
@@ -91,7 +91,7 @@ class Study {
     };
   }
 
-  /** The study as it is sent; what is no number of runs goes as it is, and is told. */
+  /** The study as it is sent; what is not a number of runs goes as it is, and is told. */
   given() {
     return { study: this.asked(), runs: whole(this.runs) };
   }
@@ -99,7 +99,7 @@ class Study {
   tellRuns() {
     const is = isWhole(whole(this.runs), 1);
     document.getElementById("seeds").setAttribute("aria-invalid", String(!is));
-    fill(document.getElementById("wrong-runs"), is ? null : h("span", {}, "it is no whole number; give one from 1 to 1,000"));
+    fill(document.getElementById("wrong-runs"), is ? null : h("span", {}, "it is not a whole number from 1 to 1,000"));
   }
 
   moved() {
@@ -183,14 +183,14 @@ class Study {
     };
     const { result } = shown;
     fill(this.place.result, h("h2", {}, `Study: ${shown.id}`),
-      shown.complete ? null : h("p", {}, "It was stopped before its end. ", h("button", { type: "button", class: "main", onclick: again }, "Go on with it")),
+      shown.complete ? null : h("p", {}, "Stopped early. ", h("button", { type: "button", class: "main", onclick: again }, "Continue")),
       result ? [headline(result.headline), facts(result.facts), result.figures.map((name) => figure(`${path}/figures/${name}`, name, this.signal)), result.tables.map(table)] : h("p", { class: "soft" }, shown.why),
-      h("p", { class: "soft" }, `${result?.assumed ? `${result.assumed} values are assumed; nacre report ${shown.folder} --html report.html lists them. ` : ""}Kept in ${shown.folder}: every record, and the study as TOML.`));
+      h("p", { class: "soft" }, `${result?.assumed ? `${result.assumed} values are assumed; nacre report ${shown.folder} --html report.html lists them. ` : ""}All records and the study (TOML) are saved in ${shown.folder}.`));
     this.drawCopy();
   }
 
   async list() {
     const studies = await get("/api/studies", this.signal).catch(() => []);
-    fill(this.place.list, studies.length ? [h("h2", {}, "Studies so far"), h("ul", {}, studies.map(({ id, modified, running }) => h("li", {}, h("a", { href: `/study?study=${id}` }, id), ` ${new Date(1000 * modified).toLocaleString()}${running ? ", under way" : ""}`)))] : null);
+    fill(this.place.list, studies.length ? [h("h2", {}, "Studies so far"), h("ul", {}, studies.map(({ id, modified, running }) => h("li", {}, h("a", { href: `/study?study=${id}` }, id), ` ${new Date(1000 * modified).toLocaleString()}${running ? ", running" : ""}`)))] : null);
   }
 }

@@ -1,4 +1,4 @@
-//! Whole codewords: what is put right, what is noticed, and what comes out as something else.
+//! Whole codewords: what is corrected, what is noticed, and what comes out as something else.
 
 use super::super::super::Verdict;
 use super::super::code::Code;
@@ -53,7 +53,7 @@ fn wrong_bits_side_by_side_are_put_right() {
     }
 }
 
-/// Of patterns of `t + 1` wrong bits those come out as another codeword that lie within `t` of one. There are about
+/// Of patterns of `t + 1` bit errors those come out as another codeword that lie within `t` of one. There are about
 /// `C(n, 2t + 1) / 2^(m t)` codewords of weight `2t + 1`, each within `t` of `C(2t + 1, t)` such patterns, and
 /// `C(n, t + 1)` patterns: a share of `C(n - t - 1, t) / 2^(m t)`. At full length that is nearly `1/t!`.
 #[test]

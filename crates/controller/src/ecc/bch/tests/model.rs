@@ -40,9 +40,8 @@ fn a_part_of_the_energies_is_a_mistake() {
             let toml = format!("{code}\n{given} = \"1 uJ\"");
             let problems = workbench::ecc(&toml, 2048).err().expect(&toml).to_string();
             let place = format!("{given} (test.toml:");
-            let expected = format!(
-                "energy is not known without {missing}, given 0.000001 J; give {missing} too, or none of them"
-            );
+            let expected =
+                format!("energy also needs {missing}, given 0.000001 J; also set {missing}, or none of them");
             assert!(problems.contains(&place) && problems.contains(&expected), "{code}: {problems}");
         }
     }
@@ -65,7 +64,7 @@ fn the_share_of_pages_that_fail_is_a_binomial_tail() {
         let failure = ecc(&format!("t = {t}"), 2048).page_failure(1e-4);
         assert!((failure / expected - 1.0).abs() < 0.01, "t = {t}: {failure}");
     }
-    // Two codewords of half the data fail more rarely than one that has to take all wrong bits.
+    // Two codewords of half the data fail more rarely than one that has to take all bit errors.
     let [whole, halves] =
         ["t = 8", "t = 8\ncodeword = \"1 KiB\""].map(|toml| ecc(toml, 2048).page_failure(1e-4));
     assert!(halves < whole / 100.0, "{halves} and {whole}");
@@ -105,7 +104,7 @@ fn pages_of_several_codewords_are_put_right_each_by_itself() {
     assert_eq!((read[7] ^ page[7], read[9] ^ page[9], read[512..] == page[512..]), (0x15, 1, true));
 }
 
-/// A third of patterns of three wrong bits would come out as another codeword of t = 2.
+/// A third of patterns of three bit errors would come out as another codeword of t = 2.
 #[test]
 fn with_a_checksum_no_other_codeword_comes_out() {
     let code = ecc("t = 2\nm = 13\ncrc32 = true", 1000);

@@ -96,7 +96,7 @@ fn number([data, spare]: &[Vec<u8>; 2], bits: u32) -> u32 {
     (bytes >> (8 * (data.len() + spare.len()) as u32 - bits)) as u32
 }
 
-/// Every pattern of at most `t + 2` wrong bits, against a decoder that tries every codeword.
+/// Every pattern of at most `t + 2` bit errors, against a decoder that tries every codeword.
 #[test]
 fn tiny_codes_decode_to_the_one_codeword_in_reach() {
     let mut random = Streams::new(1).stream("tiny");

@@ -27,7 +27,7 @@ use nacre_kernel::{Request, Status, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Where it goes wrong.
+    /// Where the request fails.
     #[config(default = "medium", source = "assumed: what most errors of devices are")]
     pub at: At,
     /// Time until the error is reported.
@@ -38,7 +38,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Where a request goes wrong.
+/// Where a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum At {
     /// On the medium: the request is not done.

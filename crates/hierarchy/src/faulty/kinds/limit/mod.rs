@@ -69,7 +69,7 @@ struct Limit {
     distance: Time,
     #[state(skip = "from the configuration")]
     bandwidth: Option<Bandwidth>,
-    /// When the next request may go on.
+    /// When the next request may continue.
     next: Time,
 }
 

@@ -22,7 +22,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Op, Request, Time};
 
-/// A write goes to a wrong address.
+/// A write goes to the wrong address.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

@@ -26,7 +26,7 @@ use nacre_kernel::{Request, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// How many times as long a request takes.
+    /// Factor by which a request takes longer.
     #[config(min = 1.0, max = 1000.0)]
     pub factor: f64,
     /// Which requests it touches, and when.

@@ -22,7 +22,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request, Time};
 
-/// Only the beginning of a write is written.
+/// Only the first part of a write is written.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
@@ -34,7 +34,7 @@ pub struct Config {
 /// Requests it can touch.
 const WRITES: &[Op] = &[Op::Write];
 
-/// What is old or new as a whole, in bytes.
+/// Atomic unit in bytes.
 const SECTOR: u64 = 512;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
