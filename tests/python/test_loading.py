@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nacre
@@ -195,17 +195,21 @@ def test_documents_in_one_directory_keep_names_of_their_own(tmp_path: Path) -> N
 
 
 def test_every_kind_of_result_has_a_dict_and_tables_are_data_frames() -> None:
-    homes = (nacre.results, nacre.simulate, nacre.studies, nacre.papers)
-    found = [
-        next(getattr(home, known.result) for home in homes if known.result in dir(home))
-        for known in kinds.KINDS
-    ]
-    assert len(found) == len(kinds.KINDS)
-    assert all(issubclass(each, Result) and hasattr(each, "to_dict") for each in found)
+    for known in kinds.KINDS:
+        kinds.at(known.place)
+    found = {each.__name__: each for each in results(Result)}
+    assert all(hasattr(found[known.result], "to_dict") for known in kinds.KINDS)
     checked = nacre.check(FAST).to_polars()
     assert checked.filter(checked["path"] == "workload.requests")["value"].to_list() == ["200"]
     crashed = nacre.simulate.crash_random(3, points=20)
     assert crashed.to_polars()["points"].to_list() == [each.points for each in crashed.faults]
+
+
+def results(base: type[Result]) -> Iterator[type[Result]]:
+    """All classes of results that are loaded."""
+    for each in base.__subclasses__():
+        yield each
+        yield from results(each)
 
 
 def test_modules_list_what_they_offer() -> None:

@@ -18,7 +18,7 @@ from nacre.base import limits
 from nacre.files.atomic import look, write_through
 
 _RECORD_FILE = "record.json"
-_SCHEMA = re.compile(r"nacre-[a-z]+-[0-9]+")
+_SCHEMA = re.compile(r"nacre-[a-z-]+-[0-9]+")
 _SEALS = {
     "mixes.json": {"reads", "writes", "extents", "tiers", "best", "pure", "mixes"},
     "crash.json": {"seed", "points", "lives", "restarts", "requests", "blocks_audited", "promises"},
