@@ -1171,6 +1171,8 @@ class EnvyDevice(Table):
     """Bytes of a segment. Default: 16 MiB."""
     page: str | None = None
     """Bytes of a page: what is programmed as a whole. Default: 256 B."""
+    transfer: str | None = None
+    """Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip; a larger page takes one cycle and one program for each. Absent means a whole page."""
     banks: int | None = None
     """Number of banks; segments on the same chips form a bank. Default: 8."""
     spare_segments: int | None = None
@@ -1192,7 +1194,7 @@ class EnvyDevice(Table):
     access: str | None = None
     """An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
     copy_on_write: str | None = None
-    """Time that copy-on-write into the buffer adds to a write. Default: 100 ns."""
+    """Time that copy-on-write into the buffer adds to a write, for each transfer of the page. Default: 100 ns."""
     mmu_entries: int | None = None
     """Mappings held by the memory management unit; 0 means all of them. Default: 64."""
     page_table_access: str | None = None

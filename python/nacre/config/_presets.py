@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         WearLevelling,
     )
 
-__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p320h_700gb", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme", "tlc_nvme_worn"]
+__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "envy_prototype", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p320h_700gb", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme", "tlc_nvme_worn"]
 
 
 class EnvySettings(TypedDict, total=False):
@@ -34,6 +34,7 @@ class EnvySettings(TypedDict, total=False):
     segments: int
     segment: str
     page: str
+    transfer: str
     banks: int
     spare_segments: int
     utilisation: str | float
@@ -323,6 +324,11 @@ def emlc_ssd(**settings: Unpack[MeasuredSettings]) -> Preset:
 def envy_2gb(**settings: Unpack[EnvySettings]) -> Preset:
     """ENVy: 2 GiB of flash as main memory, 16 MiB of write buffer (Wu and Zwaenepoel, ASPLOS'94)."""
     return Preset("envy_2gb", settings)
+
+
+def envy_prototype(**settings: Unpack[EnvySettings]) -> Preset:
+    """ENVy: the planned prototype, 128 MiB, whose chips take half a page at a time (Wu and Zwaenepoel, ASPLOS'94)."""
+    return Preset("envy_prototype", settings)
 
 
 def evo970_1tb(**settings: Unpack[SsdSettings]) -> Preset:

@@ -25,6 +25,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     let geometry = Geometry::of(config);
+    check_transfer(reader, config);
     check_places(reader, config, &geometry);
     check_utilisation(reader, config, &geometry);
     if let Some(preload) = config.preload
@@ -65,6 +66,17 @@ fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> 
         reader.conflict(field, &bytes.to_string(), problem, &remedy);
     }
     fits
+}
+
+/// A page is a whole number of transfers.
+fn check_transfer(reader: &mut Reader<'_>, config: &Config) {
+    let Some(transfer) = config.transfer.filter(|transfer| !config.page.0.is_multiple_of(transfer.0)) else {
+        return;
+    };
+    let below = 1 << (transfer.0.min(config.page.0)).ilog2();
+    let remedy = format!("the nearest below is {}; remove it to transfer whole pages", Bytes(below));
+    let problem = format!("a page of {} is not a whole number of transfers", config.page);
+    reader.conflict("transfer", &transfer.to_string(), &problem, &remedy);
 }
 
 fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {

@@ -19,6 +19,10 @@ pub struct Config {
     /// Bytes of a page: what is programmed as a whole.
     #[config(default = "256 B", min = "4 B", max = "64 KiB", source = "paper: wu-1994 section 3.3")]
     pub page: Bytes,
+    /// Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip; a larger page takes one cycle
+    /// and one program for each. Absent means a whole page.
+    #[config(min = "1 B", max = "64 KiB")]
+    pub transfer: Option<Bytes>,
     /// Number of banks; segments on the same chips form a bank.
     #[config(default = 8, min = 1, max = 65536, source = "paper: wu-1994 figure 12")]
     pub banks: u32,
@@ -53,7 +57,7 @@ pub struct Config {
     /// An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation.
     #[config(default = "160 ns", min = "1 ps", max = "1 s", source = "paper: wu-1994 section 5.1")]
     pub access: Time,
-    /// Time that copy-on-write into the buffer adds to a write.
+    /// Time that copy-on-write into the buffer adds to a write, for each transfer of the page.
     #[config(
         default = "100 ns",
         max = "1 s",
@@ -118,6 +122,21 @@ impl Config {
     /// Energy of an access, a program and an erase.
     pub(super) fn energies(&self) -> Energies<3> {
         Energies::of(self.energy.each())
+    }
+
+    /// Transfers between the flash of a bank and SRAM that a page takes.
+    fn transfers(&self) -> u64 {
+        self.transfer.map_or(1, |transfer| self.page.0.div_ceil(transfer.0))
+    }
+
+    /// Time that copying a page into the buffer adds to a write.
+    pub(super) fn copy_of_page(&self) -> Time {
+        self.copy_on_write * self.transfers()
+    }
+
+    /// Time to program a page: the chips of a bank program what they take in one transfer at once.
+    pub(super) fn program_of_page(&self) -> Time {
+        self.program_erase.program * self.transfers()
     }
 
     /// Pages the write buffer holds.

@@ -15,6 +15,10 @@
 //! full waits until a page was drained, with whatever cleaning that takes; the controller has to wait for
 //! `resume_after` there too. `concurrency` operations may be under way, each in another bank of chips.
 //!
+//! If the chips of a bank are too few to take a page in one memory cycle (`transfer`; section 8 plans such a prototype), a
+//! page takes several: its copy into the buffer and its program take as many times as long, and its energy stays that
+//! of a page.
+//!
 //! When erases of two segments differ by more than `wear_swap_gap`, their data is exchanged.
 //! Lifetime is `pages * endurance / (programs per day)`, over all segments (section 5.5).
 //!

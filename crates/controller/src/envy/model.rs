@@ -75,7 +75,7 @@ impl<S: Store> Envy<S> {
         cleaner: Box<dyn Cleaner>,
     ) -> Envy<S> {
         let pace = Pace {
-            program: config.program_erase.program,
+            program: config.program_of_page(),
             erase: config.program_erase.erase,
             concurrency: config.concurrency as usize,
             threshold: (f64::from(config.buffer_pages()) * config.threshold.0) as u32,

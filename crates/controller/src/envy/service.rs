@@ -66,7 +66,7 @@ impl<S: Store> Envy<S> {
                 self.drain_until(at);
             }
             Phase::Drains if self.buffer.count(SlotState::Free) > 0 => {
-                self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_on_write);
+                self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_of_page());
             }
             Phase::Drains => self.drain_until(until.saturating_sub(Time::from_ps(1))),
             Phase::Copies => {
@@ -124,7 +124,7 @@ impl<S: Store> Envy<S> {
         if self.visits[0].request.op == Op::Read || is_writable {
             self.access(at);
         } else if self.buffer.count(SlotState::Free) > 0 {
-            self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_on_write);
+            self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_of_page());
         } else {
             self.book.forced_drains += 1;
             self.enter(Phase::Full, Activity::Suspend, at, self.config.resume_after);

@@ -210,6 +210,18 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     assert_eq!(on(&spans, Activity::Erase), Time::ZERO, "segments have room at the start");
 }
 
+/// A page of four transfers: its copy takes 4 x 100 ns, and its program 4 x 4 us.
+#[test]
+fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
+    let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
+    let mut envy = device(&format!("{settings}transfer = \"2 B\"\n"), Nothing, FewestLive(None));
+    let spans = asked(&mut envy, Time::ZERO, Op::Write, 0, 4).spans;
+    assert_eq!(on(&spans, Activity::CopyOnWrite), Time::from_ns(400));
+    let now = asked(&mut envy, Time::from_us(1), Op::Write, 8, 4).done;
+    let spans = asked(&mut envy, now, Op::Write, 16, 4).spans;
+    assert_eq!(on(&spans, Activity::Drain), Time::from_us(16));
+}
+
 /// A program continues only in the quiet that is left when the controller has waited.
 #[test]
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {

@@ -32,6 +32,11 @@ fn a_mistake_names_place_value_and_remedy() {
              the page, 256 B",
         ),
         (
+            "transfer = \"100 B\"",
+            "device.transfer (test.toml:3): a page of 256 B is not a whole number of transfers, given 100 B; the \
+             nearest below is 64 B; remove it to transfer whole pages",
+        ),
+        (
             "spare_segments = 128",
             "device.spare_segments (test.toml:3): no segments are left for data, given 128; the largest \
              allowed is 127",
