@@ -111,13 +111,16 @@ name = "{kind}"
 [workload]
 kind = "zipf"
 requests = 100_000
-footprint = "1 GiB"
+footprint = "{footprint}"
 read_share = "70 %"
 arrival = {{ kind = "closed", queue_depth = 1 }}
 
 [stack]
 {stack}
 """
+_FOOTPRINT = "1 GiB"
+_SMALL = {"envy_prototype": "64 MiB"}
+"""Footprints of devices of the catalog that hold less than the usual one."""
 _CACHE = 'kind = "{kind}"\n{size}\nbacking = {{ preset = "disk_15k" }}'
 _STACKS = {
     "measured": 'preset = "pcm_ssd"',
@@ -152,16 +155,22 @@ def new(kind: str) -> str:
     if kind in KINDS:
         text = next(row.text for row in scenarios() if row.name == KINDS[kind])
     elif entry:
-        text = _PLAIN.format(summary=entry.summary, kind=kind, stack=f'preset = "{kind}"')
+        text = _plain(entry.summary, kind, f'preset = "{kind}"')
     else:
         summary = model.summary[0].upper() + model.summary[1:]
-        text = _PLAIN.format(summary=summary, kind=kind, stack=_STACKS[kind])
+        text = _plain(summary, kind, _STACKS[kind])
     lines = text.rstrip().split("\n")
     place = lines.index("[stack]") + 2
     given = _given(lines[place:])
     preset = lines[place - 1].partition("=")[2].strip(' "')
     offered = _offered(model, given, _catalogued(preset))
     return "\n".join([*lines[:place], *offered, *lines[place:]]) + "\n"
+
+
+def _plain(summary: str, kind: str, stack: str) -> str:
+    """A scenario of blocks over a stack."""
+    footprint = _SMALL.get(kind, _FOOTPRINT)
+    return _PLAIN.format(summary=summary, kind=kind, stack=stack, footprint=footprint)
 
 
 def _is_device(kind: str) -> bool:
