@@ -112,3 +112,12 @@ def test_sizes_are_chosen_by_what_the_trace_touches() -> None:
     ratios = [found.miss_ratio("lru", size) or 1.0 for size in found.sizes]
     assert ratios == sorted(ratios, reverse=True)
     assert ratios[-1] < ratios[0]
+
+
+def test_a_trace_without_reuse_has_sizes_for_a_sample(tmp_path: Path) -> None:
+    trace = tmp_path / "once.csv"
+    rows = [f"{at},write,{at << 20},{1 << 20}" for at in range(256)]
+    trace.write_text("\n".join(["timestamp_us,op,offset,length", *rows]))
+    found = traces.caches(trace, "lru", sample=0.25)
+    assert found.sizes
+    assert {found.miss_ratio("lru", size) for size in found.sizes} == {1.0}

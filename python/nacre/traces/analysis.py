@@ -105,7 +105,7 @@ def caches(
         policies = [policies]
     sizes = [sizes] if isinstance(sizes, str | int) else sizes
     with readable(paths) as files:
-        bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
+        bytes_ = _default_sizes(files, chosen, block, share) if sizes is None else _sizes(sizes)
         functions: dict[str, type] = {}
         named = [name for each in policies for name in _named(each, functions)]
         if not named:
@@ -198,7 +198,7 @@ def _sizes(sizes: Sequence[str | int]) -> list[int]:
 
 def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
     """Sizes in blocks; raises `TraceError` for those that are too small to simulate."""
-    least = 1 if share == 1 else math.ceil(_core.MINIATURE_BLOCKS_MIN / share)
+    least = _least(share)
     if not sizes or min(sizes) < least * block:
         given = f"{min(sizes):,} bytes" if sizes else "none"
         why = "" if share == 1 else f" for a sample of {100 * share:g} % of the blocks"
@@ -210,13 +210,24 @@ def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
     return [size // block for size in sizes]
 
 
-def _default_sizes(files: list[str], chosen: dict[str, object], block: int) -> list[int]:
-    """Ten sizes up to what a trace touches, from a sample of its blocks."""
+def _least(share: float) -> int:
+    """The blocks of the smallest cache that can be simulated for a share of the blocks."""
+    return 1 if share == 1 else math.ceil(_core.MINIATURE_BLOCKS_MIN / share)
+
+
+def _default_sizes(
+    files: list[str], chosen: dict[str, object], block: int, share: float
+) -> list[int]:
+    """Ten sizes up to what a trace touches, from a sample of its blocks; fewer if that is little.
+
+    At least one of them can be simulated for a share of the blocks.
+    """
     if any(not Path(file).is_file() for file in files):
         raise TraceError(
             "a stream is read once, and sizes are chosen beforehand; give --sizes", "not-supported"
         )
     about, _ = _core.trace_misses(files, chosen, block, None, _LOOK_BLOCKS, 1, None)
     largest = int(json.loads(about)["largest_bytes"])
-    top = 1 << max(largest - 1, block).bit_length()
-    return [size for size in (top >> power for power in reversed(range(10))) if size >= block]
+    least = _least(share) * block
+    top = 1 << max(largest - 1, least - 1, block).bit_length()
+    return [size for size in (top >> power for power in reversed(range(10))) if size >= least]
