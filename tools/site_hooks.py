@@ -149,10 +149,10 @@ def _on_site(page: str, to: str, sources: set[Path]) -> str:
 
 
 def left_out() -> str:
-    """What each model leaves out, as its page says it."""
+    """The section "Not modeled" of every model page."""
     lines = ["## Model by model", ""]
     for page in sorted((DOCS / "models").glob("*/*.md")):
-        text = re.search(r"^## Leaves out\n(.*?)(?=^## |\Z)", page.read_text(), re.M | re.S)
+        text = re.search(r"^## Not modeled\n(.*?)(?=^## |\Z)", page.read_text(), re.M | re.S)
         said = text[1].strip() if text else "Nothing."
         if not said.startswith("Nothing"):
             name = f"{page.parent.name.replace('_', ' ')}: `{page.stem}`"

@@ -37,7 +37,7 @@ SEED_MAX = 2**63 - 1
 
 
 class Error(Exception):
-    """Whatever Nacre reports; the root of its exceptions.
+    """Base class of all exceptions of Nacre.
 
     `code` is what kind of error it is, and `data` holds what a program can use of it.
     """
@@ -61,7 +61,7 @@ class ConfigError(Error, ValueError):
 
 
 class TraceError(Error, ValueError):
-    """A trace that cannot be read as what it was said to be, or not be written."""
+    """A trace that cannot be read in its format, or cannot be written."""
 
 
 class AddressError(Error, IndexError):
@@ -69,7 +69,7 @@ class AddressError(Error, IndexError):
 
 
 class TransactionError(Error):
-    """A transaction where there can be none, or none where there has to be one."""
+    """A transaction that is not allowed, or is missing."""
 
 
 class TransactionTooLarge(TransactionError):  # noqa: N818

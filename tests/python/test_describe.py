@@ -42,7 +42,7 @@ def test_a_new_scenario_of_every_kind_is_sound(kind: str, tmp_path: Path) -> Non
 def test_every_model_and_preset_is_described() -> None:
     for model in models.models():
         assert model in models.describe(model.kind)
-        assert "# Leaves out" in model.doc
+        assert "# Not modeled" in model.doc
     assert models.describe("tlc_nvme")[0].kind == "ssd"
     assert [model.family for model in models.describe("zipf")] == ["workload", "pattern"]
     with pytest.raises(nacre.errors.ConfigError, match='did you mean "zipf"'):

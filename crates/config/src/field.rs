@@ -44,7 +44,7 @@ pub trait FieldType: Sized {
         false
     }
 
-    /// How the value compares with `bound`; `None` where there is nothing to compare.
+    /// How the value compares with `bound`; `None` if there is nothing to compare.
     fn compare(&self, _bound: Literal) -> Option<Ordering> {
         None
     }

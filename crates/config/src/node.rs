@@ -11,13 +11,13 @@ use toml::de::{DeTable, DeValue};
 /// A value of a document with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// The value.
     pub value: Value,
-    /// Where it came from.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
-/// What a node holds.
+/// Value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Text; quantities are text.
@@ -81,7 +81,7 @@ impl Node {
         if problems.is_empty() { Ok(node) } else { Err(Problems(problems)) }
     }
 
-    /// Reads one TOML value given on the command line; text that is no TOML value is taken as text.
+    /// Parses a TOML value from the command line; other text becomes a string.
     pub fn parse_value(text: &str, origin: &Origin) -> Node {
         let parsed = DeValue::parse(text).ok().and_then(|value| {
             let lines = Lines::new(text, "");
@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// What it is, short enough for a message: tables and lists by kind, the rest as written.
+    /// A short form for messages: the kind of a table or list, other values as written.
     pub fn brief(&self) -> String {
         match self.value {
             Value::List(_) | Value::Table(_) => self.kind_name().into(),

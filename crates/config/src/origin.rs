@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Written in a file.
@@ -28,7 +28,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// A short name of the place: `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, `default`.
+    /// A short name of the origin: `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, `default`.
     pub fn place(&self) -> String {
         match self {
             Origin::File { name, line } => format!("{name}:{line}"),

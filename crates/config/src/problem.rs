@@ -7,21 +7,21 @@ use std::fmt;
 /// One error in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of error it is, for programs.
+    /// Error code, for programs.
     pub code: ErrorCode,
-    /// What a program can use of it, such as the limit; the keys are those of the code.
+    /// Data for programs, e.g. the limit; the code defines the keys.
     pub data: ErrorData,
     /// Dotted path of the value, for example `stack.level[0].capacity`.
     pub path: String,
-    /// Where it was written, for example `server.toml:9`; empty where nothing was written.
+    /// Location, e.g. `server.toml:9`; empty if the value was not written.
     pub place: String,
-    /// Path of the override that set it, for example `stack.policy`; empty where none did.
+    /// Path of the override that set it, for example `stack.policy`; empty if none did.
     pub set_by: String,
-    /// What was given, as written; empty where nothing was.
+    /// The value as written; empty if there is none.
     pub given: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub problem: String,
-    /// What is allowed, or what to do; may be empty.
+    /// Allowed values or the remedy; may be empty.
     pub remedy: String,
 }
 
@@ -58,7 +58,7 @@ impl Problem {
         self
     }
 
-    /// With what comes with another error of the same code.
+    /// Adds the data of another error with the same code.
     #[must_use]
     pub fn all_data(self, data: ErrorData) -> Problem {
         data.into_iter().fold(self, |problem, (key, value)| problem.data(key, value))

@@ -6,14 +6,14 @@ use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape, Use, table_example};
 use nacre_kernel::ErrorCode;
 
-/// A value that a room will use, with its place and origin: explicit, from a catalog, or a default.
+/// A resolved value with its path and origin: explicit, from a catalog, or a default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// Dotted path.
     pub path: String,
-    /// The value and where it came from.
+    /// The value and its origin.
     pub node: Node,
-    /// The version of the model of the room it names; `None` for what names no room.
+    /// Model version of the selected component; `None` for other values.
     pub model_version: Option<u32>,
     /// Whether it is optional and was switched off, by `false`: nothing is used.
     pub is_off: bool,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         if self.problems.is_empty() { Ok(self.resolved) } else { Err(Problems(self.problems)) }
     }
 
-    /// Where the reader is.
+    /// Current path of the reader.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// How many errors there are so far.
+    /// Number of errors so far.
     pub fn problem_count(&self) -> usize {
         self.problems.len()
     }
@@ -182,18 +182,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How far a reader was: values resolved, and errors found.
+/// A position of a reader: numbers of resolved values and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(usize, usize);
 
 impl Reader<'_> {
-    /// How far it is. Called by the derived code.
+    /// The current position. Called by the derived code.
     pub fn mark(&self) -> Mark {
         Mark(self.resolved.len(), self.problems.len())
     }
 
-    /// Brings what was read and found wrong since `mark` into the order of these fields. Called by the derived code,
-    /// where fields of a flattened configuration do not stand together.
+    /// Sorts values and errors since `mark` in the order of these fields. Called by the derived code if
+    /// fields of a flattened configuration are not adjacent.
     pub fn in_order_of(&mut self, Mark(resolved, problems): Mark, fields: &[Field]) {
         let keys: Vec<&str> = fields.iter().map(|field| self.key(field.name)).collect();
         let steps = if self.path.is_empty() { 0 } else { self.path.len() + 1 };
@@ -206,29 +206,29 @@ impl Reader<'_> {
     }
 }
 
-/// What a room says about itself. Everything generated comes from here.
+/// Description of a component; the source of all generated files.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     /// Its name in documents; equal to its folder.
     pub kind: &'static str,
-    /// What it is, in one line.
+    /// Summary in one line.
     pub summary: &'static str,
-    /// Where its model comes from.
+    /// Sources of the model.
     pub sources: &'static [&'static str],
     /// Raised when its numbers change.
     pub model_version: u32,
-    /// The module documentation of the room: Models, Leaves out, Sources, Checks.
+    /// The module documentation of the room: Model, Not modeled, Sources, Checks.
     pub doc: &'static str,
     /// Its fields.
     pub fields: fn() -> Vec<Field>,
     /// Checks a table against its configuration.
     pub check: fn(&Node, &mut Reader<'_>),
-    /// What it needs of the place where it stands, beyond what its family gives; empty for most rooms.
+    /// Additional requirements on the slot that holds it; empty for most components.
     pub needs: &'static str,
 }
 
 impl Descriptor {
-    /// The descriptor of a room that needs `what` of the place where it stands.
+    /// The descriptor of a component that requires `what` of its slot.
     #[must_use]
     pub const fn needing(self, what: &'static str) -> Descriptor {
         Descriptor { needs: what, ..self }

@@ -9,8 +9,8 @@ use nacre_kernel::{Bytes, ErrorCode};
 use std::marker::PhantomData;
 
 impl Descriptor {
-    /// The descriptor of a room configured by `C`. `doc` is the source text of the room, whose module
-    /// documentation is harvested: pass `include_str!("mod.rs")`.
+    /// The descriptor of a component configured by `C`. `doc` is its source text with the module
+    /// documentation: pass `include_str!("mod.rs")`.
     pub const fn of<C: Configuration>(
         kind: &'static str,
         summary: &'static str,
@@ -36,7 +36,7 @@ impl Descriptor {
 
 /// A room of the family `F`: its descriptor and how it is built from its table.
 pub struct Room<F: Family> {
-    /// What it says about itself.
+    /// Its description.
     pub descriptor: Descriptor,
     /// Builds it from a slot that was checked. Errors are the user's (a missing file, a size that fits nowhere).
     pub build: Build<F>,
@@ -71,7 +71,7 @@ pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static 
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
 }
 
-/// A place in a document that holds a room of family `F`.
+/// A slot of a document that holds a component of family `F`.
 pub struct Slot<F> {
     kind: &'static str,
     path: String,
@@ -92,17 +92,17 @@ impl<F> std::fmt::Debug for Slot<F> {
 }
 
 impl<F: Family> Slot<F> {
-    /// The room it holds.
+    /// Kind of the selected component.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Its dotted path in the document; also names the random streams of what it holds.
+    /// Dotted path in the document; also the name of its random streams.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The same with the field called `field`, which the room has, set to `bytes`.
+    /// The slot with the field `field` of its component set to `bytes`.
     #[must_use]
     pub fn with_bytes(&self, field: &str, bytes: Bytes) -> Slot<F> {
         let mut slot = self.clone();
@@ -112,7 +112,7 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// The same with the field called `field`, which the room has, set as the one called `other` is, if that alone is
+    /// The slot with the field `field` of its component set to the value of `other`, if only `other` is
     /// given.
     #[must_use]
     pub fn with_default_of(&self, field: &str, other: &str) -> Slot<F> {
@@ -123,13 +123,13 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// Whether the room it holds has a field called `field`.
+    /// Whether its component has a field `field`.
     pub fn has_field(&self, families: &dyn Families, field: &str) -> bool {
         let descriptor = families.descriptor(F::NAME, self.kind).expect("the slot was checked");
         (descriptor.fields)().iter().any(|known| known.name == field)
     }
 
-    /// The configuration of the room it holds. The slot was checked, so reading cannot fail.
+    /// The configuration of its component. The slot was checked, so reading cannot fail.
     pub fn config<C: Configuration>(&self, families: &dyn Families) -> C {
         let mut reader = Reader::at(families, &self.path);
         let config = C::read(&self.node, &mut reader);
@@ -168,7 +168,7 @@ impl<F: Family> FieldType for Slot<F> {
     }
 }
 
-/// A whole number, or a room of the family `F` in its place.
+/// A whole number, or a component of the family `F`.
 pub enum CountOr<F> {
     /// A number of something.
     Count(u64),
@@ -210,7 +210,7 @@ impl<F: Family> FieldType for CountOr<F> {
     }
 }
 
-/// A node written in the family's shorthand, written in full; `None` where there is nothing to expand.
+/// A node written in the family's shorthand, written in full; `None` if there is nothing to expand.
 ///
 /// An override inside a shorthand leaves a table whose `kind` is the shorthand; what it set stays.
 fn in_full<F: Family>(node: &Node) -> Option<Node> {
@@ -226,7 +226,7 @@ fn in_full<F: Family>(node: &Node) -> Option<Node> {
 }
 
 impl Reader<'_> {
-    /// Finds the room a slot asks for and checks its configuration. Used by [`crate::Slot`].
+    /// Finds the component of a slot and checks its configuration. Used by [`crate::Slot`].
     pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         let kind = match &node.value {
             Value::Text(_) => node,

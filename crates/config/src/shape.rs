@@ -8,9 +8,9 @@ use crate::origin::Origin;
 pub struct Field {
     /// Its key.
     pub name: &'static str,
-    /// What it means, for users.
+    /// User documentation.
     pub doc: &'static str,
-    /// What it may hold.
+    /// Type of its values.
     pub shape: Shape,
     /// The value where none is given.
     pub default: Option<Literal>,
@@ -18,7 +18,7 @@ pub struct Field {
     pub min: Option<Literal>,
     /// The largest value allowed.
     pub max: Option<Literal>,
-    /// Where the default comes from: `"<confidence>: <where from>"`.
+    /// Source of the default: `"<confidence>: <source>"`.
     pub source: Option<&'static str>,
 }
 
@@ -45,15 +45,14 @@ impl Field {
     }
 }
 
-/// How a configuration uses a setting of another one that is flattened into it: what is given stands instead of
-/// what that one says itself.
+/// Overrides for a setting of a flattened configuration: given values replace those of the setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     /// The setting, as the flattened configuration calls it.
     pub of: &'static str,
     /// Its key in documents.
     pub name: Option<&'static str>,
-    /// What it means.
+    /// User documentation.
     pub doc: Option<&'static str>,
     /// The value where none is given.
     pub default: Option<Literal>,
@@ -61,7 +60,7 @@ pub struct Use {
     pub min: Option<Literal>,
     /// The largest value allowed.
     pub max: Option<Literal>,
-    /// Where the default comes from.
+    /// Source of the default.
     pub source: Option<&'static str>,
 }
 
@@ -95,7 +94,7 @@ pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
     fields
 }
 
-/// A value written in the code of a room.
+/// A value in the code of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
     /// Text, a quantity, a choice, or the kind of a slot.
@@ -131,7 +130,7 @@ impl Literal {
     }
 }
 
-/// What a field may hold.
+/// Type of the values of a field.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A number with a unit, as text.
@@ -202,7 +201,7 @@ impl Shape {
         found.unwrap_or_else(|| panic!("there is no setting {key} to stand for its table"))
     }
 
-    /// What is expected, in words.
+    /// Description of the expected value.
     pub fn expected(&self) -> String {
         match self {
             Shape::Quantity { wanted, .. } | Shape::Form { wanted, .. } => (*wanted).into(),

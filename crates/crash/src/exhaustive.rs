@@ -10,7 +10,7 @@ use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
 use nacre_kernel::Time;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What was tried in all.
+/// Totals of an exhaustive test.
 #[derive(Clone, Debug)]
 pub struct Exhausted {
     /// Sequences.

@@ -33,15 +33,15 @@ pub enum Fault {
 /// A fault of the medium as it happens in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Which.
+    /// The fault.
     pub fault: Fault,
-    /// One in so many operations goes wrong.
+    /// Fails one in this many operations.
     pub one_in: u64,
-    /// Of the draws.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// What a device promises of a class of faults.
+/// Guarantee of a device for a class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Promise {
     /// Nothing that was promised to last is lost.
@@ -70,8 +70,8 @@ impl Fault {
         Fault::DeviceFault,
     ];
 
-    /// Those that are put into the operations of a medium from outside. The others come from the device itself:
-    /// what happens at a power loss and at the end of its life is part of its model.
+    /// Faults that are injected into operations of a medium. The others are part of the device model: power
+    /// losses and the end of life.
     pub const INJECTED: [Fault; 6] = [
         Fault::LyingFlush,
         Fault::LostProgram,
@@ -103,7 +103,7 @@ impl Fault {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// How it happens in the medium of one life; `None` for what the device does itself.
+    /// The injected fault of the medium in one life; `None` for faults of the device model.
     pub fn wrong(self, seed: u64) -> Option<Wrong> {
         let one_in = match self {
             Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
@@ -119,7 +119,7 @@ impl Fault {
         Some(Wrong { fault: self, one_in, seed })
     }
 
-    /// What a device with these `capabilities` promises of it.
+    /// Guarantee of a device with these `capabilities` for it.
     pub fn promised(self, capabilities: &Capabilities) -> Promise {
         let persistence = capabilities.persistence;
         match self {

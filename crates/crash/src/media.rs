@@ -35,19 +35,19 @@ impl Media {
         stores.stores[stores.given - 1].clone()
     }
 
-    /// What is built next has the stores of what was built before: another process, and the same image.
+    /// The next build reuses the stores of the previous one, like another process with the same image.
     pub fn again(&self) {
         self.stores().given = 0;
     }
 
-    /// From now on operations of all stores go wrong like this.
+    /// Injects this fault into the operations of all stores from now on.
     pub fn go_wrong(&self, wrong: Option<Wrong>) {
         let mut stores = self.stores();
         stores.wrong = wrong;
         stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(MediumFaults::new));
     }
 
-    /// How many operations went wrong, those that were taken back included.
+    /// Number of injected faults, including those that were undone.
     pub fn went_wrong(&self) -> u64 {
         self.stores().stores.iter().map(|kept| kept.inner().went_wrong).sum()
     }
@@ -66,7 +66,7 @@ impl Media {
         self.stores().stores.iter().for_each(|kept| kept.inner().go_back());
     }
 
-    /// What happened since the mark stays.
+    /// Keeps the changes since the mark.
     pub fn forget_mark(&self) {
         self.stores().stores.iter().for_each(|kept| kept.inner().undo = None);
     }
@@ -130,7 +130,7 @@ impl Inner {
         Some(result)
     }
 
-    /// Which page a program of `page` really changes; `None` where none is.
+    /// Which page a program of `page` really changes; `None` if none is.
     fn target(&mut self, page: u64) -> Option<u64> {
         self.struck(|faulty| faulty.target(page)).unwrap_or(Some(page))
     }
@@ -148,7 +148,7 @@ impl Inner {
 }
 
 impl Kept {
-    /// Erased pages of so many bytes.
+    /// Erased pages of `page_bytes`.
     pub fn new(page_bytes: usize) -> Kept {
         Kept(Arc::new(Mutex::new(Inner {
             memory: Memory::new(page_bytes),

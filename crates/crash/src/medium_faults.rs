@@ -6,7 +6,7 @@ use nacre_media::store::Store;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What goes wrong in a store.
+/// Faults of a store.
 #[derive(Clone, Debug)]
 pub struct MediumFaults {
     wrong: Wrong,
@@ -20,18 +20,18 @@ pub struct MediumFaults {
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {
-    /// Nothing went wrong so far.
+    /// Faults of a store without any so far.
     pub fn new(wrong: Wrong) -> MediumFaults {
         let random = Streams::new(wrong.seed).stream("medium");
         MediumFaults { wrong, random, programs: BTreeMap::new(), struck: 0 }
     }
 
-    /// How many operations went wrong.
+    /// Number of affected operations.
     pub fn struck(&self) -> u64 {
         self.struck
     }
 
-    /// Which page a program of `page` really changes; `None` where none is.
+    /// Page that a program of `page` changes; `None` if it changes none.
     pub fn target(&mut self, page: u64) -> Option<u64> {
         if self.wrong.fault == Fault::BitRot {
             *self.programs.entry(page).or_default() += 1;
@@ -47,7 +47,7 @@ impl MediumFaults {
         self.strikes(Fault::TornProgram, page)
     }
 
-    /// Whether a bit of `page` is read wrong.
+    /// Whether a read of `page` has a bit error.
     pub fn rots(&mut self, page: u64) -> bool {
         self.strikes(Fault::BitRot, page)
     }
@@ -83,17 +83,17 @@ pub(crate) fn torn(store: &impl Store, page: u64, bytes: &[u8]) -> Vec<u8> {
     torn
 }
 
-/// What goes wrong in the stores of a device from now on. Clones are the same.
+/// Shared faults of the stores of a device; clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct SharedFaults(Arc<Mutex<Option<MediumFaults>>>);
 
 impl SharedFaults {
-    /// From now on operations go wrong like this, or not at all.
+    /// Sets or clears the fault of later operations.
     pub fn set(&self, wrong: Option<Wrong>) {
         *self.faults() = wrong.map(MediumFaults::new);
     }
 
-    /// How many operations went wrong since it was set.
+    /// Number of affected operations since it was set.
     pub fn struck(&self) -> u64 {
         self.faults().as_ref().map_or(0, MediumFaults::struck)
     }
@@ -116,7 +116,7 @@ impl<S> FaultyPages<S> {
         FaultyPages { store, pages, shared }
     }
 
-    /// Which page a program of `page` really changes; `None` where none is. The last page has no page behind it.
+    /// Which page a program of `page` really changes; `None` if none is. The last page has no page behind it.
     fn target(&self, page: u64) -> Option<u64> {
         let mut faults = self.shared.faults();
         let target = faults.as_mut().map_or(Some(page), |faults| faults.target(page))?;

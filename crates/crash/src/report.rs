@@ -9,14 +9,14 @@ use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Capabilities, ComponentReport, FaultCounts, Persistence, Recovery, Time};
 use std::collections::BTreeMap;
 
-/// What crashing a device found.
+/// Report of a power-loss test.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What the device promises.
+    /// Guarantees of the device.
     pub capabilities: Capabilities,
     /// Whether the stack has a device `faulty` with faults.
     pub has_device_faults: bool,
-    /// Power losses that were tried, by what else was wrong.
+    /// Tested power losses by additional fault.
     pub faults: BTreeMap<Fault, Tried>,
     /// New devices.
     pub lives: u64,
@@ -28,13 +28,13 @@ pub struct Report {
     pub blocks_audited: u64,
     /// From the return of the power until the device was ready.
     pub recoveries: LatencyHistogram,
-    /// How often each branch of loss and recovery was taken.
+    /// Coverage: count of each branch of power loss and recovery.
     pub branches: BTreeMap<&'static str, u64>,
     /// The first promise that was broken.
     pub finding: Option<Finding>,
 }
 
-/// What became of the data under one class of faults.
+/// Results under one class of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// Power losses.
@@ -44,18 +44,18 @@ pub struct Tried {
     pub injected: u64,
     /// Blocks that were not what was written last.
     pub blocks_behind: u64,
-    /// Blocks of which an acknowledged write was lost, and recovery said so; reads that a device `faulty` failed.
+    /// Blocks with a lost acknowledged write that recovery reported; reads that a `faulty` device failed.
     pub lost_and_told: u64,
-    /// Lives that ended because something came back wrong, and nobody said so.
+    /// Lives that ended with corrupted data that was not reported.
     pub lost_unseen: u64,
 }
 
 /// A promise that was broken, and how to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What the device did.
+    /// Description of the violation.
     pub problem: String,
-    /// What else was wrong.
+    /// Additional fault.
     pub fault: Fault,
     /// The fewest steps found that lead to it.
     pub sequence: Sequence,
@@ -105,12 +105,12 @@ impl Report {
         self.faults.values().map(|tried| tried.points).sum()
     }
 
-    /// How often `fault` struck.
+    /// Number of operations affected by `fault`.
     pub fn injected(&self, fault: Fault) -> u64 {
         self.faults.get(&fault).map_or(0, |tried| tried.injected)
     }
 
-    /// What the device promises of every class of faults.
+    /// Guarantees of the device for every class of faults.
     pub fn promises(&self) -> Vec<(Fault, Promise)> {
         let promised = |fault: Fault| match fault == Fault::DeviceFault && !self.has_device_faults {
             true => Promise::Absent,

@@ -12,12 +12,12 @@ use nacre_kernel::{FaultCounts, Streams};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What is to be tried.
+/// Options of a power-loss test.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Power losses.
     pub points: u64,
-    /// Of everything that is drawn.
+    /// Random seed.
     pub seed: u64,
     /// What goes wrong in the medium in addition to power losses, in every second life one of these. One that did not strike
     /// has more lives.
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Power losses alone, of what is drawn from `seed`.
+    /// Only power losses, random by `seed`.
     pub fn new(points: u64, seed: u64) -> Options {
         Options { points, seed, faults: Vec::new(), replays: REPLAYS_MAX }
     }

@@ -19,13 +19,13 @@ use std::str::{FromStr, SplitWhitespace};
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How long after the step before it is asked for.
+    /// Pause after the previous step.
     pub pause: Time,
-    /// What is done.
+    /// Action of a step.
     pub action: Action,
 }
 
-/// What is done.
+/// Action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// So many blocks from the first on are written.
@@ -51,15 +51,15 @@ pub enum Action {
 /// A power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// So long after the step was asked for.
+    /// Time after the submission of the step.
     pub after: Time,
-    /// Of the draws of the device.
+    /// Random seed for the device.
     pub chance: u64,
-    /// How long the power is off.
+    /// Time without power.
     pub off: Time,
     /// It is lost again when so many 65536ths of the recovery are done, for so long.
     pub again: Option<(u16, Time)>,
-    /// Whether requests come before the recovery has ended.
+    /// Whether requests arrive before the recovery ends.
     pub is_early: bool,
 }
 

@@ -6,15 +6,14 @@ use nacre_kernel::{Op, Random, Request, Time};
 /// Mean latencies of an idle device, for single requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idle {
-    /// Of a read.
+    /// Latency of a read.
     pub read: Time,
-    /// Of a write.
+    /// Latency of a write.
     pub write: Time,
 }
 
 impl Idle {
-    /// Latencies of `device`, which did nothing before, over requests of `bytes` at addresses drawn from
-    /// `random`, multiples of 4 KiB.
+    /// Latencies of the unused `device` for requests of `bytes` at random addresses, multiples of 4 KiB.
     pub fn of(device: &mut dyn Device, bytes: u32, random: &mut Random) -> Idle {
         let bytes = device.capacity().map_or(bytes, |capacity| capacity.0.min(u64::from(bytes)) as u32);
         let places = device.capacity().map_or(1 << 20, |capacity| (capacity.0 - u64::from(bytes)) / UNIT + 1);

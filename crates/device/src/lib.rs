@@ -24,7 +24,7 @@ impl Family for DeviceFamily {
     type Context<'a> = dyn Builder + 'a;
 }
 
-/// What a device may ask for while it is built.
+/// Services for a device during construction.
 pub trait Builder {
     /// All rooms, to read a slot's configuration with.
     fn families(&self) -> &dyn Families;
@@ -35,7 +35,7 @@ pub trait Builder {
     /// Builds the device in `slot`: a child.
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems>;
 
-    /// The bytes of the medium of the device at `path`; `None` where the stack is simulated without bytes. A
+    /// The bytes of the medium of the device at `path`; `None` if the stack is simulated without bytes. A
     /// device asks at most once.
     fn store(&mut self, path: &str, layout: Layout) -> Option<Box<dyn Pages>>;
 
@@ -72,7 +72,7 @@ pub trait Builder {
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
-/// How often something is read and written.
+/// Numbers of reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Accesses {
     /// Reads.
@@ -81,11 +81,11 @@ pub struct Accesses {
     pub writes: u64,
 }
 
-/// How often something is read and written in requests of one size.
+/// Numbers of reads and writes with requests of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizedAccesses {
-    /// Bytes of each request, or of the part of it that is here.
+    /// Bytes of each request, or of its part in this extent.
     pub bytes: u32,
-    /// How many there are.
+    /// Their numbers.
     pub of: Accesses,
 }

@@ -44,7 +44,7 @@ impl ScenarioFiles {
         ScenarioFiles { folder: folder.into(), shipped_traces, share: ShareRead::default() }
     }
 
-    /// How much of the traces opened so far has been read.
+    /// Share of the opened traces that has been read.
     pub fn share_read(&self) -> &ShareRead {
         &self.share
     }

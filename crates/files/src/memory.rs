@@ -7,7 +7,7 @@ use std::fs::read_to_string;
 const PAGE_BYTES: u64 = 4096;
 
 /// What can be taken without swapping and what there is with all swapping, within the limits of the control group and of
-/// the process; none where nobody says.
+/// the process; none if nobody says.
 pub(crate) fn of_this_machine() -> Option<HostMemory> {
     let system = read_to_string("/proc/meminfo").ok().and_then(|text| of_system(&text))?;
     let limits = read_to_string("/proc/self/limits").ok().zip(read_to_string("/proc/self/statm").ok());

@@ -16,8 +16,7 @@ struct Counts {
 }
 
 impl ShareRead {
-    /// The share of all bytes that has been read, or `None` where the files have no size (pipes) or there
-    /// are none.
+    /// Share of all bytes that has been read; `None` if the files have no size (pipes) or there are none.
     pub fn fraction(&self) -> Option<f64> {
         let total = self.0.total.load(Ordering::Relaxed);
         (total > 0).then(|| self.0.read.load(Ordering::Relaxed) as f64 / total as f64)
@@ -29,7 +28,7 @@ impl ShareRead {
         Some((done as f64 / fraction.min(1.0)) as u64)
     }
 
-    /// Whether reading may wait for somebody who writes: one of the files has no size, as a pipe.
+    /// Whether reads may block: one of the files has no size, e.g. a pipe.
     pub fn may_wait(&self) -> bool {
         self.0.waits.load(Ordering::Relaxed)
     }

@@ -16,7 +16,7 @@ pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A saved state that will appear whole at its place, or not at all.
+/// A state file that is written atomically.
 pub struct StateFile(WholeFile);
 
 impl StateFile {
@@ -36,7 +36,8 @@ impl StateFile {
         WholeFile::begin(path, Existing::Replaced).map(StateFile)
     }
 
-    /// Writes `state` and puts the file in its place. Errors: the disk is full; what was there before stays.
+    /// Writes `state` and renames the file to its final name. Errors: the disk is full; the previous file
+    /// stays.
     pub fn finish(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish().map(|_| ())
@@ -49,7 +50,7 @@ impl StateFile {
     }
 }
 
-/// A folder that keeps what preconditioning led to, for as long as somebody wants it.
+/// A folder of preconditioned states.
 #[derive(Clone, Debug)]
 pub struct PreparationFolder(PathBuf);
 

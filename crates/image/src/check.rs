@@ -14,7 +14,7 @@ use std::path::Path;
 /// Damaged pages that are named; the others are counted.
 const NAMED: usize = 1000;
 
-/// What was found in an image.
+/// Result of checking an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The device in it, as lines `path = value`.
@@ -23,15 +23,15 @@ pub struct Checked {
     pub geometry: Geometry,
     /// Whether each copy of the superblock is good.
     pub superblocks: [bool; 2],
-    /// What is missing at its end, bytes.
+    /// Bytes missing at its end.
     pub cut_short: u64,
-    /// Why the checkpoint cannot be used; `None` where it can, or where there is none.
+    /// Why the checkpoint is unusable; `None` if it is usable or there is none.
     pub checkpoint: Option<String>,
     /// Whether each copy of the checkpoint is good; of one that is not there both are.
     pub checkpoint_copies: [bool; 2],
     /// The pages that the checkpoint knows.
     pub pages: PagesFound,
-    /// The journal behind it.
+    /// The journal after it.
     pub journal: JournalFound,
 }
 
@@ -42,7 +42,7 @@ pub struct PagesFound {
     pub programmed: u64,
     /// Whether they have checksums, without which nothing is known of them.
     pub are_checked: bool,
-    /// How many are not what was written.
+    /// Number of damaged pages.
     pub damaged: u64,
     /// The first of these, by their numbers.
     pub named: Vec<u64>,
@@ -51,13 +51,13 @@ pub struct PagesFound {
 /// Records since the checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalFound {
-    /// Those that can be played back.
+    /// Records that can be replayed.
     pub records: u64,
     /// Whether a record that was not wholly written follows them, as after a kill: nothing that was promised is lost.
     pub is_torn: bool,
-    /// Why those behind them cannot be, though they were on the disk.
+    /// Why later records that were on the disk cannot be replayed.
     pub damage: Option<String>,
-    /// How many good ones are behind the damage, and lost with it.
+    /// Intact records after the damage, which are lost.
     pub lost: u64,
 }
 
@@ -78,7 +78,7 @@ impl Checked {
     }
 }
 
-/// Is asked between parts of long work on an image, and breaks to end it.
+/// Called during long operations on an image; a break ends them.
 pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// Fails where `watch` ends the work.

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What an image needs of the file it is in. Who crashes an image brings files that remember, fail and lose power.
+/// File operations of an image. Power-loss tests use files that record, fail, and lose unsynced data.
 pub trait Disk: Debug + Send + Sync {
     /// Reads at `offset` until `into` is full or the file ends. Returns the bytes read.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
@@ -26,7 +26,7 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes the file `length` long; what is new reads as zeros and takes no room.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// The first byte from `offset` on that takes room, as far as is known; `None` where there is none.
+    /// The first byte from `offset` on that takes room, as far as is known; `None` if there is none.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>>;
 
     /// `length` bytes from `offset` on read as zeroes; they keep their room if `keeps_room`. `false` where there is no such

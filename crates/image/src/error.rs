@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct ImageError {
     /// The image.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -20,13 +20,13 @@ impl ImageError {
         ImageError { path: path.to_path_buf(), problem }
     }
 
-    /// Whether there was no room on the disk: with some it can be done again.
+    /// Whether the disk was full, so that a retry may succeed.
     pub fn is_full(&self) -> bool {
         matches!(self.problem, Problem::DiskFull { .. })
     }
 }
 
-/// What is wrong with an image. Finding out changed nothing in it.
+/// A problem of an image. Detecting it changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -155,7 +155,7 @@ pub enum Problem {
     /// Without the state of the device the rest means nothing.
     #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// The text that tells devices apart does not fit into a superblock.
@@ -193,7 +193,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Problem::Missing => ErrorCode::FileNotFound,
@@ -219,7 +219,7 @@ impl Problem {
         }
     }
 
-    /// What a program can use of it.
+    /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             Problem::OtherProcess { by } => vec![("pid", u64::from(*by).into())],

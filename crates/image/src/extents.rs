@@ -62,10 +62,10 @@ impl Current {
 /// again, it goes to the extent's other place.
 #[derive(Clone, Debug)]
 struct Extent {
-    /// Where its two places begin; 0 where there is none yet.
+    /// Where its two places begin; 0 if there is none yet.
     offsets: [u64; 2],
     now: Current,
-    /// Of each page that is programmed; none where pages have no checksums.
+    /// Of each page that is programmed; none if pages have no checksums.
     checksums: Box<[u32]>,
     /// As the checkpoint knows it; `None` if it does not know the extent.
     kept: Option<Current>,

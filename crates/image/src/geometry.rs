@@ -5,11 +5,11 @@
 pub struct Geometry {
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// Pages that are erased together, and lie together in the file.
+    /// Pages per extent, which are erased together and adjacent in the file.
     pub pages_per_extent: u64,
     /// Pages of the whole medium.
     pub pages: u64,
-    /// Bytes by host address, where no device is modeled and nothing has pages.
+    /// Size of raw data by host address, if no device is modeled.
     pub raw_bytes: u64,
 }
 

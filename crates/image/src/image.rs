@@ -166,8 +166,8 @@ impl Image {
         }
     }
 
-    /// Whether the disk is full: pages wait in memory for room. Nothing should be written then; the next
-    /// [`Image::checkpoint`] tries again.
+    /// Whether the disk is full and pages wait in memory. Do not write then; the next [`Image::checkpoint`]
+    /// tries again.
     pub fn is_full(&self) -> bool {
         let held = self.hold();
         held.buffers.is_waiting() && !held.is_read_only

@@ -2,7 +2,7 @@
 
 use crate::state::Value;
 
-/// What a component can be doing. One word per idea; see `docs/glossary.md`.
+/// Activity of a component; see `docs/glossary.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Value)]
 #[repr(u8)]
 pub enum Activity {
@@ -56,7 +56,7 @@ const _: () = {
 };
 
 impl Activity {
-    /// How many activities there are.
+    /// Number of activities.
     pub const COUNT: usize = 19;
 
     /// All of them, in the order of their discriminants.

@@ -12,12 +12,12 @@ pub struct ComponentId(pub u8);
 /// Time one request spent in one component on one activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Span {
-    /// Where.
+    /// The component.
     pub component: ComponentId,
     /// Doing what.
     pub activity: Activity,
-    /// At what within the component, where it tells that.
+    /// Stage within the component, if it reports stages.
     pub stage: Stage,
-    /// How long.
+    /// Duration.
     pub time: Time,
 }

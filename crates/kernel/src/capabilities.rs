@@ -1,13 +1,13 @@
 //! What a device can do, and what it promises.
 
-/// What a device, as it was built, can do and promises. Of a stack it is what the stack as a whole promises.
+/// Features and guarantees of a device. For a stack, those of the whole stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Whether it carries bytes: reads return what was written.
     pub carries_bytes: bool,
     /// From when on a write survives a power loss.
     pub persistence: Persistence,
-    /// Bytes, from a multiple of them on, that a power loss leaves old or new but never mixed.
+    /// Atomic unit in bytes: after a power loss, an aligned unit is old or new, never mixed.
     pub atomic_unit: u32,
     /// Whether it has transactions.
     pub transactions: bool,
@@ -46,7 +46,7 @@ impl Persistence {
         matches!(self, Persistence::WithStoredEnergy | Persistence::OnFlushWithStoredEnergy)
     }
 
-    /// What is promised of data that passes through a device of this and of `other`.
+    /// Guarantee for data that passes through both devices.
     pub fn and(self, other: Persistence) -> Persistence {
         let is_up_to_energy = self.is_up_to_energy() || other.is_up_to_energy();
         match self.min(other) {
@@ -57,8 +57,8 @@ impl Persistence {
 }
 
 impl Capabilities {
-    /// What is promised of data that lies in this device or in `other`. Whether it carries bytes, and has
-    /// transactions, asks both; preconditioning, addresses and endurance either.
+    /// Guarantee for data in this device or in `other`. Data and transactions require both; preconditioning,
+    /// addresses, and endurance require one of them.
     pub fn and(self, other: Capabilities) -> Capabilities {
         Capabilities {
             carries_bytes: self.carries_bytes && other.carries_bytes,

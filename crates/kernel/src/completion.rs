@@ -3,7 +3,7 @@
 use crate::state::Value;
 use crate::time::Time;
 
-/// How a request ended.
+/// Status of a completed request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub enum Status {
     /// The device did what was asked.
@@ -24,6 +24,6 @@ pub enum Status {
 pub struct Completion {
     /// When the host may continue.
     pub done: Time,
-    /// How it ended.
+    /// Status of the request.
     pub status: Status,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 /// Declares [`ErrorCode`]: each code with its name, what it means, and the keys of its data.
 macro_rules! error_codes {
     ($($variant:ident = $name:literal [$($key:literal),*]: $meaning:literal)+) => {
-        /// What kind an error is. Its name is stable: programs compare it instead of reading the message.
+        /// Kind of an error. Its name is stable: programs compare it instead of parsing the message.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum ErrorCode {
             $(#[doc = $meaning] $variant,)+
@@ -15,12 +15,12 @@ macro_rules! error_codes {
             /// Every code, in the order of the documentation.
             pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant),+];
 
-            /// Its name, for example `unknown-setting`.
+            /// Its name, e.g. `unknown-setting`.
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name,)+ }
             }
 
-            /// What it means, in one sentence.
+            /// Its meaning, in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $meaning,)+ }
             }

@@ -17,7 +17,7 @@ pub struct LatencyHistogram {
     max: Time,
 }
 
-/// One bar of a distribution: `count` values up to `upto`, above the bar before.
+/// One bar of a distribution: `count` values up to `upto`, above the previous bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Bar {
     /// The largest value of the bar.

@@ -5,19 +5,19 @@
 
 use std::collections::BTreeMap;
 
-/// A setting that is not the same in what was kept and in what is asked for.
+/// A setting that differs between a saved state and a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where it stands.
+    /// Path of the setting.
     pub path: String,
-    /// Its value in what was kept; `None` where it is not there.
+    /// Value in the saved state; `None` if absent.
     pub kept: Option<String>,
-    /// Its value as asked for; `None` where it was not.
+    /// Requested value; `None` if absent.
     pub asked: Option<String>,
 }
 
 impl Difference {
-    /// Both values as a message shows them: of what was kept, and as asked for.
+    /// Both values for messages: saved and requested.
     pub fn shown(&self) -> [&str; 2] {
         [&self.kept, &self.asked].map(|value| value.as_deref().unwrap_or("nothing"))
     }

@@ -39,7 +39,7 @@ impl Ledger {
         *busy_ps = busy_ps.saturating_sub(u128::from(time.as_ps()));
     }
 
-    /// The same of energy.
+    /// Refunds energy.
     pub fn give_back_energy(&mut self, activity: Activity, energy: Energy) {
         let charged = &mut self.energy[activity as usize];
         *charged = Energy((charged.0 - energy.0).max(0.0));
@@ -73,19 +73,19 @@ impl Ledger {
     }
 }
 
-/// Equal servers behind one queue that a component works with, and where their time went.
+/// Equal servers of a component behind one queue, and their busy time by activity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// What it is, for example `"arm"`; no two of one component have the same name.
+    /// Name, e.g. `"arm"`; unique within a component.
     pub name: &'static str,
-    /// How many requests or parts of requests it can work on at one time.
+    /// Number of servers: requests or parts of requests served in parallel.
     pub servers: u32,
     /// Busy time and dynamic energy.
     pub ledger: Ledger,
 }
 
 impl Resource {
-    /// The share of its servers' time in `elapsed` that was busy; 0 where nothing elapsed.
+    /// The share of its servers' time in `elapsed` that was busy; 0 if nothing elapsed.
     pub fn utilisation(&self, elapsed: Time) -> f64 {
         let available_ps = u128::from(elapsed.as_ps()) * u128::from(self.servers);
         if available_ps == 0 { 0.0 } else { self.ledger.total_busy_s() / (available_ps as f64 / 1e12) }
@@ -113,31 +113,31 @@ pub struct Wear {
     pub block_erases: Vec<u32>,
     /// Erases a block is made for; programs a row, where nothing is erased.
     pub endurance: Option<u64>,
-    /// When the first block or row was programmed more often than it is made for; `None` before.
+    /// Time at which the first block or row exceeded its endurance; `None` before.
     pub worn_out_at: Option<Time>,
-    /// Programs of rows that are written in place, in their whole life.
+    /// Lifetime programs of rows that are written in place.
     pub row_programs: Option<Spread>,
-    /// Pages of valid data; `None` where the device does not count them.
+    /// Valid pages; `None` if the device does not count them.
     pub valid: Option<u64>,
 }
 
-/// How often each of many parts was worn.
+/// Statistics of a wear counter over many parts.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 pub struct Spread {
-    /// How many parts.
+    /// Number of parts.
     pub count: u64,
-    /// Of the one worn least.
+    /// Minimum wear.
     pub min: u32,
     /// Over all.
     pub mean: f64,
-    /// Of the one worn most.
+    /// Maximum wear.
     pub max: u32,
     /// Standard deviation over all.
     pub stddev: f64,
 }
 
 impl Spread {
-    /// Of these counts; `None` if there are none.
+    /// Statistics of these counts; `None` if there are none.
     pub fn of(counts: impl Iterator<Item = u32>) -> Option<Spread> {
         let (mut count, mut min, mut max) = (0_u64, u32::MAX, 0);
         let (mut sum, mut squares) = (0_u128, 0_u128);
@@ -177,7 +177,7 @@ pub struct Column {
     /// `"cleaning.end_s"`. Columns of one component whose names begin alike up to the dot are equally
     /// long. The record adds `"blocks.erases"` of [`Wear::block_erases`].
     pub name: &'static str,
-    /// The numbers; NaN where there is none, which is null in the tables of a record.
+    /// The numbers; NaN for missing ones, which are null in the tables of a record.
     pub values: Vec<f64>,
 }
 
@@ -191,39 +191,38 @@ impl PartialEq for Column {
     }
 }
 
-/// The name of the counter of pages that a component held alone and has lost: reads of them fail, or are told in some
-/// other way.
+/// Name of the counter of lost pages without another copy: reads of them fail or are reported otherwise.
 pub const LOST_PAGES: &str = "lost_pages";
 
-/// What one component did in a run. Reports form the same tree as the stack.
+/// Results of one component in a run. Reports form the same tree as the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {
     /// The component, as given out when the stack was built.
     pub id: ComponentId,
-    /// Its room, for example `"measured"`.
+    /// Kind of the component, e.g. `"measured"`.
     pub kind: &'static str,
-    /// Its place in the scenario, for example `"stack.backing"`.
+    /// Path in the scenario, e.g. `"stack.backing"`.
     pub path: String,
-    /// What it works with; empty where only the components below work.
+    /// Its resources; empty if only the components below are busy.
     pub resources: Vec<Resource>,
-    /// Whether the model knows what energy it takes; the energies are zero where it does not.
+    /// Whether the model has energy data; if not, the energies are zero.
     pub is_energy_modelled: bool,
-    /// Energy that flows whether or not it works; `None` where the model does not know it.
+    /// Idle energy; `None` if the model has no idle power.
     pub idle_energy: Option<Energy>,
-    /// Counts of events, by name, in the order a reader wants them.
+    /// Counters by name, in display order.
     pub counters: Vec<(&'static str, u64)>,
-    /// What it costs, in the catalog's cost units; `None` where no price is known.
+    /// Cost, in the currency of the catalog; `None` without a price.
     pub cost: Option<f64>,
-    /// Area of its memory's cells, and of what else its settings give an area, in square millimeters; `None` where it is
-    /// not known.
+    /// Area of its memory cells, and of other parts with a given area, in square millimeters; `None` if
+    /// unknown.
     pub area_mm2: Option<f64>,
-    /// Days until the medium is worn out at the rate of this run; `None` where endurance is not modeled.
+    /// Days until the medium is worn out at the rate of this run; `None` if endurance is not modeled.
     pub lifetime_days: Option<f64>,
-    /// What was programmed and erased, and why; `None` where the medium is not modeled.
+    /// Programs and erases by cause; `None` if the medium is not modeled.
     pub wear: Option<Wear>,
-    /// What is too long for a count: by erase block, or over time.
+    /// Columns of numbers, e.g. per erase block or over time.
     pub columns: Vec<Column>,
-    /// Of a device that is a share of a drive: what part of one it is; `None` if that is not known.
+    /// For a share of a drive: its part of the drive; `None` if unknown.
     pub drive_share: Option<f64>,
     /// Faults that it makes on purpose, in their order, each with what it did.
     pub faults: Vec<FaultReport>,
@@ -234,15 +233,15 @@ pub struct ComponentReport {
 /// A fault that a component makes on purpose, and what it did since measuring began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultReport {
-    /// Its place in the scenario, for example `"stack.fault[0]"`.
+    /// Path in the scenario, e.g. `"stack.fault[0]"`.
     pub path: String,
-    /// Its room, for example `"stall"`.
+    /// Kind of the fault, e.g. `"stall"`.
     pub kind: &'static str,
-    /// What it did.
+    /// Effects of the fault.
     pub counts: FaultCounts,
 }
 
-/// What a fault did.
+/// Effects of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct FaultCounts {
     /// Requests of its operations and range that came while it was active.
@@ -253,9 +252,9 @@ pub struct FaultCounts {
     pub added_ps: u128,
     /// Requests that it ended with an error.
     pub errors: u64,
-    /// Bytes that requests with these errors asked to read or write.
+    /// Bytes of the requests with these errors.
     pub reported_bytes: u64,
-    /// Bytes that it made wrong without an error.
+    /// Silently corrupted bytes.
     pub silent_bytes: u64,
 }
 

@@ -23,7 +23,7 @@ pub struct Pcie {
     pub lanes: u8,
     /// The most data of a packet: 128 B to 4 KiB.
     pub payload: u32,
-    /// The most data a read asks for: 128 B to 4 KiB.
+    /// Maximum data of a read request: 128 B to 4 KiB.
     pub read_request: u32,
     /// Whether requests have addresses of 64 bits, and headers of 16 B.
     pub long_addresses: bool,
@@ -37,7 +37,7 @@ const SHORT_HEADER: u64 = 12;
 const LONG_HEADER: u64 = 16;
 
 impl Pcie {
-    /// What crosses in a second, each way, headers and all.
+    /// Raw bandwidth in each direction, including headers.
     pub fn raw(&self) -> Bandwidth {
         let (transfers, useful) = match self.generation {
             1 => (2.5e9, 8.0 / 10.0),
@@ -51,17 +51,17 @@ impl Pcie {
         Bandwidth(transfers * useful * f64::from(self.lanes) / 8.0)
     }
 
-    /// Bytes that cross towards memory for a write of `bytes`: packets of at most the payload each.
+    /// Bytes on the link for a write of `bytes`: packets of at most the payload each.
     pub fn write_bytes(&self, bytes: u64) -> u64 {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + self.request_header())
     }
 
-    /// Bytes that cross to ask for `bytes`: a packet without data for each read request.
+    /// Bytes on the link to request `bytes`: a packet without data for each read request.
     pub fn read_request_bytes(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.read_request)) * (self.framing() + self.request_header())
     }
 
-    /// Bytes that cross back with `bytes` that were asked for.
+    /// Bytes on the link for the completions of `bytes`.
     pub fn completion_bytes(&self, bytes: u64) -> u64 {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + SHORT_HEADER)
     }
@@ -71,13 +71,14 @@ impl Pcie {
         Bandwidth(self.raw().0 * bytes as f64 / self.write_bytes(bytes) as f64)
     }
 
-    /// Data per second of reads of `bytes` each, when as many are under way as it takes.
+    /// Data per second of reads of `bytes` each, with enough outstanding requests.
     pub fn read_bandwidth(&self, bytes: u64) -> Bandwidth {
         let slower = self.completion_bytes(bytes).max(self.read_request_bytes(bytes));
         Bandwidth(self.raw().0 * bytes as f64 / slower as f64)
     }
 
-    /// The same when at most `tags` requests are under way, and an answer begins `round_trip` after it was asked for.
+    /// Data per second of reads with at most `tags` outstanding requests, if a reply starts `round_trip`
+    /// after its request.
     pub fn read_bandwidth_with(&self, bytes: u64, tags: u32, round_trip: Time) -> Bandwidth {
         let asked = bytes.min(u64::from(self.read_request));
         let answered =
@@ -86,8 +87,8 @@ impl Pcie {
         Bandwidth(by_tags.min(self.read_bandwidth(bytes).0))
     }
 
-    /// Data per second of writes when the receiver has room for `buffer` bytes of data, and room comes back
-    /// `round_trip` after data was sent.
+    /// Data per second of writes if the receiver has a buffer of `buffer` bytes, which is freed `round_trip`
+    /// after data was sent.
     pub fn write_bandwidth_with(&self, bytes: u64, buffer: u64, round_trip: Time) -> Bandwidth {
         let packet = bytes.min(u64::from(self.payload));
         let sent = self.raw().time_for(self.write_bytes(packet));
@@ -95,8 +96,8 @@ impl Pcie {
         Bandwidth(by_credits.min(self.write_bandwidth(bytes).0))
     }
 
-    /// How long one read of `bytes` takes from asking to the last byte, when the far side begins to answer
-    /// `answers_after` the request reached it.
+    /// Time of one read of `bytes` from the request to the last byte, if the remote side replies
+    /// `answers_after` the request arrived.
     pub fn read_round_trip(&self, bytes: u64, answers_after: Time) -> Time {
         let request = self.framing() + self.request_header();
         self.raw().time_for(request) + answers_after + self.raw().time_for(self.completion_bytes(bytes))

@@ -3,16 +3,16 @@
 use crate::state::Value;
 use crate::time::Time;
 
-/// What a device did to be ready again after a power loss, its children included.
+/// Recovery of a device and its children after a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Recovery {
-    /// When it was ready.
+    /// Time at which the device is ready.
     pub done: Time,
-    /// Programs that were interrupted and are done again.
+    /// Interrupted programs that are repeated.
     pub programs_repeated: u64,
-    /// Erases that were interrupted and are done again.
+    /// Interrupted erases that are repeated.
     pub erases_repeated: u64,
-    /// Whether cleaning was under way and continues.
+    /// Whether cleaning was in progress and continues.
     pub is_cleaning: bool,
     /// Pages that an open transaction had changed and that are as before it.
     pub pages_rolled_back: u64,
@@ -20,7 +20,7 @@ pub struct Recovery {
     pub programs_finished: u64,
     /// Programs of acknowledged writes for which they had none.
     pub programs_lost: u64,
-    /// Bytes of acknowledged writes that are lost.
+    /// Lost bytes of acknowledged writes.
     pub bytes_lost: u64,
     /// Pages that were whole, and that interrupted programs of others damaged.
     pub pages_damaged: u64,

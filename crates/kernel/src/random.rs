@@ -22,7 +22,7 @@ impl Streams {
         Streams { seed }
     }
 
-    /// The stream called `name`; the same name gives the same draws.
+    /// The stream `name`; equal names give equal numbers.
     pub fn stream(&self, name: &str) -> Random {
         Random { state: Xoshiro256PlusPlus::seed_from_u64(self.seed ^ fnv1a(name)) }
     }

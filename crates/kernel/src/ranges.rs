@@ -18,7 +18,7 @@ impl Ranges {
         self.ends.is_empty()
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub fn len(&self) -> usize {
         self.ends.len()
     }

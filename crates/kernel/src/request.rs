@@ -3,7 +3,7 @@
 use crate::state::Value;
 use crate::time::Time;
 
-/// What a request does.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
 #[repr(u8)]
 pub enum Op {
@@ -37,15 +37,15 @@ impl Op {
 /// it. The volume then only says whose data it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Request {
-    /// When the host issues it, since the start of the workload.
+    /// Time at which the host issues it, since the start of the workload.
     pub arrival: Time,
     /// First byte.
     pub address: u64,
-    /// Bytes asked for; zero only for [`Op::Flush`].
+    /// Size in bytes; zero only for [`Op::Flush`].
     pub bytes: u32,
     /// The volume (disk, LUN, ASU, file) the address belongs to, numbered from zero.
     pub volume: u32,
-    /// What to do.
+    /// The operation.
     pub op: Op,
 }
 

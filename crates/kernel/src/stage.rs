@@ -2,7 +2,7 @@
 
 use crate::state::Value;
 
-/// What a request is at within a device that tells its stages; see `docs/glossary.md`.
+/// Stage of a request within a device that reports stages; see `docs/glossary.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Stage {
@@ -56,7 +56,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// How it is called, where the device tells it.
+    /// Its name, if the device reports it.
     pub const fn name(self) -> Option<&'static str> {
         Some(match self {
             Stage::Untold => return None,

@@ -37,7 +37,7 @@ pub struct BatchMeans {
     filled: u64,
 }
 
-/// How well the mean of a sequence is known.
+/// Confidence of the mean of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Confidence {
     /// Too few values to say.
@@ -91,7 +91,7 @@ impl BatchMeans {
         (self.filling, self.filled) = (filling, filled);
     }
 
-    /// How well the mean is known.
+    /// Confidence of the mean.
     pub fn confidence(&self) -> Confidence {
         if self.is_short() {
             return Confidence::TooShort;
@@ -210,7 +210,7 @@ fn student_t_975(freedom: f64) -> f64 {
                     + per * (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * Z) / 384.0))
 }
 
-/// What happened in one interval of a time series.
+/// One interval of a time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 pub struct Bin {
     /// Reads that completed in the interval.
@@ -255,7 +255,7 @@ impl Default for TimeSeries {
 }
 
 impl TimeSeries {
-    /// Most intervals kept.
+    /// Maximum number of intervals.
     pub const BINS_MAX: usize = 512;
 
     /// An empty series that starts with intervals of one microsecond.

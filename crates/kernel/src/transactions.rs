@@ -3,8 +3,8 @@
 use crate::completion::Completion;
 use crate::time::Time;
 
-/// What a device with transactions does beside [`Device`](crate::event::Device). At most one is open at a time; a loss of
-/// power takes an open one back.
+/// Transactions of a device, in addition to [`Device`](crate::event::Device). At most one is open at a time;
+/// a power loss rolls it back.
 pub trait Transactions {
     /// From here on writes belong to a transaction, until [`Transactions::commit`] makes them last or
     /// [`Transactions::abort`] takes them back.
@@ -24,7 +24,7 @@ pub trait Transactions {
     fn check(&self, address: u64, bytes: u64) -> Result<(), Refused>;
 }
 
-/// Why a device refused to do what was asked. Nothing changed.
+/// Reason for a rejected operation. Nothing changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The open transaction would need more room for old versions than there is.

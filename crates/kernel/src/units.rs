@@ -11,17 +11,17 @@ use std::fmt;
 
 pub use table::{Unit, units};
 
-/// A text that is not a quantity of the wanted kind.
+/// A text that is not a quantity of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {wanted}: {problem}")]
 pub struct UnitError {
-    /// What kind of error it is.
+    /// Error code.
     pub code: ErrorCode,
-    /// What was given.
+    /// The given text.
     pub given: String,
-    /// What was wanted, with an example.
+    /// The expected quantity, with an example.
     pub wanted: &'static str,
-    /// What is wrong with it, and the units that are known.
+    /// Description of the error, and the known units.
     pub problem: String,
 }
 
@@ -138,7 +138,7 @@ impl Decimal {
         seen.then_some(Decimal { digits, scale })
     }
 
-    /// `self * factor`, rounded to the nearest integer; `None` where it does not fit.
+    /// `self * factor`, rounded to the nearest integer; `None` on overflow.
     pub fn times(self, factor: u64) -> Option<u64> {
         let product = u128::from(self.digits) * u128::from(factor);
         let divisor = 10u128.checked_pow(self.scale)?;
@@ -328,7 +328,7 @@ impl Power {
 }
 
 impl Bandwidth {
-    /// How long `bytes` take.
+    /// Transfer time of `bytes`.
     pub fn time_for(self, bytes: u64) -> Time {
         Time::from_secs_f64(bytes as f64 / self.0)
     }

@@ -6,8 +6,8 @@
 pub struct Zone {
     /// Its first byte.
     pub start: u64,
-    /// The first byte behind it.
+    /// First byte after the zone.
     pub end: u64,
-    /// Where its next write has to begin; the end of a zone that is full.
+    /// Address of its next write; the end of a full zone.
     pub write_pointer: u64,
 }

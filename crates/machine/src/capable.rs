@@ -1,8 +1,8 @@
 //! Which kinds of device can do what most cannot, so that a message may name them.
 
-/// Those whose state depends on what was written before.
+/// Devices whose state depends on earlier writes.
 pub const PRECONDITIONED: &str = "envy, onyx, ssd and zns_ssd";
-/// Those on which writes may go on without time until the medium is worn out, without bytes.
+/// Devices on which writes may continue without simulated time until wear-out, without data.
 pub const WORN_OUT_AHEAD: &str = "onyx";
-/// Those with transactions.
+/// Devices with transactions.
 pub const WITH_TRANSACTIONS: &str = "envy";

@@ -9,14 +9,14 @@ include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 /// The family of entries that are no settings: what is expected of technologies.
 pub const ROADMAP: &str = "roadmap";
 
-/// One catalog entry: settings that a scenario takes over with `preset = "name"`.
+/// One catalog entry: settings that a scenario uses with `preset = "name"`.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name a scenario uses.
     pub name: &'static str,
-    /// Which family it belongs to.
+    /// Family of the entry.
     pub family: &'static str,
-    /// What it is, in one line.
+    /// Summary in one line.
     pub summary: String,
     /// Its settings, each with its source.
     pub settings: Node,
@@ -47,7 +47,7 @@ pub(crate) fn device_texts() -> &'static [(&'static str, &'static str)] {
     CATALOG_DEVICES
 }
 
-/// One shipped scenario.
+/// One built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
     /// The name `nacre run` knows it by.

@@ -10,61 +10,61 @@ use serde::Serialize;
 /// A request to be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsoleRequest {
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// First byte.
     pub address: u64,
-    /// Bytes; none of a flush.
+    /// Size in bytes; 0 for a flush.
     pub bytes: u32,
 }
 
-/// A request that is done.
+/// A completed request.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct ConsoleReply {
-    /// What it did.
+    /// The operation.
     pub op: &'static str,
     /// First byte.
     pub address: u64,
     /// Bytes.
     pub bytes: u32,
-    /// When it was issued: when the one before was done.
+    /// Issue time: the completion of the previous request.
     pub issued_ns: f64,
-    /// How long it took.
+    /// Latency.
     pub latency_ns: f64,
-    /// Whether the device did what was asked.
+    /// Whether the request succeeded.
     pub is_done: bool,
-    /// Where the time went, in the order in which the device tells it; it adds up to the latency.
+    /// Time spent, in the order of the device; the sum is the latency.
     pub spent: Vec<Spent>,
-    /// What was counted meanwhile.
+    /// Counters that changed in the meantime.
     pub counted: Vec<Counted>,
 }
 
 /// Time of one request.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Spent {
-    /// The component's place in the scenario.
+    /// Path of the component in the scenario.
     pub component: String,
     /// Doing what.
     pub activity: &'static str,
     /// At what, of a device that tells that.
     pub stage: Option<&'static str>,
-    /// How long.
+    /// Duration in nanoseconds.
     pub ns: f64,
 }
 
 /// An event that happened.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Counted {
-    /// The component's place in the scenario.
+    /// Path of the component in the scenario.
     pub component: String,
-    /// What is counted.
+    /// Name of the counter.
     pub name: &'static str,
-    /// How often it happened.
+    /// Increase of the counter.
     pub count: u64,
 }
 
-/// Issues requests to the stack of a scenario, each when the one before is done. Errors: the stack cannot be built, or
-/// a request lies beyond it.
+/// Issues requests to the stack of a scenario, one after the other. Errors: the stack cannot be built, or a
+/// request exceeds its capacity.
 pub fn ask(
     checked: &Checked,
     files: &dyn Files,

@@ -7,7 +7,7 @@ use nacre_hierarchy::replacement::{Context, ROOMS, ReplacementFamily};
 pub use nacre_hierarchy::placement::{Decider, Exchange, View as PlacementView};
 pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
 
-/// A cache of `blocks`, at least one, under the policy that `text` says as a scenario would: a name, or a table of its
+/// A cache of `blocks`, at least one, with the policy in `text`, as in a scenario: a name, or a table of
 /// settings.
 pub fn cache(text: &str, blocks: u64) -> Result<Box<dyn Replacement>, Problems> {
     let rooms = Rooms::new();

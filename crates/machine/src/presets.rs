@@ -46,7 +46,7 @@ impl Presets {
         }
     }
 
-    /// The settings of the entry called `name`; `None` where there is no such entry, or it is none of settings.
+    /// The settings of the entry called `name`; `None` if there is no such entry, or it is none of settings.
     fn settings(&mut self, name: &str) -> Option<&Node> {
         if !self.read.contains_key(name) {
             let entry = catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP)?;

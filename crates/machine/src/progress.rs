@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 /// Requests fetched from the workload at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// Is told how far work has come, and breaks to end it.
+/// Notified of progress; a break ends the work.
 pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Whether simulated time has yet to begin; what is counted are then the writes of preconditioning.
+    /// Whether preconditioning is in progress; its writes are counted then.
     pub preconditioning: bool,
     /// Requests served.
     pub done: u64,

@@ -22,15 +22,15 @@ pub struct Scenario {
     pub name: Option<String>,
     /// Summary in one line.
     pub summary: Option<String>,
-    /// Who asks, and for what.
+    /// The workload.
     pub workload: Slot<WorkloadFamily>,
     /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
-    /// How to run it. May be left out.
+    /// Settings of the run. Optional.
     pub run: Option<RunConfig>,
 }
 
-/// How a scenario is run.
+/// Settings of a run.
 #[derive(Clone, Debug, Configuration)]
 pub struct RunConfig {
     /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
@@ -98,9 +98,10 @@ pub struct Fill {
 /// Which addresses are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum FillOf {
-    /// All that the stack holds.
+    /// The whole capacity of the stack.
     Capacity,
-    /// All that the workload may touch: what it asks for at random, or what a trace reads and writes.
+    /// All addresses that the workload may access: the footprint of a random workload, or the accesses of a
+    /// trace.
     Footprint,
 }
 
@@ -137,7 +138,7 @@ pub struct UntilSteady {
         source = "assumed: half of the excursion and slope that the SNIA PTS allows"
     )]
     pub tolerance: Ratio,
-    /// Windows after which it is given up; the record then says so.
+    /// Maximum number of windows; the record reports if it was reached.
     #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run begins")]
     pub windows_max: u32,
 }
@@ -184,7 +185,7 @@ impl Default for RunConfig {
 pub struct Document<'a> {
     /// The TOML text.
     pub text: &'a str,
-    /// How the user calls the file; appears in messages and origins.
+    /// Name of the file in messages and origins.
     pub name: &'a str,
     /// `--set PATH=VALUE` in order; later ones win.
     pub overrides: &'a [(String, String)],
@@ -197,7 +198,7 @@ pub struct Document<'a> {
 pub struct Checked {
     /// The configuration.
     pub scenario: Scenario,
-    /// How to run it, defaults filled in.
+    /// Settings of the run, with defaults.
     pub run: RunConfig,
     /// Every value that will be used, with its origin, in reading order.
     pub resolved: Vec<Resolved>,

@@ -43,7 +43,7 @@ pub fn record_schema() -> Value {
     schemars::schema_for!(Record).to_value()
 }
 
-/// Every family, room and field as JSON: what Python classes and the reference are made from.
+/// All families, components, and fields as JSON, from which Python classes and the reference are generated.
 pub fn rooms_description() -> Value {
     let scenario = json!({
         "doc": Scenario::DOC,

@@ -33,7 +33,7 @@ pub trait Files {
     /// The names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
 
-    /// The memory that a stack may take; none where that is not known.
+    /// The memory that a stack may take; none if that is not known.
     fn memory(&self) -> Option<HostMemory> {
         None
     }
@@ -57,9 +57,9 @@ pub trait Files {
 /// The memory of the machine that simulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostMemory {
-    /// Bytes that nobody has taken.
+    /// Free memory in bytes.
     pub free: u64,
-    /// Bytes of the whole machine: more than that no system lends.
+    /// Memory of the machine in bytes, the upper limit.
     pub all: u64,
 }
 
@@ -67,14 +67,14 @@ pub struct HostMemory {
 pub struct Built {
     /// Device that serves the requests.
     pub device: Box<dyn event::Device>,
-    /// Who asks.
+    /// The workload.
     pub workload: Box<dyn Workload>,
     /// What gives the writes of preconditioning, where it needs any: the same workload with draws of its own, or
     /// another one.
     pub preconditioning: Option<Box<dyn Workload>>,
-    /// The bytes that the workload may touch, where they are to be filled.
+    /// Addresses that the workload may access, if they are to be filled.
     pub footprint: Option<Ranges>,
-    /// How many components the device has.
+    /// Number of components of the device.
     pub components: usize,
 }
 

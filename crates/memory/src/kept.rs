@@ -64,7 +64,7 @@ pub struct Kept {
 /// What is saved next to the device.
 #[derive(Debug, Default, State)]
 struct Books {
-    /// When the last of everything that is done was done, or asked.
+    /// Time of the last completion or submission.
     until: Time,
     outstanding: Slab<Outstanding>,
     /// Power losses so far: each has its own random stream.
@@ -350,12 +350,12 @@ impl Kept {
         &*self.device
     }
 
-    /// The image; none where the bytes end with the process.
+    /// The image; `None` if the data is only in memory.
     pub fn image(&self) -> Option<&Image> {
         self.image.as_ref()
     }
 
-    /// Bytes of the device.
+    /// Capacity of the device in bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -370,7 +370,7 @@ impl Kept {
         self.has_power
     }
 
-    /// When the last of everything that is done was done, or asked.
+    /// Time of the last completion or submission.
     pub fn until(&self) -> Time {
         self.books.until
     }
@@ -381,12 +381,12 @@ impl Kept {
         self.was_torn
     }
 
-    /// Steps since the last checkpoint: so many are played back when the image is opened now, at most.
+    /// Steps since the last checkpoint: the maximum that opening the image replays now.
     pub fn steps_since_checkpoint(&self) -> u64 {
         self.steps
     }
 
-    /// What fails because somebody wished it.
+    /// Injected faults.
     pub fn harmed(&self) -> &Harmed {
         &self.books.harmed
     }
@@ -411,7 +411,7 @@ impl Kept {
         self.device.detail(is_detailed);
     }
 
-    /// What is counted begins at `now`.
+    /// Restarts all counters at `now`.
     pub fn restart_ledger(&mut self, now: Time) {
         self.device.restart_ledger(now);
     }

@@ -156,7 +156,7 @@ impl Memory {
         self.change(Step::Commit).map(|_| ())
     }
 
-    /// Nothing was written since [`Memory::begin`]. Errors: as of [`Memory::commit`].
+    /// Rolls back everything since [`Memory::begin`]. Errors: those of [`Memory::commit`].
     pub fn abort(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Abort).map(|_| ())
     }
@@ -166,13 +166,13 @@ impl Memory {
         self.kept.is_in_transaction()
     }
 
-    /// The power fails: what is under way is interrupted. Errors: it is off already, the image fails.
+    /// Cuts power: operations in progress are interrupted. Errors: power is already off, or the image fails.
     pub fn power_fail(&mut self) -> Result<(), MemoryError> {
         self.change(Step::PowerFail).map(|_| ())
     }
 
-    /// The power is back: what was interrupted is repaired, an open transaction taken back. Errors: it was
-    /// not off, the image fails.
+    /// Restores power: interrupted operations are repaired, and an open transaction is rolled back. Errors:
+    /// power was not off, or the image fails.
     pub fn recover(&mut self) -> Result<Recovery, MemoryError> {
         if self.has_power() {
             self.check_usable()?;
@@ -214,12 +214,12 @@ impl Memory {
         self.checkpoint()
     }
 
-    /// Bytes of the memory.
+    /// Capacity in bytes.
     pub fn capacity(&self) -> u64 {
         self.kept.capacity()
     }
 
-    /// Bytes that one access carries.
+    /// Bytes per access.
     pub fn word_bytes(&self) -> u64 {
         self.word_bytes
     }
@@ -234,12 +234,12 @@ impl Memory {
         self.now
     }
 
-    /// How long the last operation took; zero before the first.
+    /// Latency of the last operation; zero before the first.
     pub fn latency(&self) -> Time {
         self.latency
     }
 
-    /// What the device did since it was opened, as in a record.
+    /// Statistics of the device since it was opened, as in a record.
     pub fn statistics(&self) -> Component {
         let elapsed = self.now - self.opened_at;
         record::component(&self.kept.device().report(elapsed), elapsed)

@@ -12,12 +12,12 @@ use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How an image is opened.
+/// Options for opening an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Nothing is changed in the file, and what happens to the device is forgotten.
+    /// Do not modify the file; changes of the device are lost.
     pub reads_only: bool,
-    /// Where it is created: whether every page has a checksum.
+    /// For a new image: whether every page has a checksum.
     pub page_checksums: bool,
 }
 

@@ -8,12 +8,12 @@
 use crate::harm::Harm;
 use nacre_kernel::Time;
 
-/// When something is asked of a device.
+/// Time of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct When {
     /// The time.
     pub at: Time,
-    /// How often completions came out at that very instant before it was asked; usually it comes before them.
+    /// Number of completions at this instant before the step; usually zero.
     pub behind: u64,
 }
 
@@ -23,7 +23,7 @@ impl From<Time> for When {
     }
 }
 
-/// What is asked of a device.
+/// A step of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     /// Bytes are read.
@@ -153,7 +153,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Takes the next step out of the record `from`, and when it was asked; `None` where there is no such step.
+    /// Takes the next step out of the record `from`, and when it was asked; `None` if there is no such step.
     pub fn decode(from: &mut &'a [u8]) -> Option<(When, Step<'a>)> {
         let (&what, mut rest) = from.split_first()?;
         let at = Time::from_ps(take(&mut rest)?);

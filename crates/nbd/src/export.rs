@@ -5,24 +5,24 @@ use crate::wire::transmission as flags;
 /// A device that clients may choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// What clients call it. The empty name is the default export.
+    /// Export name. The empty name is the default export.
     pub name: String,
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
-    /// Bytes it holds.
+    /// Capacity.
     pub bytes: u64,
-    /// Whether it takes no writes.
+    /// Whether it rejects writes.
     pub read_only: bool,
     /// Whether it turns, so that neighbors are cheaper.
     pub rotational: bool,
-    /// The sizes of requests it takes.
+    /// Accepted request sizes.
     pub block: BlockSizes,
 }
 
 /// Sizes of requests, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// Requests begin and end at multiples of it; a power of two, 64 KiB at most.
+    /// Alignment of requests; a power of two, at most 64 KiB.
     pub minimum: u32,
     /// Smaller ones are slower; a power of two.
     pub preferred: u32,

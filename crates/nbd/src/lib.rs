@@ -1,15 +1,15 @@
-//! The Network Block Device protocol, fixed newstyle, as a server speaks it: bytes in, bytes out.
+//! The Network Block Device protocol, fixed newstyle, server side: bytes in, bytes out.
 //!
-//! Nothing here knows a socket, a thread or a disk. [`Negotiation`] takes what a client sent and appends what
-//! to answer, until an export is chosen; then [`Request::parse`] reads one request, [`Session::check`] says
-//! whether the export may serve it, and [`Reply`] writes the answer.
+//! This crate has no socket, thread, or disk. [`Negotiation`] parses the data of a client and appends the reply,
+//! until an export is chosen. Then [`Request::parse`] reads one request, [`Session::check`] checks that the
+//! export may serve it, and [`Reply`] writes the reply.
 //!
-//! Numbers on the wire are big-endian. Names are those of the protocol's document, "NBD protocol"
-//! (doc/proto.md of the reference implementation), whose sections are cited.
+//! Numbers on the wire are big-endian. Names are those of the protocol's document, "NBD protocol" (doc/proto.md
+//! of the reference implementation), whose sections are cited.
 //!
-//! # Leaves out
-//! Oldstyle negotiation; extended headers; resizing; the `qemu:` contexts. TLS is upgraded to by whoever
-//! holds the socket, when [`Progress::StartTls`] says so.
+//! # Not modeled
+//! Oldstyle negotiation; extended headers; resizing; the `qemu:` contexts. The owner of the socket upgrades to
+//! TLS when [`Progress::StartTls`] requests it.
 
 mod export;
 mod negotiation;

@@ -36,7 +36,7 @@ pub struct Negotiation<'a> {
     options: u32,
 }
 
-/// What a client's bytes led to.
+/// Result of parsing the data of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// More bytes have to come.
@@ -51,12 +51,12 @@ pub enum Progress {
     Chosen(usize, Session),
 }
 
-/// What was agreed on.
+/// Result of the negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The number of the export.
     pub export: usize,
-    /// Whether replies to reads come in chunks.
+    /// Whether replies to reads are structured (in chunks).
     pub structured: bool,
     /// Whether the client may ask what is allocated.
     pub allocation: bool,
@@ -76,14 +76,14 @@ impl<'a> Negotiation<'a> {
         }
     }
 
-    /// The same client again, over an encrypted connection: all it said before is forgotten but its flags.
+    /// The negotiation after the upgrade to TLS: everything except the client flags is reset.
     #[must_use]
     pub fn encrypted(&self) -> Negotiation<'a> {
         let fresh = Negotiation::new(self.exports, Tls::On);
         Negotiation { greeted: self.greeted, no_zeroes: self.no_zeroes, ..fresh }
     }
 
-    /// What the server says first.
+    /// Greeting of the server.
     pub fn greet(&self, out: &mut Vec<u8>) {
         out.extend(NBD_MAGIC.to_be_bytes());
         out.extend(OPTION_MAGIC.to_be_bytes());

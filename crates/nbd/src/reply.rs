@@ -4,7 +4,7 @@ use crate::negotiation::ALLOCATION_ID;
 use crate::wire::{Errno, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk};
 use crate::{Refusal, Request, Session};
 
-/// What a stretch of bytes is.
+/// Status of a byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes.
@@ -27,7 +27,7 @@ impl<'a> Reply<'a> {
         Reply { session, cookie: request.cookie, out }
     }
 
-    /// It is done.
+    /// Success.
     pub fn done(self) {
         if self.session.structured {
             self.chunk(chunk::DONE, chunk::NONE, 0);
@@ -36,7 +36,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// It failed.
+    /// Failure.
     pub fn failed(self, refusal: Refusal) {
         let Refusal { error, reason } = refusal;
         if !self.session.structured {

@@ -7,10 +7,10 @@ use crate::{Export, Session, Violation};
 /// Bytes of a request without the data of a write.
 pub const HEADER_BYTES: usize = 28;
 
-/// What a client wants.
+/// Command of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Bytes.
+    /// Length in bytes.
     Read,
     /// To replace bytes by those that follow.
     Write,
@@ -33,22 +33,22 @@ pub enum Command {
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What is wanted.
+    /// The command.
     pub command: Command,
     /// Its flags, as they came.
     flags: u16,
-    /// What the client calls it.
+    /// Cookie of the client.
     pub cookie: u64,
     /// First byte.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u32,
 }
 
 /// Why a request is not served, for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// As a number.
+    /// Error number.
     pub error: Errno,
     /// In words.
     pub reason: &'static str,
@@ -72,7 +72,7 @@ impl Request {
         Ok(read().expect("a header has all its fields"))
     }
 
-    /// Bytes of data that follow the header. Errors: more than `maximum`; they cannot be skipped.
+    /// Bytes of data after the header. Errors: more than `maximum`; they cannot be skipped.
     pub fn payload(&self, maximum: u32) -> Result<usize, Violation> {
         match self.command {
             Command::Write if self.length > maximum => Err(Violation::WriteTooLong(self.length, maximum)),
@@ -81,7 +81,7 @@ impl Request {
         }
     }
 
-    /// Whether it is done only when it is on the medium.
+    /// Whether it completes only when it is durable (FUA).
     pub fn is_forced(&self) -> bool {
         self.flags & flag::FUA != 0
     }

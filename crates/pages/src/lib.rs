@@ -20,7 +20,7 @@ const LARGE: usize = 2 * PAGE;
 /// touched is to count, in small pages.
 const ZEROED_MAX: usize = 64 << 20;
 
-/// The system's allocator, which asks for large pages where much memory is allocated at once.
+/// The system allocator, which requests huge pages for large allocations.
 #[derive(Debug)]
 pub struct LargePages;
 

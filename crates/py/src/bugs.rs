@@ -54,7 +54,7 @@ impl Beside for SecondThread {
 /// Why an assertion failed, and where.
 type Failed = (Box<dyn Any + Send>, String);
 
-/// Runs `work` on another thread and `here` on this one; `None` where the system gives no thread.
+/// Runs `work` on another thread and `here` on this one; `None` if the system gives no thread.
 #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
 fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<Result<(), Failed>> {
     std::thread::scope(|scope| {

@@ -105,7 +105,7 @@ impl Files for WithFunctions {
     }
 }
 
-/// Places in a partition, which a function says as its attribute of this name; none where all places are one.
+/// Places in a partition, which a function says as its attribute of this name; none if all places are one.
 fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
     let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());

@@ -40,7 +40,7 @@ impl Parsed {
         build_checked(py, &checked, &files).map(|_| ())
     }
 
-    /// What decides in which state preconditioning leaves its stack with these settings; `None` where there is none.
+    /// What decides in which state preconditioning leaves its stack with these settings; `None` if there is none.
     fn preparation(&self, py: Python<'_>, overrides: Settings) -> PyResult<Option<String>> {
         Ok(nacre_machine::saved::preparation(&self.checked(py, &overrides)?))
     }

@@ -6,7 +6,7 @@ use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Op, Span, Status, Time};
 use std::time::Instant;
 
-/// When requests are answered.
+/// Timing of replies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timing {
     /// When the model says, every duration times `dilation`.
@@ -20,7 +20,7 @@ pub enum Timing {
     None,
 }
 
-/// The moment from which a device takes its time for a request.
+/// Start of the modeled time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// Its arrival at the server: no answer is early, and the way comes on top.
@@ -31,7 +31,7 @@ pub enum Since {
 }
 
 impl Timing {
-    /// As its user writes it.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Timing::Emulated { since: Since::Arrival, .. } => "emulated",
@@ -41,21 +41,21 @@ impl Timing {
     }
 }
 
-/// What a request asks of the model.
+/// A request for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRequest {
-    /// What.
+    /// The operation.
     pub op: Op,
     /// First byte.
     pub offset: u64,
     /// Bytes.
     pub bytes: u32,
-    /// Whether it is done only when it is safe.
+    /// Whether it completes only when it is durable (FUA).
     pub forced: bool,
 }
 
-/// What latencies are kept of, in the order of their histograms. A forced write (FUA) is counted as a write, too; a flush
-/// that makes one safe is none of its own.
+/// Request kinds with latency histograms, in their order. A forced write (FUA) also counts as a write; the
+/// flush after it does not count separately.
 pub const TIMED: [&str; 4] = ["read", "write", "flush", "forced_write"];
 
 /// One histogram of each kind of [`TIMED`].
@@ -109,23 +109,24 @@ pub(crate) struct Answer {
     pub(crate) failure: Option<ImageError>,
 }
 
-/// What the model said of one request.
+/// Result of the model for one request.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedReply {
-    /// When its client sent it, as far as the server can tell: the whole way, there and back, lies before.
+    /// Estimated time at which the client sent it: the whole transport delay, in both directions, is before
+    /// it.
     pub sent: Instant,
-    /// When it is to be answered.
+    /// Deadline of the reply.
     pub deadline: Instant,
-    /// The same in simulated time.
+    /// The result in simulated time.
     pub said: Outcome,
 }
 
-/// What the model says of one request, in simulated time.
+/// Result of the model for one request, in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// When the device was asked.
+    /// Submission time.
     pub now: Time,
-    /// When it is done.
+    /// Completion time.
     pub done: Time,
     /// Whether the device did it.
     pub status: Status,

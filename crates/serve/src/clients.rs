@@ -31,7 +31,7 @@ pub(crate) struct Clients {
 /// A client that is there.
 struct Present {
     socket: Socket,
-    /// When it came, as long as it has not chosen an export; none where there is nothing to choose.
+    /// When it came, as long as it has not chosen an export; none if there is nothing to choose.
     undecided_since: Option<Instant>,
     was_cut: bool,
 }
@@ -50,7 +50,7 @@ impl Clients {
         }
     }
 
-    /// A place for a client; `None` where there is none left. Since `undecided_since` it may choose.
+    /// A place for a client; `None` if there is none left. Since `undecided_since` it may choose.
     pub(crate) fn enter(&self, socket: &Socket, undecided_since: Option<Instant>) -> Option<u64> {
         let mut present = self.present();
         if self.are_out.load(Ordering::Relaxed) {

@@ -142,7 +142,7 @@ pub enum Command {
     Stop {},
 }
 
-/// What one request asks for.
+/// A requested step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stepping {
@@ -167,7 +167,7 @@ impl From<Stepping> for Op {
     }
 }
 
-/// What is done to a part of the medium.
+/// Change to a part of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harming {
@@ -189,19 +189,19 @@ impl From<Harming> for Harm {
     }
 }
 
-/// Why a command is not done.
+/// Reason for a rejected command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What kind of error it is.
+    /// Error code.
     pub code: ErrorCode,
-    /// What a program can use of it.
+    /// Data for programs.
     pub data: ErrorData,
-    /// The same in words.
+    /// Message for people.
     pub message: String,
 }
 
 impl Refusal {
-    /// One without data.
+    /// A refusal without data.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Refusal {
         Refusal { code, data: ErrorData::new(), message: message.into() }
     }

@@ -1,44 +1,47 @@
-//! A simulated device as a block device for real programs.
+//! Serves a simulated device as a block device for real programs.
 //!
-//! The bytes are real and lie in an image file; when an answer may leave is what the model says. The third
-//! driver of the one model: the same [`Device`](nacre_kernel::event::Device) that `nacre run` drives in simulated time is
-//! driven here by the wall clock, which comes to one event of it after the other.
+//! The data is real and stored in an image file. The model determines when a reply is sent. This is the third
+//! driver of the same model: `nacre run` drives the [`Device`](nacre_kernel::event::Device) in simulated time,
+//! and here wall-clock time drives it, one event after the other.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`offer`] | what is to be served |
-//! | [`opening`] | from a scenario and an image to what is served |
-//! | [`model`] | the device, the wall clock and the deadline of each request |
+//! | [`opening`] | from a scenario and an image to a served device |
+//! | [`model`] | the device, wall-clock time, and the deadline of each request |
 //! | [`failing`] | power losses, media errors, snapshots |
 //! | [`faulting`] | faults that are added while it is served |
-//! | [`outage`] | what a power loss did |
+//! | [`outage`] | the effects of a power loss |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
-//! | [`transport`] | what the way between client and server takes, which may be subtracted |
+//! | [`transport`] | the transport delay between client and server, which may be subtracted |
 //! | [`server`] | connections from the first to the last |
-//! | [`control`] | what a server is asked while it runs, and how it answers |
-//! | [`statistics`] | what is known of a server |
-//! | [`metrics`] | the same for Prometheus |
-//! | [`recorder`] | requests as they come, into a trace |
+//! | [`control`] | commands to a running server, and their replies |
+//! | [`statistics`] | statistics of a server |
+//! | [`metrics`] | the statistics for Prometheus |
+//! | [`recorder`] | requests recorded into a trace |
 //!
-//! # What is promised
-//! - A request is answered when the model says it is done, counted from when it is there, or as soon after as the machine
-//!   can, never earlier; both latencies are reported. With [`Since::Sending`](model::Since) the way is subtracted, and
-//!   an answer may be early by what its own way was shorter. The device is run that much ahead of the clock then, one event
-//!   at a time: what another client asks meanwhile is submitted behind the last of them, later by the way at most. With
-//!   [`Timing::None`](model::Timing) it is answered at once.
-//! - A flush is answered, and a forced write, when the image's journal is on the disk (`fdatasync`).
-//! - The process may be killed at any moment: what was answered is in the image, and so is what it did to the
-//!   device: served again, mapping, wear and what is cached are as they were. Reads after the last write are forgotten.
-//! - A power loss is the device's own: what it takes says [`Device::power_fail`](nacre_kernel::event::Device::power_fail), at
-//!   the moment at which it was asked for; no answer leaves that was due later.
-//! - A torn image continues from its last consistent state; a damaged one is told and left as it is.
-//! - What a client does wrong ends in the protocol's error, or ends its connection; others do not notice.
+//! # Guarantees
+//! - A reply is sent at the modeled completion time, counted from the arrival of the request, or as soon as
+//!   possible after it, never earlier. Both latencies are reported. With [`Since::Sending`](model::Since), the
+//!   transport delay is subtracted, and a reply may be early by as much as its own delay was shorter. The device
+//!   then runs ahead of the clock by this delay, one event at a time. A request of another client is submitted
+//!   after the last of these events, at most one delay late. With [`Timing::None`](model::Timing), replies are
+//!   sent immediately.
+//! - A reply to a flush or a forced write is sent when the journal of the image is on the disk (`fdatasync`).
+//! - The process may be killed at any time. The image has all acknowledged requests and their effects on the
+//!   device: when it is served again, mapping, wear, and cache content are unchanged. Reads after the last write
+//!   are forgotten.
+//! - A power loss is that of the device: [`Device::power_fail`](nacre_kernel::event::Device::power_fail) at the
+//!   time of the request determines what is lost. Replies that were due later are not sent.
+//! - A torn image continues from its last consistent state. A damaged image is reported and not modified.
+//! - An error of a client returns an error of the protocol or closes its connection. Other clients are not
+//!   affected.
 //!
-//! # Leaves out
-//! With [`Timing::None`](model::Timing) no device is modeled: an image holds bytes alone.
-//! What is read from a device that takes no writes leaves no trace in it when its server ends.
-//! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
+//! # Not modeled
+//! With [`Timing::None`](model::Timing), no device is modeled: an image holds only data. Reads of a device that
+//! accepts no writes leave no trace in its state when its server ends. Encryption with pre-shared keys (PSK): the
+//! encryption library supports only certificates.
 
 pub mod control;
 pub mod failing;

@@ -57,7 +57,7 @@ pub enum AddressError {
 }
 
 impl AddressError {
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             AddressError::InUse(_) => ErrorCode::InUse,
@@ -260,7 +260,7 @@ fn is_dead(path: &Path) -> io::Result<bool> {
     Ok(is_socket && UnixStream::connect(path).is_err_and(is_refused))
 }
 
-/// The folder of `path`, locked; none where it may not be looked into. Errors: somebody keeps it locked.
+/// The folder of `path`, locked; none if it may not be looked into. Errors: somebody keeps it locked.
 #[expect(clippy::disallowed_methods, reason = "the folder of a socket")]
 fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -91,7 +91,7 @@ struct Seen {
 /// Latencies by kind of request ([`TIMED`]), as they were modeled and as the wall clock saw them.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
-    /// What the model said, dilation not applied.
+    /// Modeled latencies, without dilation.
     pub modelled: Timed,
     /// From the sending of a request to the arrival of its answer, with the way as it was measured
     /// when the server began. Nothing where requests are answered at once: no clock is read.
@@ -102,10 +102,10 @@ pub struct Latencies {
     pub answered: u64,
 }
 
-/// What a device did.
+/// Report of a device.
 #[derive(Clone, Debug)]
 pub struct Reported {
-    /// Its clock: simulated time from its beginning, when its image was made.
+    /// Simulated time since the creation of its image.
     pub now: Time,
     /// Its components.
     pub stack: StackReport,
@@ -153,7 +153,7 @@ impl Model {
         &self.transport
     }
 
-    /// When it answers.
+    /// Timing of replies.
     pub fn timing(&self) -> Timing {
         Timing::Emulated { dilation: self.dilation, since: self.since }
     }
@@ -397,7 +397,7 @@ impl Model {
         self.outages() == outages
     }
 
-    /// An answer was sent at `left`. What sending takes is part of the way, which was measured with it.
+    /// A reply was sent at `left`. The time to send it is part of the measured transport delay.
     pub fn answered(&self, asked: HostRequest, reply: TimedReply, left: Instant) {
         let wall = left - reply.sent;
         let mut seen = self.seen.lock().expect("nobody panics with the lock");
@@ -413,14 +413,14 @@ impl Model {
         asked.record(done - first.came, &mut self.state().modelled);
     }
 
-    /// What was modeled and seen so far.
+    /// Modeled and measured latencies so far.
     pub fn latencies(&self) -> Latencies {
         let modelled = self.state().modelled.clone();
         let seen = self.seen.lock().expect("nobody panics with the lock");
         Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
     }
 
-    /// What the device did from its beginning until this moment.
+    /// Report of the device from its creation until now.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn reported(&self) -> Reported {
         let mut state = self.state();

@@ -11,23 +11,23 @@ use std::path::PathBuf;
 
 /// A device to be served.
 pub struct Offer {
-    /// What clients call it.
+    /// Export name.
     pub name: String,
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
     /// The scenario, of which the stack is served.
     pub checked: Checked,
     /// The files that it names.
     pub files: Box<dyn Files + Send>,
-    /// Where its bytes and its state are.
+    /// Image file with its data and state.
     pub image: PathBuf,
-    /// The saved state of a run that a new image begins with.
+    /// Saved state of a run for a new image.
     pub from: Option<Vec<u8>>,
-    /// Whether it takes no writes.
+    /// Whether it rejects writes.
     pub read_only: bool,
 }
 
-/// What a server cannot begin with.
+/// Reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Of the image.
@@ -68,7 +68,7 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             ServeError::Image(error) => error.problem.code(),
@@ -84,7 +84,7 @@ impl ServeError {
         }
     }
 
-    /// What a program can use of it.
+    /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             ServeError::Image(error) => error.problem.data(),

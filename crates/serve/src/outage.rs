@@ -7,16 +7,17 @@ use std::io;
 /// A share in thousandths.
 pub type Permille = u32;
 
-/// What a loss of power did.
+/// Effects of a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outage {
     /// Programs of writes that were acknowledged, which are lost.
     pub acknowledged_lost: u64,
-    /// Bytes of acknowledged writes that are gone.
+    /// Lost bytes of acknowledged writes.
     pub bytes_lost: u64,
-    /// Writes that were not done yet: each is there, not there, or in some of its atomic units.
+    /// Writes in progress: each may be complete, absent, or present in some of its atomic units.
     pub under_way: u64,
-    /// How long the device is not ready, in simulated time; from the first loss to the end of the last recovery.
+    /// Time until the device is ready, in simulated time, from the first power loss to the end of the last
+    /// recovery.
     pub ready_after: Time,
 }
 

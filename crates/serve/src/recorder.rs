@@ -40,7 +40,7 @@ struct State {
     last: Option<Recorded>,
 }
 
-/// How a recording goes, or how the last one went.
+/// Status of the current or last recording.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Recorded {
     /// The trace.
@@ -49,7 +49,7 @@ pub struct Recorded {
     pub is_under_way: bool,
     /// Requests so far.
     pub requests: u64,
-    /// Bytes of the trace; unknown until it is whole.
+    /// Bytes of the trace; unknown until it is complete.
     pub bytes: Option<u64>,
     /// Why there is no trace.
     pub error: Option<String>,
@@ -75,9 +75,9 @@ pub enum RecordError {
     System {
         /// The trace.
         path: PathBuf,
-        /// What kind of error it is.
+        /// Error code.
         code: ErrorCode,
-        /// What a program can use of it.
+        /// Data for programs.
         data: ErrorData,
         /// What the system said.
         problem: String,
@@ -85,7 +85,7 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             RecordError::UnderWay(_) | RecordError::Image(_) => ErrorCode::InUse,
@@ -95,7 +95,7 @@ impl RecordError {
         }
     }
 
-    /// What a program can use of it.
+    /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             RecordError::System { data, .. } => data.clone(),
@@ -192,7 +192,7 @@ impl Recorder {
         Ok(ended)
     }
 
-    /// How the recording goes, or how the last one went; `None` where there was none.
+    /// How the recording goes, or how the last one went; `None` if there was none.
     pub(crate) fn told(&self) -> Option<Recorded> {
         let mut state = self.state();
         if state.under_way.as_ref().is_some_and(|recording| recording.writer.is_finished()) {

@@ -17,7 +17,7 @@ pub(crate) const ALLOWED: usize = 128 << 10;
 /// How often is looked for room while there is none.
 const BLINK: Duration = Duration::from_millis(2);
 
-/// The room.
+/// The component's descriptor and constructor.
 pub(crate) struct Room {
     taken: AtomicUsize,
     most: usize,

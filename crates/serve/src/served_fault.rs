@@ -6,9 +6,9 @@ use serde::Serialize;
 /// A fault that was added to a device while it is served.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServedFault {
-    /// Its number, which no other fault of the device gets while it is served.
+    /// Its number, unique while the device is served.
     pub number: usize,
-    /// Its room, for example `"stall"`.
+    /// Kind of the fault, e.g. `"stall"`.
     pub kind: &'static str,
     /// Its settings, as it was added: the inside of a TOML table.
     pub settings: String,
@@ -18,13 +18,13 @@ pub struct ServedFault {
     pub cleared: bool,
     /// Requests of its operations and range that came while it was active.
     pub matching: u64,
-    /// Of them those that it touched.
+    /// Affected requests among them.
     pub touched: u64,
     /// Time that it added to them, in simulated seconds.
     pub added_s: f64,
     /// Requests that it ended with an error.
     pub errors: u64,
-    /// Bytes that it made wrong without an error.
+    /// Silently corrupted bytes.
     pub silent_bytes: u64,
 }
 

@@ -45,18 +45,18 @@ pub struct Server {
     metrics: Option<Listener>,
 }
 
-/// How a server serves.
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Where clients come.
+    /// Address for clients.
     pub address: Address,
-    /// When requests are answered.
+    /// Timing of replies.
     pub timing: Timing,
-    /// Who the server is: then every connection is encrypted.
+    /// Certificates; if given, every connection is encrypted.
     pub certificates: Option<Certificates>,
     /// The socket over which it is watched and steered.
     pub control: Option<PathBuf>,
-    /// Where its metrics are read.
+    /// Address of the metrics.
     pub metrics: Option<Address>,
     /// The trace that the first device's requests go into from the beginning.
     pub record: Option<PathBuf>,
@@ -105,18 +105,18 @@ impl Server {
         })
     }
 
-    /// What was found while opening that its user should know.
+    /// Notices for the user from opening.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// Where clients find each export.
+    /// URIs of the exports.
     pub fn uris(&self) -> Vec<String> {
         let are_encrypted = self.certificates.is_some();
         self.exports.iter().map(|export| self.listener.uri(&export.name, are_encrypted)).collect()
     }
 
-    /// Where the metrics are read: a URL, or `unix:PATH`.
+    /// Address of the metrics: a URL, or `unix:PATH`.
     pub fn metrics(&self) -> Option<String> {
         self.metrics.as_ref().map(Listener::url)
     }

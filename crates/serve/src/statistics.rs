@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Everything about a server.
 #[derive(Clone, Debug)]
 pub struct Statistics {
-    /// How long it has been serving.
+    /// Time since the start of the server.
     pub up: Duration,
     /// Its clients.
     pub connections: Connections,
@@ -29,9 +29,9 @@ pub struct Statistics {
 pub struct Connections {
     /// There now.
     pub now: u64,
-    /// That ever came.
+    /// Connections since the start.
     pub ever: u64,
-    /// Whose connection ended in the middle of a message or by a breach of the protocol.
+    /// Connections that ended within a message or by a protocol violation.
     pub dropped: u64,
     /// Why the last one did.
     pub last_drop: Option<String>,
@@ -40,13 +40,13 @@ pub struct Connections {
 /// Everything about one export.
 #[derive(Clone, Debug)]
 pub struct ExportStatistics {
-    /// What clients call it.
+    /// Export name.
     pub name: String,
     /// Its size.
     pub bytes: u64,
-    /// Whether it takes no writes.
+    /// Whether it rejects writes.
     pub read_only: bool,
-    /// When it answers.
+    /// Timing of replies.
     pub timing: Timing,
     /// Requests in the order of [`KINDS`].
     pub requests: [Counted; KINDS.len()],
@@ -54,17 +54,17 @@ pub struct ExportStatistics {
     pub latencies: Latencies,
     /// The device's clock: simulated time from its beginning, when its image was made.
     pub simulated: Time,
-    /// What the device did in that time: wear and energy are those of its whole life.
+    /// Report of the device in that time; wear and energy are lifetime values.
     pub stack: StackReport,
     /// Faults that were added while it is served.
     pub faults: Vec<ServedFault>,
     /// Losses of power in its whole life.
     pub unsafe_shutdowns: u64,
-    /// How recording goes, or went the last time.
+    /// Status of the current or last recording.
     pub recording: Option<Recorded>,
 }
 
-/// How a server's life went.
+/// Summary of a server's run.
 #[derive(Debug, Default)]
 pub struct Life {
     /// Clients that came.
@@ -74,25 +74,25 @@ pub struct Life {
     pub dropped: u64,
     /// The reason of the last.
     pub last_drop: Option<String>,
-    /// Which image could not be brought to the disk at the end, and why.
+    /// Image that could not be synced at the end, with the reason.
     pub unsynced: Option<String>,
-    /// What the system denied it at its beginning; then it served nobody.
+    /// Resource that the system denied at the start; the server served no clients then.
     pub denied: Option<Denied>,
-    /// What is known of each export.
+    /// Statistics of each export.
     pub exports: Vec<ExportStatistics>,
 }
 
-/// What the system denied a server at its beginning.
+/// Resource that the system denied a server at the start.
 #[derive(Debug)]
 pub struct Denied {
-    /// What there is none of.
+    /// The missing resource.
     pub what: &'static str,
-    /// What the system said.
+    /// Error of the system.
     pub error: io::Error,
 }
 
 impl ExportStatistics {
-    /// As one JSON object, with the tables of components where `columns` are wanted.
+    /// One JSON object, with the tables of components if `columns` is set.
     pub fn json(&self, columns: bool) -> Value {
         let stack = serde_json::to_value(&self.stack).expect("a report becomes JSON");
         let Value::Object(stack) = stack else { unreachable!("it has fields") };
@@ -120,7 +120,7 @@ impl ExportStatistics {
         told
     }
 
-    /// How much longer everything takes; `None` where answers leave at once.
+    /// Dilation factor; `None` if replies are immediate.
     pub fn dilation(&self) -> Option<f64> {
         match self.timing {
             Timing::Emulated { dilation, .. } => Some(dilation),
@@ -130,7 +130,7 @@ impl ExportStatistics {
 }
 
 impl Statistics {
-    /// As one JSON object, with the tables of components where `columns` are wanted.
+    /// One JSON object, with the tables of components if `columns` is set.
     pub fn json(&self, columns: bool) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -145,7 +145,7 @@ fn by_kind(histograms: &Timed) -> Value {
     TIMED.iter().zip(histograms).map(|(kind, of)| (kind.to_string(), summary(of))).collect()
 }
 
-/// A distribution in a few numbers; null where it is empty.
+/// A distribution in a few numbers; null if it is empty.
 fn summary(of: &LatencyHistogram) -> Value {
     let Some(mean_ps) = of.mean_ps() else { return Value::Null };
     let quantile = |q: f64| of.quantile(q).map(Time::as_ns_f64);

@@ -62,7 +62,7 @@ impl Disk {
         Ok((reply, answered))
     }
 
-    /// Power losses so far; none where no device is modeled.
+    /// Power losses so far; none if no device is modeled.
     pub(crate) fn outages(&self) -> u64 {
         match &self.body {
             Body::Device(model) => model.outages(),

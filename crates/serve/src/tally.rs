@@ -3,7 +3,7 @@
 use nacre_nbd::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What requests are counted as, in the order of their counts.
+/// Kinds of counted requests, in the order of their counts.
 pub const KINDS: [&str; 8] = ["read", "write", "trim", "zero", "flush", "cache", "status", "unknown"];
 
 /// Counts of one export. Every client counts here at once.
@@ -19,12 +19,12 @@ struct Count {
     errors: AtomicU64,
 }
 
-/// How many requests of one kind there were.
+/// Counts of requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counted {
     /// Answered, with an error or without.
     pub requests: u64,
-    /// Bytes of those answered without.
+    /// Bytes of requests that succeeded.
     pub bytes: u64,
     /// Answered with an error.
     pub errors: u64,

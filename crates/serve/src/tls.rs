@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Bytes of records taken from the socket at a time.
 const RECORDS_BYTES: usize = 64 << 10;
 
-/// Who the server is, and whom it lets in.
+/// Certificates of the server, and of accepted clients.
 #[derive(Clone, Debug)]
 pub struct Certificates {
     config: Arc<ServerConfig>,
@@ -30,12 +30,12 @@ pub struct Certificates {
 pub struct CertificateError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Description of the error.
     pub problem: String,
 }
 
 impl Certificates {
-    /// Reads `server-cert.pem`, `server-key.pem` and, where there is one, `ca-cert.pem` of `folder`.
+    /// Reads `server-cert.pem`, `server-key.pem`, and, if present, `ca-cert.pem` of `folder`.
     pub fn read(folder: &Path) -> Result<Certificates, CertificateError> {
         let own = folder.join("server-cert.pem");
         let chain = chain(&own)?;
@@ -163,7 +163,7 @@ impl Encryption {
         let _ = self.send(socket);
     }
 
-    /// Decrypts what came until there is something to take; `None` where more has to come.
+    /// Decrypts what came until there is something to take; `None` if more has to come.
     fn decrypted(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.connection.reader().read(into) {

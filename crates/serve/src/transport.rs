@@ -42,7 +42,7 @@ const NANOSECONDS_PER_BYTE_MAX: f64 = 1.0;
 /// What the device that is played takes.
 const WAIT: Duration = Duration::from_micros(100);
 
-/// A way: so long, and longer for more bytes.
+/// Transport delay: a constant, and a delay per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Transport {
     base: Duration,
@@ -51,7 +51,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// What it takes there and back with `bytes` of data on one of the ways.
+    /// Round-trip delay with `bytes` of data in one direction.
     pub fn of(&self, bytes: u32) -> Duration {
         self.base + Duration::from_nanos((f64::from(bytes) * self.nanoseconds_per_byte) as u64)
     }

@@ -78,8 +78,7 @@ impl Curve {
         (first, Hits { reads: both.reads - first.reads, writes: both.writes - first.writes })
     }
 
-    /// The share of accesses that a cache of `blocks` misses: of reads, of writes, or of both; `None` where
-    /// there is no such access.
+    /// Miss ratio of a cache of `blocks` for reads, writes, or both; `None` without such accesses.
     pub fn miss_ratio(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let hits = self.hits(blocks);
         let (hits, accesses) = match op {

@@ -33,23 +33,22 @@ pub struct Distances {
     marks: Marks,
 }
 
-/// One access: which block, and how deep it lay.
+/// One access: the block, and its stack distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
     /// The number of the block: dense, the same for all accesses.
     pub number: u32,
-    /// How many different blocks were touched since the latest access to it, itself included; zero at the
-    /// first access.
+    /// Number of distinct blocks accessed since its last access, including itself; zero at the first access.
     pub distance: u32,
 }
 
 impl Distances {
-    /// An empty stack for blocks that lie side by side, as those of files and tables do.
+    /// An empty stack for adjacent blocks, e.g. those of files and tables.
     pub fn dense() -> Distances {
         Distances::with_regions(4)
     }
 
-    /// An empty stack for blocks that lie apart, as those of a sample do.
+    /// An empty stack for scattered blocks, e.g. those of a sample.
     pub fn sparse() -> Distances {
         Distances::with_regions(0)
     }

@@ -56,7 +56,7 @@ impl ExactCurve {
         self.distances.blocks()
     }
 
-    /// The curve of what was taken in.
+    /// The curve of the accesses so far.
     pub fn curve(&self) -> Curve {
         let hits = |distance: usize| {
             let [reads, writes] = [false, true].map(|is_write| self.count(distance, is_write));

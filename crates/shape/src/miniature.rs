@@ -34,7 +34,7 @@ pub trait Cache: Send {
 pub struct Amounts {
     /// Blocks read and written.
     pub accesses: [f64; 2],
-    /// Bytes of them that were asked for.
+    /// Requested bytes.
     pub bytes: [f64; 2],
 }
 
@@ -73,7 +73,7 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// How many there are.
+    /// Number of simulations.
     pub fn len(&self) -> usize {
         self.whole.len()
     }
@@ -154,7 +154,7 @@ impl std::fmt::Debug for Simulation {
 pub struct Ratio {
     /// The ratio.
     pub ratio: Option<f64>,
-    /// Half of its interval; 0 where all blocks are followed.
+    /// Half of its interval; 0 if all blocks are followed.
     pub half_width: Option<f64>,
 }
 

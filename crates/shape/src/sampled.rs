@@ -37,7 +37,7 @@ const SMALLEST: f64 = 10.0;
 /// bound of it comes on top. Where there were more, half of the blocks leave.
 pub const PER_REQUEST: u64 = 1024;
 
-/// How many blocks are followed.
+/// Sampling rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
     /// This share of all blocks, above 0 and at most 1.
@@ -80,7 +80,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The 95 % half-width of a miss ratio of [`Curve::miss_ratio`]; `None` where that is.
+    /// The 95 % half-width of a miss ratio of [`Curve::miss_ratio`]; `None` if that is.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
@@ -166,7 +166,7 @@ impl SampledCurve {
         if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / (1u128 << 64) as f64 }
     }
 
-    /// The curve of what was taken in.
+    /// Estimated curve of the accesses so far.
     pub fn estimate(&self) -> Estimate {
         let rate = self.rate();
         let smallest = if rate == 1.0 { 1 } else { libm::ceil(SMALLEST / rate) as u64 };

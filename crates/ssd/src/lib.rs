@@ -1,161 +1,225 @@
 //! An SSD: flash behind a page-mapped flash translation layer.
 //!
-//! # Models
-//! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data crosses
-//! the link (each way has its own), a processor of the drive works on it. Translation runs on either. With a `host`,
-//! such as NVMe, that is its driver and its link: commands, data page by page, completions and interrupts. The mapping
-//! knows *mapping units* of the host's data (`unit`, for short); a page of flash holds some. A write is done when it is
-//! in the DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
-//! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
-//! programmed, and a write that finds none waits for one. A read is a command that crosses the channel, a sense, and a
-//! page that crosses the channel; what is still in the buffer is read from there. What a die
-//! does next is its `scheduling`. Nothing is decided before it has to be: what a die does next when its array is
-//! free, what crosses a channel next when the channel is free.
+//! # Model
+//! The drive has `channels` channels with `ways` dies each, and each die has `planes` planes. The mapping table
+//! maps *mapping units* (`unit`) of host data to flash. A flash page holds one or more units.
 //!
-//! *Channels* choose among commands of reads, pages that were read, and data to be programmed or copied
-//! (`arbitration`): what waited longest, or commands, pages or all of reads first. What crosses is not interrupted. Of
-//! what is ready at the same moment the older request goes first. A die holds as many pages as it has `registers`, from
-//! the beginning of their commands to the end of their transfers: with one it begins nothing before its page is across,
-//! with two it senses the next page meanwhile. It takes the data of its next program in while its array works, unless
-//! it has one register, and so no cached commands.
+//! ## Requests
+//! - *Host side*: A request takes CPU time in the driver and crosses the link, which has the full rate in each
+//!   direction. Then a processor of the drive works on it. The flash translation layer runs on the drive or on
+//!   the host (`translator`). If `host` is set, e.g. to NVMe, the host interface replaces the driver and the
+//!   link: it models commands, page-wise data transfers, completions, and interrupts.
+//! - *Write*: A write completes when its data is in the DRAM buffer. A later write to a buffered unit overwrites
+//!   it there. Full operations (one page of every plane, with multi-plane commands) go to the dies round robin:
+//!   to the next channel each time, and to the next die of each channel after all channels. Buffer space is freed
+//!   when its program ends. A write that finds the buffer full waits.
+//! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel. Buffered
+//!   units are read from the buffer.
 //!
-//! *Erases* of a superblock start on all its dies at once, or on at most `erases_at_once` of them while the others
-//! continue to program. The superblock that was erased last is written last; if a die has not been erased when its
-//! turn to be written comes, it is erased at once. Space in a full buffer is freed in the order of allocation, or,
-//! as a pool (`buffer_places`), whenever a program ends, so that writes continue while one die erases.
+//! `scheduling` selects the next operation of a die when its array is free. `arbitration` selects the next
+//! transfer when the channel is free. No decision is made earlier.
 //!
-//! *Programs* run on at most `programs_at_once` dies, as a power budget requires (the power states of NVMe; the two
-//! modes of Intel's 910): data crosses to its die and waits there until another program ends. Programs whose data
-//! is on their dies start in issue order, for the host or for garbage collection. Pages of several planes of a die
-//! count as one. Reads and erases do not count.
+//! ## Channels and dies
+//! *Channels* carry read commands, pages that were read, and data to be programmed or copied. `arbitration`
+//! serves the oldest first, or gives priority to commands, to pages, or to all transfers of reads. Transfers are
+//! not interrupted. If several are ready at the same instant, the transfer of the oldest request is first.
 //!
-//! *Garbage collection* (cleaning) works on superblocks: one block of every plane of every die, written in stripes.
-//! Drives do so because a stripe uses all dies at once, one parity covers it, and one erase count and one list of
-//! valid units cover thousands of blocks; the price is a coarser choice of victims. The host and the cleaner have
-//! separate write frontiers, and cleaning keeps pace: if fewer than `reserve` superblocks are erased, a victim is
-//! chosen, and for every unit the host programs, enough units are copied that the victim is empty when the space it
-//! gains is used up. With `idle_cleaning`, superblocks are cleaned up to that number while the host and the flash
-//! are idle, one stripe at a time; a request stops this, and it resumes when the host is idle again or fewer than
-//! `reserve` superblocks are erased.
+//! *Registers*: A die holds at most `registers` pages per plane, from the start of the command to the end of the
+//! transfer. With one register, the die is idle until its page has crossed the channel. With two, it senses the
+//! next page in the meantime (cached commands). While its array works, a die accepts the data of its next
+//! program, unless it has only one register.
 //!
-//! *Allocation* (`allocation`): superblocks over all dies, with or without parity, or planes that are filled and cleaned by
-//! themselves, by address or free first; what is said of superblocks holds for the blocks of such a plane.
+//! *Erases* of a superblock start on all its dies at once. If `erases_at_once` is set, at most that many dies
+//! erase, and the others continue to program. The superblock that was erased last is written last. If a die still
+//! has to be erased when its turn to be written comes, its erase starts at once. Space in a full buffer is freed
+//! in the order of allocation (`buffer_places` "ring"), or whenever a program ends ("pool"). With a pool, writes
+//! continue while one die erases.
 //!
-//! *Shares* of a drive (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per plane,
-//! so that it fills, is cleaned, and wears like the whole drive. It pays for its capacity and takes its part of the
-//! idle power. Dies, channels, buffer, and link are those of one whole drive, since any drive of the pool may serve
-//! the share: the record has a finding if the share uses more than its part of the performance.
+//! *Programs* run on at most `programs_at_once` dies, as a power budget requires (the power states of NVMe, the
+//! two modes of Intel's SSD 910). Data crosses to its die and waits there until another program ends. Programs of
+//! the host and of garbage collection start in issue order. A multi-plane program counts as one. Reads and erases
+//! do not count.
 //!
-//! *SLC cache* (`slc_cache`): while more superblocks are erased than the reserve, host writes use SLC mode, up to a
-//! size; programs and reads are faster, and a block holds less. Beyond that size, and on a full drive, data is
-//! written with all bits per cell. Cleaning moves data out of SLC mode; since SLC superblocks hold little valid
-//! data for their size, policies such as greedy choose them first.
+//! ## Garbage collection
+//! Garbage collection (GC, `cleaning`) works on superblocks: one block of every plane of every die, written in
+//! stripes. A stripe uses all dies at once, one parity page covers it, and one erase count and one list of valid
+//! units serve thousands of blocks. The disadvantage is a coarser choice of victims.
 //!
-//! *Placement handles* (`placement_handles`; the reclaim unit handles of flexible data placement, FDP): host writes
-//! through different handles go to different superblocks; the handle of a request is its volume, which is the
-//! number of its tenant, modulo the number of handles. Cleaning mixes the data of all handles (`isolation`
-//! "initial") or keeps it separate ("persistent"). The table `handles` has the writes through each handle, the
-//! units moved of them, and the write amplification, which is missing for a handle without writes. Every handle
-//! keeps a superblock open, and cleaning keeps one more, or one per handle; this space is taken from the spare
-//! space. With allocation by plane, it is one block of every plane.
+//! - The host and GC have separate write frontiers.
+//! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC keeps pace with host writes: for
+//!   every unit that the host programs, it copies enough units that the victim is empty when the gained space is
+//!   used up.
+//! - With `idle_cleaning`, GC also runs while the host and the flash are idle, one stripe at a time, until that
+//!   many superblocks are erased. A request stops it. It resumes when the host is idle again or fewer than
+//!   `reserve` superblocks are erased.
 //!
-//! *Shares of the queue* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time
-//! (`queue_depth`), and one that sends more waits for its own. Classes of priority among tenants are `places` of the
-//! workload: a drive says when a request is done as soon as it comes, so that nothing that comes later could go before
-//! it.
+//! *Allocation* (`allocation`): superblocks span all dies, with or without parity. Alternatively, every plane has
+//! its own write frontiers and GC, and a page goes to the plane given by its address or to the die that is free
+//! first. In that case, everything that this page says about superblocks holds for the blocks of a plane.
 //!
-//! *Mapping*: the table is in DRAM, or in flash with an LRU cache of its pages (DFTL). A miss reads a page of the
-//! table; a changed page is programmed when it is evicted, and pages that cleaning changed are programmed once per
-//! victim. Table pages are stored among the data and are cleaned with it. With allocation by plane, they are placed
-//! like host data: in the plane given by their number, or on the die that is free first; pages that cleaning
+//! *SLC cache* (`slc_cache`): while more than `reserve` superblocks are erased, host writes use SLC mode, up to
+//! `size`. SLC mode programs and reads faster, and a block holds less data. Beyond `size`, and on a full drive,
+//! host writes use all bits of a cell at once. GC moves data out of SLC mode. SLC superblocks hold little valid
+//! data for their size, so policies such as greedy choose them first.
+//!
+//! *Placement handles* (`placement_handles`; reclaim unit handles of flexible data placement, FDP): writes
+//! through different handles go to different superblocks. The handle of a request is its volume modulo the number
+//! of handles; the volume is the number of its tenant. GC mixes the data of all handles (`isolation` "initial")
+//! or keeps it separate ("persistent"). Every handle keeps a superblock open. GC keeps one more open, or one per
+//! handle. All of them take space from over-provisioning. With allocation by plane, each of them is one block of
+//! every plane.
+//!
+//! ## Mapping
+//! The mapping table is in DRAM, or in flash with an LRU cache of its pages (`mapping_cache`, DFTL). A miss reads
+//! a page of the table. A changed page is programmed when it is evicted; pages that GC changed are programmed
+//! once per victim. Table pages are stored among the data, and GC moves them, too. With allocation by plane, they
+//! are placed like host data: in the plane given by their number, or on the die that is free first. Pages that GC
 //! changed stay in their plane.
 //!
-//! *Wear*: the youngest erased superblock is filled first (dynamic); data in a superblock far younger than the
-//! erased ones moves to the most worn of these (static). A block takes `endurance` erases, drawn anew for each.
-//! A worn block is replaced by a spare one of its plane; without one its superblock is given up and its other
-//! blocks become spares. When what is left does not hold the data and the reserve, the drive is read-only.
-//! The *lifetime* is the time until then, if superblocks wear on as they did so far, less what chance alone makes in a
-//! Poisson process; with `wear_spread` they wear alike. Once the drive is read-only, it is the time that this took. Before, it
-//! is an upper bound. Chance sets erases apart by about their root, so the first superblocks wear out before the mean: about
-//! 4 % before at 60 erases, less than 1 % at 3,000. If many wear out at once, copies use up the reserve while none comes back, and
-//! the drive is read-only before it lacks space: another 7 % before, of equal blocks under hot and cold data with 60 erases.
+//! ## Wear and lifetime
+//! - *Dynamic wear leveling*: the erased superblock with the fewest erases is written first.
+//! - *Static wear leveling* (`wear_spread`): if a superblock has far fewer erases than the erased ones, its data
+//!   moves to the most worn of these.
+//! - *Endurance*: the number of erases that a block withstands is random, with mean `endurance`. A worn-out block
+//!   is replaced by a spare block of its plane. If there is none, its superblock is retired, and its other blocks
+//!   become spares. When the remaining superblocks cannot hold the data and the reserve, the drive becomes
+//!   read-only.
+//! - *Lifetime*: the time until the drive becomes read-only if wear continues as in the run. The estimate removes
+//!   the differences between superblocks that chance alone makes in a Poisson process; with `wear_spread`, it
+//!   assumes even wear. For a drive that is read-only, it is the time that this took. Otherwise, it is an upper
+//!   bound, for two reasons. Erases vary by about the square root of their mean, so the first superblocks wear
+//!   out before the average: about 4 % earlier at 60 erases, and less than 1 % at 3,000. If many wear out at
+//!   once, copies use up the reserve while no superblock returns. The drive is then read-only before it runs out
+//!   of space: another 7 % earlier for equal blocks under hot and cold data with 60 erases.
 //!
-//! *Bit errors* (`errors`): the bit error rate of a page is the sum of four terms: `fresh_bit_error_rate`; cycling,
-//! `bit_error_rate (erases / cycles)^error_exponent`; retention, `bit_error_rate retention (erases /
-//! cycles)^retention_cycles_exponent days^retention_exponent`; and reads of its block, `read_disturb (erases /
-//! cycles)^disturb_exponent reads^disturb_reads_exponent` (kim-2019, equation 1). The number of bit errors of a
-//! codeword is a quantile of the Poisson distribution with that mean; the quantile is sampled once per codeword and
-//! program, so that errors persist and only increase. The code (`ecc`) determines the number of read retries, one
-//! after the other: each takes the die and the channel like any read, then the decoder. Copies are decoded, too.
-//! Copies inside a die (`copyback`) are not: the bit errors of the page are copied, those of the copy are added,
-//! and an uncorrectable page is found when the host reads it. If a unit has more bit errors than the code corrects,
-//! its data is lost: reads of it fail until it is written or trimmed, even after it was copied, and a flush of an
-//! unprotected drive fails once after a loss.
+//! ## Bit errors
+//! The bit error rate of a page (`errors`) is the sum of four terms (kim-2019, equation 1):
 //!
-//! After `refresh_reads` reads of a block all data of its superblock moves at once, behind the reads that are there, and
-//! over the channel, since it has to be put right.
+//! | term | bit error rate |
+//! |---|---|
+//! | fresh | `fresh_bit_error_rate` |
+//! | cycling | `bit_error_rate (erases / cycles)^error_exponent` |
+//! | retention | `bit_error_rate retention (erases / cycles)^retention_cycles_exponent days^retention_exponent` |
+//! | read disturb | `read_disturb (erases / cycles)^disturb_exponent reads^disturb_reads_exponent`, with the reads of its block |
 //!
-//! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last. *A
-//! loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of what was
-//! acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn, and its error
-//! correction shows it. With `paired_page_loss` it damages the pages that were programmed before it on the same word
-//! line (Tseng, Grupp and Swanson 2011), also data that was flushed long ago: the unit reads as zeroes, and recovery
-//! counts its bytes as lost. The mapping is found again: spare areas name the unit of each page, with a sequence
-//! number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last checkpoint of the
-//! mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and the spare areas of
-//! the pages programmed since, on all dies side by side; it ends with a checkpoint.
+//! The number of bit errors of a codeword is a quantile of the Poisson distribution with that mean. The quantile
+//! is sampled once per codeword and program, so errors persist and only increase.
 //!
-//! # Leaves out
-//! Zones, which `zns_ssd` has. Reclaim units of another size than a superblock, and reclaim groups; directives that name a
-//! handle with every write. Superblocks that always have one bit to a cell, and folding while the host is idle: a cache
-//! that was filled stays so until cleaning needs its space, and comes back only where more than the reserve is erased.
-//! Programs of worn cells that take another time. Programs of all pages of a word line take their own times, in the
-//! order of the pages. Erase commands take no time on the channel. A write of a part of a unit completes, and may be
-//! programmed, before the rest of the unit is read. A superblock may be erased while a read of a page that it held
-//! still waits for its die. A program, or an erase, that follows copies waits for all copies issued before it (on its
-//! die, where planes are cleaned by themselves), not only for those it needs. With a mapping table in flash a read
-//! begins when all mappings of its request are known. Page registers are not shared between the data of a program that
-//! waits in its die and reads.
+//! - The code (`ecc`) determines the number of read retries. Retries follow one another; each takes the die and
+//!   the channel like any read, then the decoder.
+//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded: the bit errors of the
+//!   page are copied, and those of the copy are added. An uncorrectable page is found when the host reads it.
+//! - If a unit has more bit errors than the code corrects, its data is lost. Reads of it fail until it is written
+//!   or trimmed, even after it was copied. A flush of a drive without power-loss protection fails once after a
+//!   loss.
+//! - After `refresh_reads` reads of a block, all data of its superblock moves at once. The copies wait for the
+//!   reads in progress and cross the channel, since they must be corrected.
 //!
-//! Bit errors: a page has the age of the first page of its superblock; all pages of a block are equally strong; SLC
-//! mode and pages of the mapping table have no bit errors. Parity crosses the channel in no time, encoding takes no
-//! time, and decoders have no queue. Every read starts with the default thresholds, whatever the page needed last.
-//! Copies do not disturb. Bit errors that came with copies inside a die are added to those of the page itself,
-//! although a few coincide, and such copies may be repeated without limit. If the energy of the code is not given,
-//! it counts as zero, and the record says so. Data written before the run was copied without bit errors. With data,
-//! a lost unit that is written and falls back to its previous version in a power loss may be found again.
+//! ## Power loss
+//! Data is stored in flash by physical unit; programs and copies carry it. Reads return the data that was written
+//! last. A power loss clears the buffer and all DRAM.
 //!
-//! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
-//! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase back
-//! loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for it.
-//! A page whose program was cut counts as programmed, and copies under way count as done. Reads of a recovery are in
-//! nobody's time and energy. Without
-//! bytes, how much an unprotected drive loses is not known. A damaged page that cleaning copied is lost, also where the
-//! page it was copied from is not erased yet; damaged pages of the mapping table are found again from spare areas at no
-//! cost. Energy of the capacitors; time until they are charged again.
+//! - With `power_protected`, capacitors finish the programs of all acknowledged writes.
+//! - Without it, a unit whose program had not ended keeps its previous data: the page is torn, and its error
+//!   correction detects this.
+//! - With `paired_page_loss`, the power loss also damages pages that were programmed earlier on the same word
+//!   line, even if their data was flushed long ago (tseng-2011). Such a unit reads as zeros, and recovery counts
+//!   its bytes as lost.
+//!
+//! Recovery rebuilds the mapping. Spare areas name the unit of each page, with a sequence number, and a journal
+//! lists trims. Recovery repeats interrupted erases and reads the last checkpoint of the mapping: `mapping_entry`
+//! bytes for each unit, or for each page of the table with `mapping_cache`. Then it reads the spare areas of the
+//! pages that were programmed since the checkpoint, on all dies in parallel. It ends with a new checkpoint.
+//!
+//! ## Shares
+//! *Share of a drive* (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per
+//! plane. It fills, is garbage-collected, and wears like the whole drive. It pays for its capacity and takes its
+//! part of the idle power. Dies, channels, buffer, and link are those of a whole drive, since any drive of the
+//! pool may serve the share. The record has a finding if the share uses more than its part of the performance.
+//!
+//! *Shares of the queue* (`queue_shares`): each tenant has its own part of `queue_depth`, the requests that the
+//! drive works on at one time. A tenant that issues more requests waits for its own slots. Priority classes among
+//! tenants are a setting of the workload (`places` of `tenants`).
+//!
+//! ## Results
+//! The table `handles` lists, for each placement handle, the host writes, the units that GC moved, and the write
+//! amplification. A handle without writes has no write amplification.
+//!
+//! # Not modeled
+//! - Zones: see `zns_ssd`.
+//! - Reclaim units of another size than a superblock, reclaim groups, and directives that name a handle in every
+//!   write.
+//! - Superblocks that always use SLC mode, and folding while the host is idle. A full SLC cache stays full until
+//!   GC needs its space, and is used again only if more than `reserve` superblocks are erased.
+//! - Slower or faster programs of worn cells. If all pages of a word line are programmed, each takes its own
+//!   time, in page order.
+//! - Erase commands take no time on the channel.
+//! - If a write covers a part of a unit, it completes, and may be programmed, before the rest of the unit is
+//!   read.
+//! - A superblock may be erased while a read of a page that it held still waits for its die.
+//! - A program or an erase that follows copies waits for all copies that were issued before it, not only for
+//!   those it needs. With allocation by plane, it waits for those on its die.
+//! - With a mapping table in flash, a read starts when all mappings of its request are known.
+//! - Reads do not share page registers with the data of a program that waits in its die.
+//!
+//! Bit errors:
+//!
+//! - A page has the age of the first page of its superblock. All pages of a block are equally strong. SLC mode
+//!   and pages of the mapping table have no bit errors.
+//! - Parity of the code takes no time on the channel, encoding takes no time, and decoders have no queue.
+//! - Every read starts with the default thresholds, whatever the page needed last.
+//! - Copies cause no read disturb.
+//! - Bit errors that came with copies inside a die are added to those of the page, although a few coincide. Such
+//!   copies may be repeated without limit.
+//! - If the energy of the code is not given, it counts as zero, and the record says so.
+//! - Data that was written before the run was copied without bit errors.
+//! - With data, a lost unit that is written and falls back to its previous version in a power loss may be
+//!   readable again.
+//!
+//! Power loss:
+//!
+//! - Checkpoints and the journal of trims take no time and no flash during operation.
+//! - A superblock may be erased before the programs that replace its data have ended. A drive that delays such an
+//!   erase loses no previous version. Nacre loses none either: the previous data is then kept in the newer page,
+//!   and the erase is not delayed.
+//! - A page whose program was interrupted counts as programmed, and copies in progress count as done.
+//! - Reads of recovery are not included in the time and energy of any component.
+//! - Without data, the amount that an unprotected drive loses is not known.
+//! - A damaged page that GC copied is lost, even if the page it was copied from is not erased yet. Damaged pages
+//!   of the mapping table are restored from spare areas at no cost.
+//! - The energy of the capacitors, and the time until they are charged again.
 //!
 //! # Sources
-//! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
-//! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority); tseng-2011 (losses of power);
-//! mielke-2008, hetzler-2012 (errors by cycles and time), cai-2015 (by reads), kim-2019 (by all three); nvme-2.1 (flexible data placement, power states);
-//! tomshardware-ssd910 (writes at two thirds of the rate within 25 W).
+//! gupta-2009 (DFTL); desnoyers-2012 (cost of garbage collection); tavakkol-2018 (MQSim; components of an SSD
+//! simulator); wu-he-2012 (suspension of programs and erases); cobham-1954 (waiting times under priority);
+//! tseng-2011 (power loss); mielke-2008, hetzler-2012 (bit errors by cycles and time), cai-2015 (by reads),
+//! kim-2019 (by all three); nvme-2.1 (flexible data placement, power states); tomshardware-ssd910 (writes at two
+//! thirds of the rate within 25 W).
 //!
 //! # Checks
-//! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed space
-//! too, also of planes that are cleaned by themselves; the bandwidth of a stride under each allocation; pages of two
-//! planes that are programmed together; time of a channel that copies do not cross; bandwidths as products of the
-//! parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies and erases under
-//! priority without preemption; programs a second, and the end of each, where so many dies program at once; waits for a
-//! channel under each arbitration, and whole drives against a channel and dies that are stepped; a die whose planes read
-//! by themselves against one that is stepped, and waits there against one server for each plane; the law of suspension;
-//! the longest write while dies erase; bursts after cleaning in quiet; end of life where endurance, blocks and write
-//! amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one where
-//! they share a handle; reads that are sensed again, their latency, and units that are lost, against binomial tails, also of stripes with
-//! parity and of copies inside a die; the time of a rebuilt read; write amplification with parity against the closed
-//! forms at the spare space it leaves; wrong bits against their law, and no lost unit is given as good; refreshes are
-//! reads over their limit; tenants with shares of the queue get requests done by their places; programs, erases and live
-//! units conserved; every unit after losses of power at random moments, against an auditor that knows its versions; time
-//! of recovery as pages over dies.
+//! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors,
+//!   also with trimmed space, and for planes with their own garbage collection. With parity, it equals the closed
+//!   forms at the remaining spare space.
+//! - Bandwidth of a strided workload under each allocation; multi-plane programs; channel time of copies that do
+//!   not cross it; bandwidths as products of the parts, also in SLC mode.
+//! - Misses of the cached mapping.
+//! - Waits of reads, programs, copies, and erases under non-preemptive priority; the law of suspension.
+//! - Programs per second, and the end of each, when `programs_at_once` limits them.
+//! - Waits for a channel under each arbitration; whole drives against a step-by-step simulation of a channel and
+//!   dies.
+//! - A die with independent plane reads against a step-by-step simulation; its waits against one server per
+//!   plane.
+//! - The longest write while dies erase; bursts after idle garbage collection.
+//! - End of life at the time given by endurance, blocks, and write amplification.
+//! - Tenants with separate handles have the write amplification of separate drives; tenants with one handle have
+//!   that of one drive.
+//! - Read retries, their latency, and lost units against binomial tails, also with parity and with copies inside
+//!   a die; the time of a rebuilt read.
+//! - Bit errors follow their law, no lost unit is returned as good, and refreshes are reads over their limit.
+//! - Tenants with queue shares complete requests in proportion to their slots.
+//! - Programs, erases, and valid units are conserved.
+//! - Every unit after power losses at random times, against an auditor that knows its versions; recovery time as
+//!   pages over dies.
 
 pub mod allocation;
 mod book;
@@ -231,11 +295,11 @@ pub const TAKES: &[&str] = &[
     "price",
 ];
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<SsdConfig>(
         "ssd",
-        "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
+        "a flash SSD: channels, dies, page mapping, write buffer, garbage collection, wear-out",
         &[
             "gupta-2009",
             "desnoyers-2012",

@@ -78,7 +78,7 @@ pub struct Planted {
     ready: Time,
     /// Whether it was restored, and reports as little wear as a new device.
     forgets_wear: bool,
-    /// What the device below is asked, by its number there; none where nobody waits for the answer.
+    /// What the device below is asked, by its number there; none if nobody waits for the answer.
     asked: Slab<Option<Asked>>,
     /// What is answered, and the device below does not know.
     early: Agenda<RequestId>,

@@ -50,7 +50,7 @@ impl Closed {
 }
 
 impl Clock {
-    /// The clock of a workload that begins at `origin`.
+    /// The clock of a workload that starts at `origin`.
     pub fn new(pacing: Pacing, origin: Time) -> Clock {
         let pace = match pacing {
             Pacing::Open | Pacing::CompletionDriven => Pace::Open,
@@ -63,7 +63,7 @@ impl Clock {
         Clock { origin, last: origin, pace }
     }
 
-    /// When `request`, the next one, is issued if nothing completes before; [`Time::MAX`] while it waits for a
+    /// Issue time of the next `request` if no request completes before; [`Time::MAX`] while it waits for a
     /// completion.
     #[inline]
     pub fn due(&self, request: &Request) -> Time {
@@ -93,12 +93,12 @@ impl Clock {
         at
     }
 
-    /// When the workload began.
+    /// Start of the workload.
     pub fn origin(&self) -> Time {
         self.origin
     }
 
-    /// When the last request was issued.
+    /// Issue time of the last request.
     pub fn last(&self) -> Time {
         self.last
     }

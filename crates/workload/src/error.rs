@@ -43,7 +43,7 @@ pub enum WorkloadError {
 }
 
 impl WorkloadError {
-    /// The setting to change, by its place in the scenario.
+    /// The setting to change, by its path in the scenario.
     pub fn path(&self) -> &str {
         match self {
             WorkloadError::TooLong { path, .. }
@@ -53,7 +53,7 @@ impl WorkloadError {
         }
     }
 
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             WorkloadError::TooLong { .. } => ErrorCode::EndOfTime,
@@ -62,7 +62,7 @@ impl WorkloadError {
         }
     }
 
-    /// What a program can use of it.
+    /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             WorkloadError::Trace { error, .. } => error.data(),
@@ -73,7 +73,7 @@ impl WorkloadError {
         }
     }
 
-    /// What is wrong.
+    /// Description of the error.
     pub fn problem(&self) -> String {
         match self {
             WorkloadError::TooLong { request, .. } => format!(
@@ -92,7 +92,7 @@ impl WorkloadError {
         }
     }
 
-    /// What to do; may be empty.
+    /// Remedy; may be empty.
     pub fn remedy(&self) -> String {
         match self {
             WorkloadError::TooLong { .. } => "use fewer requests or a higher rate".into(),

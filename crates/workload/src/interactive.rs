@@ -29,7 +29,7 @@ pub struct Issued {
     pub request: Request,
     /// Names it until it completes. No two outstanding requests have the same tag.
     pub tag: u32,
-    /// How long it waited for its turn among other tenants before its arrival: part of its latency.
+    /// Wait for its slot among other tenants before its arrival; part of its latency.
     pub waited: Time,
 }
 

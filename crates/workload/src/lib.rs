@@ -45,7 +45,7 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Op, Random, Ranges, Request, Time};
 use synthetic::{birthday, exponential, hammer, hot_cold, log, mix, sequential, shaped, uniform, zipf};
 
-/// Who asks: a sequence of block requests.
+/// A sequence of block requests.
 pub trait Workload: State + Send {
     /// Appends up to `limit` next requests to `batch`, their arrivals stamped and never decreasing.
     /// Appending none, with a `limit` above zero, means the end.

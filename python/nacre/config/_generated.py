@@ -13,102 +13,102 @@ from nacre.config.base import Preset, Table
 
 @dataclass(frozen=True, kw_only=True)
 class UniformWorkload(Table):
-    """Every block equally likely."""
+    """All blocks have the same probability."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["uniform"] = "uniform"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZipfWorkload(Table):
-    """A few blocks often, most hardly ever: the block of rank k in proportion to k^-theta."""
+    """A few blocks often, most rarely: the block of rank k in proportion to k^-theta."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     theta: float | None = None
     """Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed. Default: 0.99."""
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["zipf"] = "zipf"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialWorkload(Table):
-    """Popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)."""
+    """Popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     mean: str | float | None = None
-    """The mean rank, were there no end, as a share of the footprint. Default: 1 %."""
+    """Mean rank of an unbounded distribution, as a share of the footprint. Default: 1 %."""
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["exponential"] = "exponential"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HotColdWorkload(Table):
-    """Most accesses to a small part of the data, as in 10/90."""
+    """Most accesses go to a small part of the data, e.g. 10/90."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     locality: str | None = None
     """Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
-    """The locality of reads, if it is another one."""
+    """Locality of reads, if different."""
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, they come first. Default: false."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["hot_cold"] = "hot_cold"
     """Which room this is."""
 
@@ -118,47 +118,47 @@ class SequentialWorkload(Table):
     """One block after the other, in one stream or several that take turns."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     streams: int | None = None
-    """Streams that take turns, each in its own region: the requests of the footprint are the same number for each. Default: 1."""
+    """Number of streams, which take turns. Each has its own region with the same number of requests. Default: 1."""
     stride: str | None = None
-    """Bytes from the start of one request to the start of the next of its stream; a whole number of requests. Absent: the next follows without a gap."""
+    """Bytes from the start of one request to the start of the next in a stream; a multiple of the request size. Absent means no gap."""
     wrap: Literal["restart", "shift"] | None = None
     """Where a stream continues at the end of its region. Default: restart."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["sequential"] = "sequential"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogWorkload(Table):
-    """Zones that are written in order, each trimmed before it is written again."""
+    """Zones that are written sequentially, each trimmed before it is written again."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space used; a whole number of zones, at least two."""
+    """Address space used, in bytes; a multiple of the zone size, at least two zones."""
     start: str | None = None
     """First address used. Default: 0 B."""
     zone: str
-    """Bytes of a zone; a whole number of requests. A device with zones has to have zones of this size."""
+    """Bytes of a zone; a multiple of the request size. A device with zones must have this zone size."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read what the log holds; there are none before the first write. Default: 0 %."""
+    """Share of requests that read data in the log; there are no reads before the first write. Default: 0 %."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["log"] = "log"
     """Which room this is."""
 
@@ -168,37 +168,37 @@ class HammerWorkload(Table):
     """An attack: one address is written again and again."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     address: str | None = None
-    """The address. Default: 0 B."""
+    """Address that is written. Default: 0 B."""
     request: str | None = None
     """Bytes of one write. Default: 4 KiB."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["hammer"] = "hammer"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BirthdayWorkload(Table):
-    """An attack: random addresses are hammered, set after set."""
+    """An attack: random addresses are written repeatedly, one set after another."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
-    """Bytes of address space that is attacked; a whole number of requests."""
+    """Address space that is attacked, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one write; addresses are multiples of it past `start`. Default: 4 KiB."""
     lines: int | None = None
-    """Addresses of a set. Default: 1."""
+    """Addresses per set. Default: 1."""
     writes: int | None = None
     """Writes to each address of a set. Default: 33554432."""
     burst: int | None = None
     """Writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["birthday"] = "birthday"
     """Which room this is."""
 
@@ -210,7 +210,7 @@ class MixWorkloadPart(Table):
     share: str | float | None = None
     """Share of the requests. One part may omit it and gets the rest."""
     pattern: Pattern
-    """Its pattern."""
+    """Pattern of the part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,18 +218,18 @@ class MixWorkload(Table):
     """Several patterns at once, each with its share of the requests."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     part: list[MixWorkloadPart]
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["mix"] = "mix"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedWorkloadGroup(Table):
-    """Classes of requests, at most 256; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares sum to 100 %."""
 
     share: str | float
     """Share of the requests."""
@@ -240,17 +240,17 @@ class ShapedWorkloadGroup(Table):
     offset: str | None = None
     """Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the block between them. Default: 0 B."""
     first: str | float
-    """Share of them that touch something new."""
+    """Share of the class that accesses a new object."""
     distance: list[str] | None = None
-    """Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of different blocks touched since. Between two of them lie draws evenly."""
+    """Quantiles of the stack distances of the others at equal steps of probability, from the smallest to the largest, in bytes of distinct blocks accessed since. Samples between two of them are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedWorkload(Table):
-    """The shape of a trace without its addresses: sizes, reuse and runs as they were measured."""
+    """A synthetic copy of a trace: its sizes, reuse, and runs, without its addresses."""
 
     requests: int
-    """How many requests there are in all."""
+    """Total number of requests."""
     footprint: str
     """Bytes of address space used."""
     start: str | None = None
@@ -260,13 +260,13 @@ class ShapedWorkload(Table):
     follow: str | float | None = None
     """Probability that a request continues the one before it. Default: 0 %."""
     growth: list[float] | None = None
-    """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
+    """Factors on the odds of a new object (`first`), for consecutive steps of requests; they repeat. Absent means constant odds."""
     growth_step: int | None = None
-    """Requests of a step of `growth`. Default: 10000."""
+    """Requests per step of `growth`. Default: 10000."""
     group: list[ShapedWorkloadGroup]
-    """Classes of requests, at most 256; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares sum to 100 %."""
     arrival: Arrival | None = None
-    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["shaped"] = "shaped"
     """Which room this is."""
 
@@ -276,21 +276,21 @@ class TpcaWorkload(Table):
     """TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time."""
 
     rate: str
-    """Mean transactions per second that arrive."""
+    """Mean transactions per second."""
     transactions: int | None = None
-    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    """Total number of transactions; absent means the limit of the run."""
     branches: int | None = None
-    """Branches of the bank; everything else grows with them. Default: 155."""
+    """Number of branches; everything else scales with it. Default: 155."""
     tellers_per_branch: int | None = None
-    """Tellers of a branch. Default: 10."""
+    """Tellers per branch. Default: 10."""
     accounts_per_teller: int | None = None
     """Accounts per teller. Default: 10000."""
     record: str | None = None
     """Bytes of a record; a whole number of words, at least three. Default: 100 B."""
     fanout: int | None = None
-    """Pointers of a node of an index; it has one key less. Default: 32."""
+    """Pointers per index node; a node has one key less. Default: 32."""
     word: str | None = None
-    """Bytes of one access, of a node's header, of a key and of a pointer; a power of two. Default: 4 B."""
+    """Bytes of one access, a node header, a key, and a pointer; a power of two. Default: 4 B."""
     kind: Literal["tpca"] = "tpca"
     """Which room this is."""
 
@@ -300,11 +300,11 @@ class KvWorkload(Table):
     """A transactional key-value store on a hash table or a B+tree: threads swap the values of two keys."""
 
     transactions: int | None = None
-    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    """Total number of transactions; absent means the limit of the run."""
     method: Literal["hash", "btree"] | None = None
-    """How pairs are found. Default: hash."""
+    """Index structure. Default: hash."""
     keys: int | None = None
-    """How many pairs there are. Default: 1000000."""
+    """Number of pairs. Default: 1000000."""
     key: str | None = None
     """Bytes of a key. Default: 16 B."""
     value: str | None = None
@@ -312,27 +312,27 @@ class KvWorkload(Table):
     page: str | None = None
     """Bytes of a page; a power of two. Default: 4 KiB."""
     load: Literal["sorted", "random"] | None = None
-    """The order in which the store is loaded before the run. Default: sorted."""
+    """Order in which the store is loaded before the run. Default: sorted."""
     fill: int | None = None
-    """Of a hash table: mean pairs of a bucket above which it grows. Absent: (page - 32 B) / (key + value + 8 B), the rule of Berkeley DB's documentation."""
+    """For a hash table: mean pairs per bucket above which it grows. Absent means (page - 32 B) / (key + value + 8 B), the rule of Berkeley DB's documentation."""
     cache: str | None = None
     """Bytes of the page cache. Default: 256 KiB."""
     threads: int | None = None
-    """Threads that run transactions, each one after the other. Default: 4."""
+    """Number of threads; each runs one transaction after the other. Default: 4."""
     operation: str | None = None
-    """Processor time of one get or put. Default: 5 us."""
+    """CPU time of one get or put. Default: 5 us."""
     commit: str | None = None
-    """Processor time of one commit. Default: 10 us."""
+    """CPU time of one commit. Default: 10 us."""
     log: str | None = None
     """Bytes of the log's region; a whole number of log blocks. Default: 10 MiB."""
     log_block: str | None = None
     """Bytes of a log block, the unit of log writes; a power of two. Default: 4 KiB."""
     log_record: str | None = None
-    """Bytes of a log record besides the values. Default: 68 B."""
+    """Bytes of a log record without its values. Default: 68 B."""
     checkpoint: int | None = None
-    """Transactions between two checkpoints. Absent: there is one whenever the log is half full."""
+    """Transactions between two checkpoints; absent means a checkpoint whenever the log is half full."""
     writers: int | None = None
-    """Pages a checkpoint writes at a time. Default: 1."""
+    """Pages that a checkpoint writes in parallel. Default: 1."""
     kind: Literal["kv"] = "kv"
     """Which room this is."""
 
@@ -342,13 +342,13 @@ class Dbt2Workload(Table):
     """DBT-2: the transactions of TPC-C as page requests of a database."""
 
     clients: int | None = None
-    """Clients, each of which asks again when its answer is there. Default: 32."""
+    """Number of clients; each sends its next request after the reply. Default: 32."""
     think: str | None = None
-    """Time a client waits between an answer and its next question. Default: 0 s."""
+    """Time between a reply and the next request of a client. Default: 0 s."""
     processors: int | None = None
-    """Processors that clients share. Default: 8."""
+    """CPUs that clients share. Default: 8."""
     transactions: int | None = None
-    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    """Total number of transactions; absent means the limit of the run."""
     warehouses: int | None = None
     """Warehouses: about 100 MB each. Default: 20."""
     page: str | None = None
@@ -356,11 +356,11 @@ class Dbt2Workload(Table):
     log_block: str | None = None
     """Bytes of a log block; a power of two. Default: 8 KiB."""
     log: str | None = None
-    """Bytes of the log's room, which is used round and round. Default: 48 MiB."""
+    """Bytes of the circular log region. Default: 48 MiB."""
     operation: str | None = None
-    """Processor time of a row that is looked up. Default: 50 us."""
+    """CPU time per row lookup. Default: 50 us."""
     commit: str | None = None
-    """Processor time of a commit. Default: 200 us."""
+    """CPU time of a commit. Default: 200 us."""
     kind: Literal["dbt2"] = "dbt2"
     """Which room this is."""
 
@@ -370,67 +370,67 @@ class SpecwebWorkload(Table):
     """SPECweb99: the files of a web server, directories by Zipf's law."""
 
     clients: int | None = None
-    """Clients, each of which asks again when its answer is there. Default: 32."""
+    """Number of clients; each sends its next request after the reply. Default: 32."""
     think: str | None = None
-    """Time a client waits between an answer and its next question. Default: 0 s."""
+    """Time between a reply and the next request of a client. Default: 0 s."""
     processors: int | None = None
-    """Processors that clients share. Default: 8."""
+    """CPUs that clients share. Default: 8."""
     answers: int | None = None
-    """How many answers there are in all. Absent: the run's own limit ends it."""
+    """Total number of replies; absent means the limit of the run."""
     directories: int | None = None
-    """Directories: about 5 MB each. Default: 360."""
+    """Number of directories, about 5 MB each. Default: 360."""
     theta: float | None = None
-    """Exponent of the law by which directories are asked for. Default: 1.0."""
+    """Exponent of Zipf's law for directories. Default: 1.0."""
     read: str | None = None
-    """Bytes of a file that are read at a time. Default: 64 KiB."""
+    """Maximum bytes per read of a file. Default: 64 KiB."""
     logged: str | float | None = None
-    """Share of requests that also write to a log. Default: 5 %."""
+    """Share of requests that also append to a log. Default: 5 %."""
     request: str | None = None
-    """Processor time of a request. Default: 500 us."""
+    """CPU time of a request. Default: 500 us."""
     send: str | None = None
-    """Processor time of every 64 KiB that are sent. Default: 200 us."""
+    """CPU time per 64 KiB sent. Default: 200 us."""
     kind: Literal["specweb"] = "specweb"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceWorkloadPart(Table):
-    """A part of the trace alone. Absent: all of it."""
+    """Part of the trace to replay; absent means the whole trace."""
 
     by: Literal["volume", "hash"] | None = None
-    """How the trace is divided. Default: hash."""
+    """How the trace is split. Default: hash."""
     parts: int | None = None
-    """How many parts there are. Default: 1."""
+    """Number of parts. Default: 1."""
     number: int | None = None
-    """Which of them this is, counted from 0. Default: 0."""
+    """Index of this part, from 0. Default: 0."""
     extent: str | None = None
-    """Extent size of a split by hash. Requests are cut at the borders of extents of different parts. A power of two. Default: 1 MiB."""
+    """Extent size of a split by hash; a power of two. Requests are split at the boundaries between extents of different parts. Default: 1 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceWorkload(Table):
-    """A recorded trace, at its own times or under another arrival process."""
+    """A recorded trace, at its recorded times or under another arrival process."""
 
     file: str | None = None
-    """The file of the trace, relative to the scenario, or the name of a shipped trace."""
+    """Trace file, relative to the scenario, or the name of a shipped trace."""
     files: list[str] | None = None
-    """The files of a trace that has several, such as one for each processor of a blktrace."""
+    """Files of a trace with several files, e.g. one per processor of a blktrace."""
     format: str | None = None
-    """The format. Absent: found out from the content."""
+    """Trace format; absent means detected from the content."""
     time_unit: str | None = None
-    """The unit of the times in the file: ns, 100ns, us, ms or s. Absent: the usual one of the format."""
+    """Time unit in the file: ns, 100ns, us, ms, or s; absent means that of the format."""
     strict: bool | None = None
-    """Whether the first bad record ends the run; if not, bad records are left out and counted. Default: false."""
+    """Whether the first bad record ends the run; otherwise, bad records are skipped and counted. Default: false."""
     action: str | None = None
-    """Which event of blkparse and blktrace is the request: Q (queued), D (issued) or C (completed). Absent: Q where the trace has it, else D."""
+    """Event of blkparse and blktrace that is a request: Q (queued), D (issued), or C (completed). Absent means Q if the trace has it, else D."""
     page: str | None = None
-    """Bytes of a page of an arc trace, or between neighboring objects of an oracle_general trace; a power of two."""
+    """Bytes of a page in an arc trace, or between adjacent objects in an oracle_general trace; a power of two."""
     limit: int | None = None
-    """How many requests of the trace to replay. Absent: all."""
+    """Number of requests to replay; absent means all."""
     placement: Literal["as_recorded", "compact"] | None = None
     """Placement of the volumes of the trace in the address space of the device. Default: as_recorded."""
     part: TraceWorkloadPart | None = None
-    """A part of the trace alone. Absent: all of it."""
+    """Part of the trace to replay; absent means the whole trace."""
     arrival: Arrival | None = None
     """When requests arrive. Default: recorded."""
     kind: Literal["trace"] = "trace"
@@ -446,71 +446,71 @@ class TenantsWorkloadTenant(Table):
     capacity: str | None = None
     """Size of its part of the address space. Absent means the range of its workload; required for a trace."""
     weight: int | None = None
-    """Writes it gives in its turn when a device is preconditioned. Default: 1."""
+    """Writes per turn during preconditioning. Default: 1."""
     priority: Literal["urgent", "high", "medium", "low"] | None = None
-    """Whose requests its own go before, where they wait for `places`. Default: medium."""
+    """Priority class of requests that wait for `places`. Default: medium."""
     workload: Workload
-    """Its requests and their times."""
+    """Workload of the tenant, including arrivals."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadWeights(Table):
-    """Weighted round robin among the classes below urgent, where they wait for `places`. Absent means that each class goes."""
+    """Weighted round robin among the classes below urgent that wait for `places`. Absent means strict."""
 
     high: int
-    """Of the high class."""
+    """Weight of the high class."""
     medium: int
-    """Of the medium class."""
+    """Weight of the medium class."""
     low: int
-    """Of the low class."""
+    """Weight of the low class."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkload(Table):
-    """Several hosts on one stack, each with its own addresses, workload and times."""
+    """Several hosts on one stack, each with its own addresses, workload, and arrivals."""
 
     tenant: list[TenantsWorkloadTenant]
     """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
     places: int | None = None
-    """Requests of all tenants that are under way at one time; a device with a `queue_depth` of its own should have no smaller one. Absent means that none waits before the stack."""
+    """Maximum requests of all tenants in progress. The `queue_depth` of a device should not be smaller. Absent means no limit."""
     weights: TenantsWorkloadWeights | None = None
-    """Weighted round robin among the classes below urgent, where they wait for `places`. Absent means that each class goes before all lower ones."""
+    """Weighted round robin among the classes below urgent that wait for `places`. Absent means strict priority."""
     kind: Literal["tenants"] = "tenants"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UniformPattern(Table):
-    """Every block equally likely."""
+    """All blocks have the same probability."""
 
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     kind: Literal["uniform"] = "uniform"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZipfPattern(Table):
-    """A few blocks often, most hardly ever: the block of rank k in proportion to k^-theta."""
+    """A few blocks often, most rarely: the block of rank k in proportion to k^-theta."""
 
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     theta: float | None = None
     """Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed. Default: 0.99."""
     scatter: bool | None = None
@@ -521,20 +521,20 @@ class ZipfPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialPattern(Table):
-    """Popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)."""
+    """Popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)."""
 
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     mean: str | float | None = None
-    """The mean rank, were there no end, as a share of the footprint. Default: 1 %."""
+    """Mean rank of an unbounded distribution, as a share of the footprint. Default: 1 %."""
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
     kind: Literal["exponential"] = "exponential"
@@ -543,22 +543,22 @@ class ExponentialPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class HotColdPattern(Table):
-    """Most accesses to a small part of the data, as in 10/90."""
+    """Most accesses go to a small part of the data, e.g. 10/90."""
 
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     locality: str | None = None
     """Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
-    """The locality of reads, if it is another one."""
+    """Locality of reads, if different."""
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, they come first. Default: false."""
     kind: Literal["hot_cold"] = "hot_cold"
@@ -570,19 +570,19 @@ class SequentialPattern(Table):
     """One block after the other, in one stream or several that take turns."""
 
     footprint: str
-    """Bytes of address space used; a whole number of requests."""
+    """Address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read. Default: 100 %."""
+    """Share of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that trim; the rest write. Default: 0 %."""
+    """Share of requests that are trims; the rest are writes. Default: 0 %."""
     streams: int | None = None
-    """Streams that take turns, each in its own region: the requests of the footprint are the same number for each. Default: 1."""
+    """Number of streams, which take turns. Each has its own region with the same number of requests. Default: 1."""
     stride: str | None = None
-    """Bytes from the start of one request to the start of the next of its stream; a whole number of requests. Absent: the next follows without a gap."""
+    """Bytes from the start of one request to the start of the next in a stream; a multiple of the request size. Absent means no gap."""
     wrap: Literal["restart", "shift"] | None = None
     """Where a stream continues at the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
@@ -591,18 +591,18 @@ class SequentialPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LogPattern(Table):
-    """Zones that are written in order, each trimmed before it is written again."""
+    """Zones that are written sequentially, each trimmed before it is written again."""
 
     footprint: str
-    """Bytes of address space used; a whole number of zones, at least two."""
+    """Address space used, in bytes; a multiple of the zone size, at least two zones."""
     start: str | None = None
     """First address used. Default: 0 B."""
     zone: str
-    """Bytes of a zone; a whole number of requests. A device with zones has to have zones of this size."""
+    """Bytes of a zone; a multiple of the request size. A device with zones must have this zone size."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read what the log holds; there are none before the first write. Default: 0 %."""
+    """Share of requests that read data in the log; there are no reads before the first write. Default: 0 %."""
     kind: Literal["log"] = "log"
     """Which room this is."""
 
@@ -612,7 +612,7 @@ class HammerPattern(Table):
     """An attack: one address is written again and again."""
 
     address: str | None = None
-    """The address. Default: 0 B."""
+    """Address that is written. Default: 0 B."""
     request: str | None = None
     """Bytes of one write. Default: 4 KiB."""
     kind: Literal["hammer"] = "hammer"
@@ -621,16 +621,16 @@ class HammerPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class BirthdayPattern(Table):
-    """An attack: random addresses are hammered, set after set."""
+    """An attack: random addresses are written repeatedly, one set after another."""
 
     footprint: str
-    """Bytes of address space that is attacked; a whole number of requests."""
+    """Address space that is attacked, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one write; addresses are multiples of it past `start`. Default: 4 KiB."""
     lines: int | None = None
-    """Addresses of a set. Default: 1."""
+    """Addresses per set. Default: 1."""
     writes: int | None = None
     """Writes to each address of a set. Default: 33554432."""
     burst: int | None = None
@@ -646,7 +646,7 @@ class MixPatternPart(Table):
     share: str | float | None = None
     """Share of the requests. One part may omit it and gets the rest."""
     pattern: Pattern
-    """Its pattern."""
+    """Pattern of the part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -661,7 +661,7 @@ class MixPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedPatternGroup(Table):
-    """Classes of requests, at most 256; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares sum to 100 %."""
 
     share: str | float
     """Share of the requests."""
@@ -672,14 +672,14 @@ class ShapedPatternGroup(Table):
     offset: str | None = None
     """Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the block between them. Default: 0 B."""
     first: str | float
-    """Share of them that touch something new."""
+    """Share of the class that accesses a new object."""
     distance: list[str] | None = None
-    """Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of different blocks touched since. Between two of them lie draws evenly."""
+    """Quantiles of the stack distances of the others at equal steps of probability, from the smallest to the largest, in bytes of distinct blocks accessed since. Samples between two of them are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedPattern(Table):
-    """The shape of a trace without its addresses: sizes, reuse and runs as they were measured."""
+    """A synthetic copy of a trace: its sizes, reuse, and runs, without its addresses."""
 
     footprint: str
     """Bytes of address space used."""
@@ -690,23 +690,23 @@ class ShapedPattern(Table):
     follow: str | float | None = None
     """Probability that a request continues the one before it. Default: 0 %."""
     growth: list[float] | None = None
-    """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
+    """Factors on the odds of a new object (`first`), for consecutive steps of requests; they repeat. Absent means constant odds."""
     growth_step: int | None = None
-    """Requests of a step of `growth`. Default: 10000."""
+    """Requests per step of `growth`. Default: 10000."""
     group: list[ShapedPatternGroup]
-    """Classes of requests, at most 256; their shares add up to 100 %."""
+    """Classes of requests, at most 256; their shares sum to 100 %."""
     kind: Literal["shaped"] = "shaped"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedArrival(Table):
-    """A fixed number of requests outstanding; each completion lets the next one in."""
+    """A fixed number of outstanding requests; each completion issues the next."""
 
     queue_depth: int | None = None
-    """Requests outstanding at once. Default: 1."""
+    """Number of outstanding requests. Default: 1."""
     think: str | None = None
-    """Time between a completion and the next request of the same asker. Default: 0 s."""
+    """Time between a completion and the next request of the same client. Default: 0 s."""
     kind: Literal["closed"] = "closed"
     """Which room this is."""
 
@@ -749,25 +749,25 @@ class BurstsArrival(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RhythmArrival(Table):
-    """A profile over the day or any span that repeats, with gaps of a given distribution (open loop)."""
+    """A profile over the day, or over any repeating span (open loop)."""
 
     rate: str
     """Mean requests per second over the whole span."""
     span: str | None = None
-    """How long the profile lasts before it repeats. Default: 24 h."""
+    """Length of the profile; it repeats after that. Default: 24 h."""
     weights: list[float]
-    """Weights of equal steps of the span, in proportion to their rates; a step of weight 0 is silent."""
+    """Relative rates of equal steps of the span; a step of weight 0 has no arrivals."""
     gaps: list[float] | None = None
-    """Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions count. Between two of them lie draws evenly. Without them arrivals are Poisson."""
+    """Quantiles of the gaps at equal steps of probability, from the smallest to the largest. Only their ratios matter. Samples between two of them are uniform. Absent means Poisson arrivals."""
     tail: list[float] | None = None
-    """Gaps at equal steps of probability within the last step of `gaps`, instead of an even spread: where few gaps are far longer than the others, they make up most of the time."""
+    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`, instead of uniform samples. Use it if a few very long gaps make up most of the time."""
     kind: Literal["rhythm"] = "rhythm"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedArrival(Table):
-    """The times of the trace, faster or slower if wanted (open loop)."""
+    """The times of the trace, optionally faster or slower (open loop)."""
 
     scale: float | None = None
     """How many times faster than recorded: 10 replays an hour in six minutes. Default: 1.0."""
@@ -784,13 +784,13 @@ class NetworkDevice(Table):
     write: Latency
     """Latency of a write of one unit, including the network: a duration or a distribution."""
     unit: str | None = None
-    """The size the latencies were measured at. Default: 4 KiB."""
+    """Request size at which the latencies were measured. Default: 4 KiB."""
     parallelism: int | None = None
-    """Requests the far side works on at one time. Default: 256."""
+    """Requests that the remote side serves in parallel. Default: 256."""
     bandwidth: str | None = None
     """Bandwidth of the link, both directions together; absent means no limit."""
     capacity: str | None = None
-    """Bytes it holds; absent means every address is served."""
+    """Capacity; absent means that every address is served."""
     price: str | None = None
     """Price per capacity; without a capacity, the cost is unknown, and the record says so."""
     price_basis: str | None = None
@@ -801,14 +801,14 @@ class NetworkDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDeviceWriteBack(Table):
-    """Writes end in the cache, and the backing is written later; without it, writes go through."""
+    """Write-back: writes complete in the cache, and the backing is written later. Absent means."""
 
     dirty: str | float | None = None
     """Maximum dirty blocks, as a share of the capacity of the cache. A write that would exceed it is written through. Default: 40 %."""
     clean_above: str | float | None = None
-    """Share of dirty blocks above which they are cleaned in the background, the oldest first. Default: 10 %."""
+    """Share of dirty blocks above which they are written back in the background, oldest first. Default: 10 %."""
     batch: int | None = None
-    """Blocks that are cleaned in the background side by side. Default: 16."""
+    """Blocks written back in parallel in the background. Default: 16."""
     table: Literal["volatile", "persistent"] | None = None
     """Location of the block table. Default: volatile."""
 
@@ -820,25 +820,25 @@ class ServerCacheDeviceLevel(Table):
     device: Device
     """Device that holds its blocks; its capacity is that of the level."""
     policy: Replacement | None = None
-    """Which blocks stay. Default: lru."""
+    """Replacement policy. Default: lru."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDevice(Table):
-    """A host-side cache of blocks, write-through or write-back, one level or more."""
+    """A host-side block cache, write-through or write-back, with one to four levels."""
 
     block: str | None = None
     """The unit of caching; a power of two. Default: 4 KiB."""
     inclusion: Literal["exclusive", "inclusive"] | None = None
     """Inclusion of blocks in several levels. Default: exclusive."""
     write_allocate: bool | None = None
-    """Whether whole blocks that are written come into the first level. Default: true."""
+    """Whether blocks that are written as a whole are placed in the first level. Default: true."""
     fill: Literal["background", "foreground"] | None = None
     """Whether a read that missed waits until the cache holds its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
-    """Writes end in the cache, and the backing is written later; without it, writes go through."""
+    """Write-back: writes complete in the cache, and the backing is written later. Absent means write-through."""
     lookup: str | None = None
-    """Time to find out where the blocks of a request are. Default: 0 s."""
+    """Time to look up the blocks of a request. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
     """The levels, fastest first."""
     backing: Device
@@ -849,30 +849,30 @@ class ServerCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DramDiskCacheDevice(Table):
-    """A disk cache in DRAM: the pages an operating system keeps of a slower device."""
+    """A disk cache in DRAM, like the page cache of an operating system."""
 
     capacity: str
-    """Bytes of pages it holds."""
+    """Capacity of the cache."""
     page: str | None = None
     """Bytes of a page; a power of two. Default: 2 KiB."""
     dirty_limit: str | float | None = None
-    """Share of the pages that may be dirty. Default: 10 %."""
+    """Maximum share of dirty pages. Default: 10 %."""
     latency: str | None = None
     """Time until the first byte. Default: 55 ns."""
     bandwidth: str | None = None
-    """How fast bytes follow. Default: 4 GB/s."""
+    """Bandwidth after the first byte. Default: 4 GB/s."""
     chip: str | None = None
     """Bytes of a chip. Default: 128 MiB."""
     rank: int | None = None
-    """Chips that work together. Default: 8."""
+    """Chips of a rank, which operate together. Default: 8."""
     active_power: str | None = None
-    """Power of a chip that reads or writes, idling included."""
+    """Power of a chip during reads and writes, including idle power."""
     idle_power: str | None = None
-    """Power of a chip at rest."""
+    """Power of an idle chip."""
     power_down_power: str | None = None
-    """Power of a chip that is powered down."""
+    """Power of a chip in power-down."""
     power_down_after: str | None = None
-    """Rest after which chips are powered down. Default: 1 us."""
+    """Idle time before chips enter power-down. Default: 1 us."""
     area: str | None = None
     """Area per bit of its cells."""
     price: str | None = None
@@ -887,7 +887,7 @@ class DramDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FlashDiskCacheDevice(Table):
-    """A cache of a disk's pages in flash, with a controller that follows the wear of every page."""
+    """A flash cache of disk pages; ECC strength and density adapt to the wear of each page."""
 
     blocks: int
     """Erase blocks."""
@@ -896,35 +896,35 @@ class FlashDiskCacheDevice(Table):
     spare: str | None = None
     """Bytes stored next to a page of 2 KiB. Default: 64 B."""
     dies: int | None = None
-    """Dies, each of which does one thing at a time; blocks lie on them in turn. Default: 4."""
+    """Number of dies. A die performs one operation at a time; blocks are distributed over the dies. Default: 4."""
     slc_read: str | None = None
-    """Reading a page in SLC. Default: 25 us."""
+    """Time to read a page in SLC mode. Default: 25 us."""
     slc_program: str | None = None
-    """Programming a page in SLC. Default: 250 us."""
+    """Time to program a page in SLC mode. Default: 250 us."""
     slc_erase: str | None = None
-    """Erasing a block whose slots are mostly SLC. Default: 500 us."""
+    """Time to erase a block with mostly SLC slots. Default: 500 us."""
     mlc_read: str | None = None
-    """Reading a page in MLC. Default: 50 us."""
+    """Time to read a page in MLC mode. Default: 50 us."""
     mlc_program: str | None = None
-    """Programming a page in MLC. Default: 900 us."""
+    """Time to program a page in MLC mode. Default: 900 us."""
     mlc_erase: str | None = None
-    """Erasing a block whose slots are mostly MLC. Default: 3.5 ms."""
+    """Time to erase a block with mostly MLC slots. Default: 3.5 ms."""
     slc_endurance: int | None = None
-    """Erases that a slot in SLC is made for. Default: 100000."""
+    """Rated erases of a slot in SLC mode. Default: 100000."""
     mlc_endurance: int | None = None
-    """Erases that a slot in MLC is made for. Default: 10000."""
+    """Rated erases of a slot in MLC mode. Default: 10000."""
     bit_error_rate: float | None = None
     """Bit error rate at the rated endurance of a slot. Default: 1e-6."""
     error_exponent: float | None = None
-    """The power of the erases with which that share grows. Default: 3.0."""
+    """Exponent of the erases in the bit error rate. Default: 3.0."""
     endurance_spread: float | None = None
-    """Standard deviation of the logarithm of the erases that slots take. Default: 0.1."""
+    """Standard deviation of the logarithm of the endurance of slots. Default: 0.1."""
     drift: str | float | None = None
     """Relative increase of the bit error rate per day of retention. Default: 1 %."""
     active_power: str | None = None
-    """Power of a die that reads, programs or erases, idling included."""
+    """Power of a busy die, including idle power."""
     idle_power: str | None = None
-    """Power of a die that does nothing."""
+    """Power of an idle die."""
     area: str | None = None
     """Area per bit of new cells, without spare bytes."""
     price: str | None = None
@@ -932,35 +932,35 @@ class FlashDiskCacheDevice(Table):
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     density: Literal["slc", "mlc"] | None = None
-    """How many bits a cell holds at first. Default: mlc."""
+    """Initial bits per cell. Default: mlc."""
     ecc: Ecc
-    """The code of new pages, for pages of 2 KiB."""
+    """Error-correcting code of new pages, for pages of 2 KiB."""
     decoders: int | None = None
-    """Pages that are decoded at one time, whichever dies they come from. Default: 1."""
+    """Number of decoders: pages decoded in parallel, from any die. Default: 1."""
     decoder_area: str | None = None
     """Area of one decoder, in addition to the cells; absent means that it does not count."""
     raises_strength: bool | None = None
-    """Whether pages that come to the end of their code get a stronger one. Default: true."""
+    """Whether pages at the limit of their code get a stronger code. Default: true."""
     strongest: int | None = None
-    """The most bit errors that the strongest code corrects. Default: 12."""
+    """Bit errors that the strongest code corrects. Default: 12."""
     lowers_density: bool | None = None
-    """Whether slots that come to the end of their code continue with one bit in a cell. Default: true."""
+    """Whether slots at the limit of their code change to SLC mode. Default: true."""
     promotes: bool | None = None
-    """Whether pages that are read often move to slots with one bit in a cell. Default: true."""
+    """Whether frequently read pages move to slots in SLC mode. Default: true."""
     promotes_at: int | None = None
-    """Hits after which a page is moved so; where its counter saturates. Default: 63."""
+    """Hits after which a page moves to SLC mode; its counter saturates there. Default: 63."""
     write_region: str | float | None = None
-    """Share of the blocks that are for written pages; with 0 % all blocks are for all pages. Default: 10 %."""
+    """Share of the blocks for written pages; 0 % means that all blocks hold all pages. Default: 10 %."""
     collects_above: str | float | None = None
-    """Share of programmed pages that are not valid above which a region is collected instead of evicted from. Default: 10 %."""
+    """Share of invalid pages above which garbage collection frees a block, instead of an eviction. Default: 10 %."""
     wear_gap: int | None = None
-    """By how much a block may be worn more than the one worn least before they change places. Default: 256."""
+    """Difference in wear above which an erased block is exchanged with the least worn one. Default: 256."""
     strength_weight: float | None = None
-    """Erases that one more bit of the codes of a block counts as, in its degree of wear. Default: 1.0."""
+    """Weight of one more corrected bit in the degree of wear of a block, in erases. Default: 1.0."""
     density_weight: float | None = None
-    """Erases that one more slot of a block with one bit in a cell counts as, in its degree of wear. Default: 1.0."""
+    """Weight of one more slot in SLC mode in the degree of wear of a block, in erases. Default: 1.0."""
     lookup: str | None = None
-    """Time to find out where the pages of a request are. Default: 0 s."""
+    """Time to look up the pages of a request. Default: 0 s."""
     backing: Device
     """Device that holds all pages."""
     kind: Literal["flash_disk_cache"] = "flash_disk_cache"
@@ -969,40 +969,40 @@ class FlashDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class PcmDiskCacheDevice(Table):
-    """A disk cache in phase change memory, written in place, with its tables next to its pages."""
+    """A disk cache in phase-change memory, written in place."""
 
     capacity: str
-    """Bytes of pages it holds."""
+    """Capacity of the cache."""
     page: str | None = None
     """Bytes of a page; a power of two. Default: 2 KiB."""
     spare: str | None = None
     """Bytes stored next to a page. Default: 64 B."""
     banks: int | None = None
-    """Pages that are read or written at one time. Default: 4."""
+    """Pages read or written in parallel. Default: 4."""
     read: str | None = None
-    """Reading a page. Default: 125 ns."""
+    """Time to read a page. Default: 125 ns."""
     write: str | None = None
-    """Writing a page. Default: 50 us."""
+    """Time to write a page. Default: 50 us."""
     lookup: str | None = None
-    """Looking a page up in the tables. Default: 125 ns."""
+    """Time to look up a page in the tables. Default: 125 ns."""
     ecc: Ecc
-    """The code of a page."""
+    """Error-correcting code of a page."""
     endurance: int | None = None
-    """Writes that a frame is made for. Default: 10000000000."""
+    """Rated writes of a frame. Default: 10000000000."""
     bit_error_rate: float | None = None
-    """Share of bits that are wrong after as many writes as a frame is made for. Default: 1e-6."""
+    """Bit error rate at the rated writes of a frame. Default: 1e-6."""
     error_exponent: float | None = None
-    """The power of the writes with which that share grows. Default: 3.0."""
+    """Exponent of the writes in the bit error rate. Default: 3.0."""
     endurance_spread: float | None = None
-    """Standard deviation of the logarithm of the writes that frames take. Default: 0.1."""
+    """Standard deviation of the logarithm of the endurance of frames. Default: 0.1."""
     wear_levelling: WearLevelling | None = None
-    """How wear is spread over the frames. Default: start_gap."""
+    """Wear leveling of frames. Default: start_gap."""
     read_energy: str | None = None
     """Energy to read a page."""
     write_energy: str | None = None
     """Energy to write a page."""
     idle_power: str | None = None
-    """Power of all of it at rest."""
+    """Idle power of the whole memory."""
     area: str | None = None
     """Area per bit of its cells, without spare bytes."""
     price: str | None = None
@@ -1017,24 +1017,24 @@ class PcmDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TiersDeviceTier(Table):
-    """The tiers, the fastest first."""
+    """The tiers, fastest first."""
 
     device: Device
     """Device that holds its extents."""
     share: str | float | None = None
-    """Its share of the capacity of all tiers; either all tiers have one or none has."""
+    """Share of the total capacity; set it for all tiers or for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TiersDevice(Table):
-    """Extents over tiers of devices, placed once or moved to where they are wanted."""
+    """Tiered storage: extents are placed once, or moved by their accesses."""
 
     extent: str | None = None
     """The unit of placement; a power of two. Default: 1 GiB."""
     capacity: str | None = None
     """Total capacity, if tiers have shares."""
     tier: list[TiersDeviceTier]
-    """The tiers, the fastest first."""
+    """The tiers, fastest first."""
     placement: Placement | None = None
     """Placement of extents, and when they move. Default: dynamic."""
     migration_bandwidth: str | None = None
@@ -1047,24 +1047,24 @@ class TiersDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FaultyDevice(Table):
-    """A device that is slow, stalls, fails or corrupts data on purpose, by a plan."""
+    """Fault injection: a device that is slow, stalls, fails, or corrupts data as planned."""
 
     device: Device
-    """The device that is faulty."""
+    """Device with faults."""
     fault: list[Fault] | None = None
-    """What is wrong with it, in the order in which requests meet it; absent means nothing."""
+    """Faults, in the order in which requests pass them; absent means none."""
     kind: Literal["faulty"] = "faulty"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredDevice(Table):
-    """A device known only by its measured latencies."""
+    """A device described only by its measured latencies."""
 
     capacity: str | None = None
     """Capacity. If absent, every address is served, and the cost is unknown."""
     drive: str | None = None
-    """Bytes that the whole drive holds, which `idle_power` and `endurance` are those of. With a smaller `capacity` the device is a share of a pool of such drives. Absent means `capacity`."""
+    """Capacity of the whole drive, to which `idle_power` and `endurance` apply. With a smaller `capacity`, the device is a share of a pool of such drives. Absent means `capacity`."""
     read: Latency
     """Latency of a read of one unit: a duration or a distribution."""
     write: Latency
@@ -1074,11 +1074,11 @@ class MeasuredDevice(Table):
     flush: str | None = None
     """Latency of a flush after the last write completes; it uses no server. Default: 0 s."""
     unit: str | None = None
-    """The size the latencies were measured at. Default: 4 KiB."""
+    """Request size at which the latencies were measured. Default: 4 KiB."""
     parallelism: int | None = None
-    """Units it works on at one time. Default: 1."""
+    """Units served in parallel. Default: 1."""
     bandwidth: str | None = None
-    """The most that all units together may transfer; absent means no limit."""
+    """Bandwidth shared by all units; absent means no limit."""
     read_energy: str | None = None
     """Energy to read one unit, above idling."""
     write_energy: str | None = None
@@ -1090,23 +1090,23 @@ class MeasuredDevice(Table):
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     endurance: str | None = None
-    """Bytes that may be written to a whole drive in its life."""
+    """Rated bytes written of a whole drive."""
     kind: Literal["measured"] = "measured"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HddDeviceStandby(Table):
-    """Spin-down: when the platters stop, with time and energy; absent means never."""
+    """Spin-down when idle, with its time and energy; absent means never."""
 
     after: str
-    """Rest after which they stop."""
+    """Idle time before the platters stop."""
     power: str | None = None
-    """Power while they stand; given with those of the drive that turns."""
+    """Power in standby; requires the powers of the spinning drive."""
     spin_up: str | None = None
-    """Time they need to come up to speed. Default: 10 s."""
+    """Time to spin up. Default: 10 s."""
     spin_up_energy: str | None = None
-    """Energy to stop them and bring them up to speed, beyond idling; given with the power while they stand."""
+    """Energy to spin down and up, in addition to idle power; requires the power in standby."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1114,17 +1114,17 @@ class HddDevice(Table):
     """A hard disk drive: seek, rotation, transfer."""
 
     capacity: str
-    """Bytes it holds."""
+    """Capacity."""
     rotation: str
-    """How fast the platters turn."""
+    """Rotational speed of the platters."""
     heads: int
-    """Surfaces with data; that many tracks lie under one position of the arm."""
+    """Number of data surfaces, i.e. tracks per arm position."""
     track_to_track_seek: str
-    """Seek to the next track, settling included."""
+    """Seek time to the next track, including settling."""
     average_seek: str
-    """Seek averaged over all pairs of tracks, settling included."""
+    """Seek time averaged over all pairs of tracks, including settling."""
     full_stroke_seek: str
-    """Seek over all tracks, settling included."""
+    """Seek time over all tracks, including settling."""
     write_settle: str | None = None
     """Extra settling time of a write. Default: 0 s."""
     outer_rate: str
@@ -1134,25 +1134,25 @@ class HddDevice(Table):
     idle_power: str | None = None
     """Power while spinning without work."""
     seek_power: str | None = None
-    """Power while the arm moves, idling included."""
+    """Power while the arm moves, including idle power."""
     active_power: str | None = None
-    """Power while waiting for a sector, reading or writing, idling included."""
+    """Power while waiting for a sector, reading, or writing, including idle power."""
     interface_rate: str | None = None
-    """How fast buffered bytes cross the interface. Default: 600 MB/s."""
+    """Bandwidth of the interface for buffered data. Default: 600 MB/s."""
     scheduling: Literal["first_come", "shortest_seek", "shortest_access"] | None = None
-    """Which request is served next. Default: first_come."""
+    """Order in which waiting requests are served. Default: first_come."""
     queue: int | None = None
-    """How many of the oldest waiting requests it chooses among, cached writes included. Default: 32."""
+    """Number of the oldest waiting requests that the scheduler chooses from, including cached writes. Default: 32."""
     age_limit: str | None = None
     """Age at which a waiting request gets priority, oldest first; absent means that requests may wait without limit."""
     read_ahead: str | None = None
-    """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
+    """Bytes that the drive reads ahead; 0 B disables read-ahead. Default: 0 B."""
     write_cache: str | None = None
-    """Bytes of writes it acknowledges before they are on the platter; 0 B is none. Default: 0 B."""
+    """Size of the write cache; 0 B disables it. Default: 0 B."""
     standby: HddDeviceStandby | None = None
-    """Spin-down: when the platters stop, with time and energy; absent means never."""
+    """Spin-down when idle, with its time and energy; absent means never."""
     drive: str | None = None
-    """Bytes that the whole drive holds, whose powers at rest are given. With a smaller `capacity` the device is a share of a pool of such drives. Absent means `capacity`."""
+    """Capacity of the whole drive, to which the idle powers apply. With a smaller `capacity`, the device is a share of a pool of such drives. Absent means `capacity`."""
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
@@ -1166,21 +1166,21 @@ class EnvyDevice(Table):
     """Flash as main memory: copy-on-write, an SRAM write buffer, cleaning."""
 
     segments: int | None = None
-    """Segments: what is erased as a whole, an erase block of every chip of a bank. Default: 128."""
+    """Number of segments. A segment is the erase unit: one erase block of every chip of a bank. Default: 128."""
     segment: str | None = None
     """Bytes of a segment. Default: 16 MiB."""
     page: str | None = None
-    """Bytes of a page: what is programmed as a whole. Default: 256 B."""
+    """Bytes of a page, the program unit. Default: 256 B."""
     transfer: str | None = None
     """Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip; a larger page takes one cycle and one program for each. Absent means a whole page."""
     banks: int | None = None
     """Number of banks; segments on the same chips form a bank. Default: 8."""
     spare_segments: int | None = None
-    """Erased segments that stand by. Default: 1."""
+    """Number of spare (erased) segments. Default: 1."""
     utilisation: str | float | None = None
     """Usable capacity as a share of the segments that hold data; spare segments do not count. Default: 80 %."""
     preload: str | None = None
-    """Bytes that hold data from the start, laid out in order over all segments; absent means all the host sees."""
+    """Bytes with initial data, placed in order over all segments; absent means the whole usable capacity."""
     buffer: str | None = None
     """SRAM of the write buffer. Default: 16 MiB."""
     threshold: str | float | None = None
@@ -1188,29 +1188,29 @@ class EnvyDevice(Table):
     cleaning: Cleaning | None = None
     """Cleaning policy: selects segments, and where valid pages go. Default: hybrid."""
     wear_swap_gap: int | None = None
-    """Difference of erases from which the data of two segments is exchanged; 0 is never. Default: 100."""
+    """Difference in erases at which the data of two segments is exchanged; 0 means never. Default: 100."""
     word: str | None = None
     """Bytes of one host access; a longer request takes several accesses. Default: 4 B."""
     access: str | None = None
-    """An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
+    """Time of an access to SRAM or a read of flash: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
     copy_on_write: str | None = None
     """Time that copy-on-write into the buffer adds to a write, for each transfer of the page. Default: 100 ns."""
     mmu_entries: int | None = None
     """Mappings held by the memory management unit; 0 means all of them. Default: 64."""
     page_table_access: str | None = None
-    """A mapping that the memory management unit does not hold is read from the page table. Default: 160 ns."""
+    """Time to read a mapping from the page table if the memory management unit does not hold it. Default: 160 ns."""
     program: str | None = None
-    """Programming a page. Default: 4 us."""
+    """Time to program a page. Default: 4 us."""
     erase: str | None = None
-    """Erasing a segment. Default: 50 ms."""
+    """Time to erase a segment. Default: 50 ms."""
     concurrency: int | None = None
-    """Programs and erases the controller has under way at one time, each in another bank. Default: 1."""
+    """Maximum programs and erases in progress, each in a different bank. Default: 1."""
     resume_after: str | None = None
     """Idle time of the host before programs and erases resume. Default: 6 us."""
     suspend: str | None = None
     """Time that suspending a program or an erase adds to the access. Default: 0 s."""
     endurance: int | None = None
-    """Erases a segment is made for. Default: 1000000."""
+    """Rated erases of a segment. Default: 1000000."""
     access_energy: str | None = None
     """Energy of one host access, above idling."""
     program_energy: str | None = None
@@ -1220,7 +1220,7 @@ class EnvyDevice(Table):
     price: str | None = None
     """Price of the flash."""
     sram_price: str | None = None
-    """Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3)."""
+    """Price of the SRAM for the write buffer and the page table, six bytes per flash page (section 3.3)."""
     price_basis: str | None = None
     """Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["envy"] = "envy"
@@ -1240,29 +1240,29 @@ class OnyxDevice(Table):
     data_chips: int | None = None
     """Chips of a rank that hold data. Default: 4."""
     spare_chips: int | None = None
-    """Chips of a rank next to them, for error correction. Default: 1."""
+    """Spare chips of a rank, for error correction. Default: 1."""
     chip: str | None = None
     """Bytes of a chip. Default: 16 MiB."""
     read_unit: str | None = None
     """Bytes read from a chip at once. Default: 16 B."""
     read: str | None = None
-    """How long one read of a rank takes. Default: 314 ns."""
+    """Time of one read of a rank. Default: 314 ns."""
     program_unit: str | None = None
-    """Bytes a chip programs at one time. Default: 64 B."""
+    """Bytes that a chip programs at once. Default: 64 B."""
     fill: str | None = None
     """Time to fill the write buffers of a rank's chips. Default: 3.2 us."""
     program: str | None = None
-    """How long a rank takes to program what its chips' write buffers hold. Default: 120 us."""
+    """Time of a rank to program the write buffers of its chips. Default: 120 us."""
     endurance: int | None = None
-    """Programs a row is made for. Default: 1000000."""
+    """Rated programs of a row. Default: 1000000."""
     program_energy: str | None = None
     """Energy of one program of one chip, above idling."""
     read_energy: str | None = None
     """Energy of one read of one chip, above idling."""
     idle_power: str | None = None
-    """Power that flows whether or not it works."""
+    """Idle power; it applies at all times."""
     row: str | None = None
-    """Bytes of a row: what is striped over the controllers and what wear leveling moves. Default: 4 KiB."""
+    """Bytes of a row, the unit of striping over the controllers and of wear leveling. Default: 4 KiB."""
     read_control: str | None = None
     """Time that the controller adds to each read of a rank. Default: 96.3 ns."""
     row_setup: str | None = None
@@ -1272,25 +1272,25 @@ class OnyxDevice(Table):
     wear_levelling: WearLevelling | None = None
     """Wear leveling of rows. Default: start_gap."""
     completion: Literal["late", "early"] | None = None
-    """When a write is done. Default: early."""
+    """When a write completes. Default: early."""
     buffered_writes: int | None = None
-    """Writes to rows that a controller's buffer holds. Default: 3."""
+    """Row writes in the buffer of a controller. Default: 3."""
     late_writes: int | None = None
-    """Writes to rows that a controller works on at a time where each is done only when it is programmed. Default: 2."""
+    """Concurrent row writes of a controller with late completion. Default: 2."""
     late_refill: str | None = None
-    """How long, with late completion, such a place is taken after the last program: until the host's next data is there, none of which waits in a buffer. Default: 45 us."""
+    """Time that a write slot stays occupied after its last program, with late completion: until the next data of the host arrives, since no data waits in a buffer. Default: 45 us."""
     host: HostInterface | None = None
-    """How the host reaches the drive; its driver and link stand instead of `driver`, `cpus` and `link`. Absent means these."""
+    """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
     tags: int | None = None
-    """Requests under way at one time. Default: 64."""
+    """Maximum requests in progress. Default: 64."""
     pipeline: str | None = None
-    """How long the request pipeline works on a request; it works on one at a time. Default: 2.09 us."""
+    """Time of a request in the request pipeline, which processes one at a time. Default: 2.09 us."""
     link: str | None = None
-    """The link to the host, each way. Default: 2 GB/s."""
+    """Bandwidth of the link to the host, in each direction. Default: 2 GB/s."""
     ring: str | None = None
-    """The ring between pipeline and controllers. Default: 4 GB/s."""
+    """Bandwidth of the ring between pipeline and controllers. Default: 4 GB/s."""
     ring_stations: int | None = None
-    """Stations of the ring, over which the controllers lie evenly; the pipeline is at the first. Default: 4."""
+    """Stations of the ring. Controllers are distributed evenly over them; the pipeline is at the first. Default: 4."""
     ring_hop: str | None = None
     """Time of a packet from one station to the next. Default: 0 s."""
     driver: str | None = None
@@ -1298,11 +1298,11 @@ class OnyxDevice(Table):
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
     capacitors: str | None = None
-    """Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with early completion, and there is none with late."""
+    """Energy of the capacitors for the write buffers on a power loss. Absent means sufficient with early completion, and none with late completion."""
     may_lose_writes: bool | None = None
-    """Whether the capacitors may hold less than full write buffers need: what they cannot program is lost. Default: false."""
+    """Whether the capacitors may hold less energy than full write buffers need. Data that they cannot program is lost. Default: false."""
     price: str | None = None
-    """Price of what the host sees."""
+    """Price per usable capacity."""
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["onyx"] = "onyx"
@@ -1314,7 +1314,7 @@ class NvramCardDevice(Table):
     """An NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window."""
 
     host: HostInterface | None = None
-    """How the host reaches it. Default: nvme."""
+    """Host interface. Default: nvme."""
     chip: str
     """Bytes of a chip."""
     width: int | None = None
@@ -1324,43 +1324,43 @@ class NvramCardDevice(Table):
     banks: int | None = None
     """Banks of a group. Default: 8."""
     groups: int | None = None
-    """Groups of banks; one where there are none. Default: 1."""
+    """Bank groups; 1 for parts without groups. Default: 1."""
     burst: int | None = None
     """Transfers of a burst. Default: 8."""
     clock: str
-    """One clock; data moves at both its edges."""
+    """Clock period; data is transferred on both edges."""
     rounding: Literal["up", "ddr4"] | None = None
-    """How constraints in nanoseconds become clocks. Default: up."""
+    """Rounding of constraints from nanoseconds to clocks. Default: up."""
     read_latency: int
     """Clocks from a read to its data: CL."""
     write_latency: int
     """Clocks from a write to its data: CWL."""
     activate_to_access: str
-    """From opening a row to reading or writing it: tRCD."""
+    """Time from opening a row to reading or writing it: tRCD."""
     precharge: str
-    """From closing a row to opening another: tRP."""
+    """Time from closing a row to opening another: tRP."""
     row_open: str
-    """From opening a row to closing it: tRAS."""
+    """Time from opening a row to closing it: tRAS."""
     row_cycle: str
-    """From opening a row to opening the next of its bank: tRC."""
+    """Time from opening a row to opening the next row of its bank: tRC."""
     activate_to_activate: str
-    """From opening a row to opening one of another bank: tRRD, of another group where there are groups."""
+    """Time from opening a row to opening one in another bank: tRRD; in another group if there are groups."""
     activate_to_activate_in_group: str | None = None
-    """The same within a group."""
+    """Time from opening a row to opening one in another bank of its group: tRRD_L."""
     four_activates: str
-    """In which at most four rows are opened: tFAW."""
+    """Time window in which at most four rows are opened: tFAW."""
     access_to_access: int | None = None
-    """Clocks from a read to a read, and a write to a write: tCCD, of another group where there are groups. Default: 4."""
+    """Clocks from a read to a read, and a write to a write: tCCD; in another group if there are groups. Default: 4."""
     access_to_access_in_group: str | None = None
-    """The same within a group."""
+    """Clocks from a read to a read, and a write to a write, within a group: tCCD_L."""
     write_recovery: str
-    """From the last data written to closing the row: tWR."""
+    """Time from the last data written to closing the row: tWR."""
     write_to_read: str
-    """From the last data written to a read: tWTR, of another group where there are groups."""
+    """Time from the last data written to a read: tWTR; in another group if there are groups."""
     write_to_read_in_group: str | None = None
-    """The same within a group."""
+    """Time from the last data written to a read in its group: tWTR_L."""
     read_to_precharge: str
-    """From a read to closing the row: tRTP."""
+    """Time from a read to closing the row: tRTP."""
     rank_to_rank: int | None = None
     """Clocks between data of two ranks: tRTRS. Default: 2."""
     refresh_every: str | None = None
@@ -1382,9 +1382,9 @@ class NvramCardDevice(Table):
     chips: int | None = None
     """Chips of a rank that hold data. Default: 8."""
     interleave: str | None = None
-    """Neighboring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank."""
+    """Consecutive bytes in one bank, or in one bank of each group; absent means a row of a rank."""
     interleave_groups: bool | None = None
-    """Whether neighboring bursts lie in neighboring groups of banks, where there are groups: then no burst waits for the one before in its group. Default: true."""
+    """Whether consecutive bursts are in different bank groups, so that none waits for the previous one in its group. Default: true."""
     scheduler: MemoryScheduling | None = None
     """Memory scheduling policy. Default: fr_fcfs."""
     rows: Literal["open", "closed", "open_for_reads"] | None = None
@@ -1396,27 +1396,27 @@ class NvramCardDevice(Table):
     volatile: bool | None = None
     """Whether the memory loses its content without power. Default: true."""
     written: Literal["in_row", "closed"] | None = None
-    """When a write is done. Default: in_row."""
+    """When a write completes. Default: in_row."""
     capacitor: str | None = None
-    """Usable energy of the capacitor when it is new. Left out, it is enough, and charged at once."""
+    """Usable energy of a new capacitor. Absent means that it is sufficient and charges instantly."""
     capacitor_hours: int | None = None
     """Hours the capacitor has been in service. Default: 0."""
     capacitor_fade: str | float | None = None
     """Share of its energy that the capacitor loses per 1,000 hours of service. Default: 0.35 %."""
     charge_power: str | None = None
-    """Power the capacitor is charged with. Default: 5 W."""
+    """Charging power of the capacitor. Default: 5 W."""
     wait_for_charge: bool | None = None
-    """Whether requests wait until the capacitor is charged, so that nothing they write can be lost. Default: true."""
+    """Whether requests wait until the capacitor is charged, so that their data is safe. Default: true."""
     may_lose_writes: bool | None = None
-    """Whether the capacitor may hold less than a dump needs: what it does not save is lost. Default: false."""
+    """Whether the capacitor may hold less energy than a dump needs. Data that it cannot save is lost. Default: false."""
     dump: Literal["all", "changed"] | None = None
     """Data that a dump writes to flash. Default: all."""
     dump_power: str | None = None
-    """Power of the card while it dumps. Default: 10 W."""
+    """Power of the card during a dump. Default: 10 W."""
     dump_setup: str | None = None
     """Time before a dump starts. Default: 1 ms."""
     flash_page: str | None = None
-    """Bytes of a page of flash. Default: 16 KiB."""
+    """Bytes of a flash page. Default: 16 KiB."""
     flash_write: str | None = None
     """Program bandwidth of all flash together. Default: 400 MB/s."""
     flash_read: str | None = None
@@ -1426,11 +1426,11 @@ class NvramCardDevice(Table):
     flash_error_rate: str | float | None = None
     """Bit error rate of a dump when it is read back. Default: 0 %."""
     boot: str | None = None
-    """From the return of the power until the card works. Default: 100 ms."""
+    """Time from the return of power until the card operates. Default: 100 ms."""
     idle_power: str | None = None
-    """Power that flows whether or not it works."""
+    """Idle power; it applies at all times."""
     price: str | None = None
-    """Price of what the host sees."""
+    """Price per usable capacity."""
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["nvram_card"] = "nvram_card"
@@ -1439,21 +1439,21 @@ class NvramCardDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDeviceSlcCache(Table):
-    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
+    """SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none."""
 
     size: str
-    """The most data that lies in such cells."""
+    """Maximum data in SLC mode."""
     bits: int | None = None
-    """Bits that a cell holds otherwise: so much less data fits. Default: 3."""
+    """Bits per cell outside of SLC mode; SLC mode holds this factor less data. Default: 3."""
     read: str
-    """Reading a page."""
+    """Time to read a page."""
     program: str
-    """Programming a page."""
+    """Time to program a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDeviceMappingCache(Table):
-    """A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM."""
+    """Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM."""
 
     size: str
     """DRAM that caches mappings, at most the size of the table."""
@@ -1463,7 +1463,7 @@ class SsdDeviceMappingCache(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDeviceErrors(Table):
-    """Bits that go wrong, and what puts them right; absent means none do."""
+    """Bit errors and their correction; absent means no bit errors."""
 
     ecc: Ecc
     """Error-correcting code of a mapping unit, which is a whole number of codewords."""
@@ -1497,30 +1497,30 @@ class SsdDeviceErrors(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
-    """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
+    """A flash SSD: channels, dies, page mapping, write buffer, garbage collection, wear-out."""
 
     channels: int
-    """Channels, each a bus of its own."""
+    """Number of channels, each with a separate bus."""
     ways: int
-    """Dies on a channel."""
+    """Dies per channel."""
     planes: int | None = None
-    """Planes of a die. Default: 1."""
+    """Planes per die. Default: 1."""
     blocks: int
-    """Blocks of a plane."""
+    """Blocks per plane."""
     pages: int
-    """Pages of a block."""
+    """Pages per block."""
     page: str
-    """Bytes of a page: what one plane reads or programs as a whole."""
+    """Bytes of a page, the unit that one plane reads or programs."""
     unit: str | None = None
-    """Bytes the mapping knows as a whole; a smaller write reads the rest of it. Default: 4 KiB."""
+    """Size of a mapping unit (LPN). A smaller write first reads the rest of its unit. Default: 4 KiB."""
     read: list[str]
-    """Reading a page, by its place among the pages that share a word line."""
+    """Time to read a page, by its position among the pages of a word line."""
     program: list[str]
-    """Programming a page, by its place among the pages that share a word line."""
+    """Time to program a page, by its position among the pages of a word line."""
     erase: str
-    """Erasing a block."""
+    """Time to erase a block."""
     endurance: int | None = None
-    """Erases a block is made for; absent means no limit."""
+    """Rated erases of a block; absent means no limit."""
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
@@ -1532,127 +1532,127 @@ class SsdDevice(Table):
     transfer_energy: str | None = None
     """Energy to move a page over its channel, above idling."""
     idle_power: str | None = None
-    """Power that flows whether or not it works."""
+    """Idle power; it applies at all times."""
     erases_at_once: int | None = None
-    """Dies that erase at one time at most, so that the others go on programming meanwhile; absent means as many as there are."""
+    """Maximum dies that erase concurrently, so that the others continue to program; absent means all."""
     programs_at_once: int | None = None
-    """Dies that program at one time at most, as a budget of power allows; absent means as many as there are."""
+    """Maximum dies that program concurrently, as a power budget allows; absent means all."""
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """The smallest part of a unit that crosses a channel for a read, such as a codeword; absent means that units cross as wholes."""
+    """Smallest part of a unit that is transferred for a read, e.g. a codeword; absent means whole units."""
     command: str | None = None
-    """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
+    """Channel time of command and address, per page read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
-    """Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are programmed at once whose pages wait with the same number. Default: true."""
+    """Whether all planes of a die program, erase, and read for copies in one multi-plane command. With allocation by plane, waiting pages with the same number are programmed together. Default: true."""
     registers: int | None = None
-    """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. With one a die does nothing while a page crosses: it has no cached commands. Absent means as many as are asked for."""
+    """Page registers per plane for host reads: the page that is sensed, and pages in transfer or waiting for the channel. With one register, a die is idle during the transfer: it has no cached commands. Absent means no limit."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
-    """What crosses a channel next. Default: commands_first."""
+    """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
-    """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
+    """Flash beyond the usable capacity, as a share of the usable capacity. Space that the workload never writes acts as extra over-provisioning. Default: 28 %."""
     spare_blocks: int | None = None
-    """Blocks of each plane that stand in for others when they are bad. Default: 0."""
+    """Spare blocks per plane, which replace bad blocks. Default: 0."""
     factory_bad: str | float | None = None
-    """Share of the blocks that are bad from the start. Default: 0 %."""
+    """Share of blocks that are bad in a new drive. Default: 0 %."""
     youngest_first: bool | None = None
-    """Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first. Default: true."""
+    """Whether the erased superblock with the fewest erases is written first; otherwise, the one that was erased first. Default: true."""
     buffer: str
-    """DRAM that buffers writes."""
+    """Size of the DRAM write buffer."""
     buffer_places: Literal["ring", "pool"] | None = None
-    """Which write leaves its place in a full buffer. Default: ring."""
+    """Order in which space of the buffer is freed. Default: ring."""
     mapping_entry: str | None = None
     """Bytes of one mapping. Default: 4 B."""
     scheduling: FlashScheduling | None = None
-    """Which of the operations that wait for a die is next. Default: read_priority."""
+    """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
-    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
+    """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
     link: str
-    """Bandwidth of the link to the host, each way."""
+    """Bandwidth of the link to the host, in each direction."""
     driver: str | None = None
-    """CPU time the host's driver takes for a request. Default: 0 s."""
+    """CPU time of the host driver per request. Default: 0 s."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
     translator: Literal["device", "host"] | None = None
-    """Whose processors run the flash translation layer. Default: device."""
+    """Where the flash translation layer runs. Default: device."""
     processors: int | None = None
-    """Processors of the drive. Default: 1."""
+    """Number of processors of the drive. Default: 1."""
     firmware: str | None = None
-    """What a processor of the drive takes for a request, whoever translates it. Default: 0 s."""
+    """Processor time of the drive per request, wherever it is translated. Default: 0 s."""
     translation: str | None = None
-    """What translation takes for a request. Default: 0 s."""
+    """Processor time of translation per request. Default: 0 s."""
     translation_unit: str | None = None
-    """What translation takes for each unit of it. Default: 0 s."""
+    """Processor time of translation per mapping unit of a request. Default: 0 s."""
     queue_depth: int | None = None
-    """Requests the drive works on at one time; absent means as many as come."""
+    """Maximum requests in progress; absent means no limit."""
     queue_shares: list[int] | None = None
-    """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no tenant takes places of another. Absent means all take what is free."""
+    """Shares of `queue_depth` reserved for the tenants of a workload, assigned cyclically; each tenant has at least one slot. Absent means that tenants share all slots."""
     unwritten: Literal["flash", "zeros"] | None = None
-    """What a read of a unit takes that was never written. Default: flash."""
+    """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
-    """Price of what the host sees."""
+    """Price per usable capacity."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     allocation: Allocation | None = None
-    """Where a page of the host's data goes. By plane, what is said of superblocks holds for the blocks of each plane. Default: superblock."""
+    """Placement of host data in the flash. With allocation by plane, settings for superblocks apply to the blocks of each plane. Default: superblock."""
     capacity: str | None = None
-    """Bytes that the host sees, if that is less than the whole drive: a share of a pool of such drives, with as many blocks of each plane as it takes, and its part of `spare_blocks`, `mapping_cache`, `slc_cache` and `idle_power`. Absent means the whole drive."""
+    """Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary blocks per plane and its part of `spare_blocks`, `mapping_cache`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
     reserve: int | None = None
-    """Erased superblocks (a block of every plane) below which cleaning begins. Default: 4."""
+    """Number of erased superblocks below which garbage collection starts. Default: 4."""
     idle_cleaning: int | None = None
-    """Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with writes only below `reserve`. Absent means there is no cleaning without writes."""
+    """Number of erased superblocks up to which garbage collection runs while the host is idle; a request stops it. Absent means no garbage collection while idle."""
     cleaning: Cleaning | None = None
-    """What is cleaned. Default: greedy."""
+    """Garbage collection policy: selects the victim. Default: greedy."""
     wear_spread: int | None = None
-    """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
+    """Difference in erases at which cold data moves to worn superblocks (static wear leveling); 0 means never. Default: 0."""
     slc_cache: SsdDeviceSlcCache | None = None
-    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
+    """SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none."""
     buffer_kept: str | float | None = None
-    """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
+    """Share of the buffer that holds data back for overwrites; data beyond it is programmed immediately. Default: 0 %."""
     power_protected: bool | None = None
-    """Whether the buffer survives a power failure. Where not, a flush programs it. Default: true."""
+    """Whether the buffer survives a power loss. If not, a flush programs it. Default: true."""
     paired_page_loss: bool | None = None
-    """Whether a program that loses its power damages the pages before it on its word line, which has as many pages as `program` has times. Where not, the drive keeps copies of them until the word line is full. Default: false."""
+    """Whether an interrupted program damages earlier pages of its word line, which has one page per entry of `program`. If not, the drive keeps copies of these pages until the word line is full. Default: false."""
     checkpoint_every: str | None = None
-    """Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed since is found by its spare areas. Default: 1 GiB."""
+    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
     mapping_cache: SsdDeviceMappingCache | None = None
-    """A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM."""
+    """Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM."""
     placement_handles: int | None = None
-    """Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills superblocks of its own. The tenants of a workload take them in their order, round and round. Default: 1."""
+    """Number of placement handles, like the reclaim unit handles of NVMe flexible data placement (FDP). Data of each handle is written to separate superblocks. The tenants of a workload are assigned to them cyclically. Default: 1."""
     isolation: Literal["initial", "persistent"] | None = None
-    """Whose data fills a superblock together when cleaning moves it. Default: initial."""
+    """Whether garbage collection mixes the data of placement handles. Default: initial."""
     errors: SsdDeviceErrors | None = None
-    """Bits that go wrong, and what puts them right; absent means none do."""
+    """Bit errors and their correction; absent means no bit errors."""
     kind: Literal["ssd"] = "ssd"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZnsSsdDevice(Table):
-    """A flash SSD that is written in zones (ZNS): no page mapping, no cleaning."""
+    """A zoned (ZNS) flash SSD: no page mapping, no garbage collection."""
 
     channels: int
-    """Channels, each a bus of its own."""
+    """Number of channels, each with a separate bus."""
     ways: int
-    """Dies on a channel."""
+    """Dies per channel."""
     planes: int | None = None
-    """Planes of a die. Default: 1."""
+    """Planes per die. Default: 1."""
     blocks: int
-    """Blocks of a plane."""
+    """Blocks per plane."""
     pages: int
-    """Pages of a block."""
+    """Pages per block."""
     page: str
-    """Bytes of a page: what one plane reads or programs as a whole."""
+    """Bytes of a page, the unit that one plane reads or programs."""
     unit: str | None = None
-    """Bytes the mapping knows as a whole; a smaller write reads the rest of it. Default: 4 KiB."""
+    """Size of a mapping unit (LPN). A smaller write first reads the rest of its unit. Default: 4 KiB."""
     read: list[str]
-    """Reading a page, by its place among the pages that share a word line."""
+    """Time to read a page, by its position among the pages of a word line."""
     program: list[str]
-    """Programming a page, by its place among the pages that share a word line."""
+    """Time to program a page, by its position among the pages of a word line."""
     erase: str
-    """Erasing a block."""
+    """Time to erase a block."""
     endurance: int | None = None
-    """Erases a block is made for; absent means no limit."""
+    """Rated erases of a block; absent means no limit."""
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
@@ -1664,80 +1664,80 @@ class ZnsSsdDevice(Table):
     transfer_energy: str | None = None
     """Energy to move a page over its channel, above idling."""
     idle_power: str | None = None
-    """Power that flows whether or not it works."""
+    """Idle power; it applies at all times."""
     erases_at_once: int | None = None
-    """Dies that erase at one time at most, so that the others go on programming meanwhile; absent means as many as there are."""
+    """Maximum dies that erase concurrently, so that the others continue to program; absent means all."""
     programs_at_once: int | None = None
-    """Dies that program at one time at most, as a budget of power allows; absent means as many as there are."""
+    """Maximum dies that program concurrently, as a power budget allows; absent means all."""
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """The smallest part of a unit that crosses a channel for a read, such as a codeword; absent means that units cross as wholes."""
+    """Smallest part of a unit that is transferred for a read, e.g. a codeword; absent means whole units."""
     command: str | None = None
-    """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
+    """Channel time of command and address, per page read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
-    """Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are programmed at once whose pages wait with the same number. Default: true."""
+    """Whether all planes of a die program, erase, and read for copies in one multi-plane command. With allocation by plane, waiting pages with the same number are programmed together. Default: true."""
     registers: int | None = None
-    """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. With one a die does nothing while a page crosses: it has no cached commands. Absent means as many as are asked for."""
+    """Page registers per plane for host reads: the page that is sensed, and pages in transfer or waiting for the channel. With one register, a die is idle during the transfer: it has no cached commands. Absent means no limit."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
-    """What crosses a channel next. Default: commands_first."""
+    """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
-    """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
+    """Flash beyond the usable capacity, as a share of the usable capacity. Space that the workload never writes acts as extra over-provisioning. Default: 28 %."""
     spare_blocks: int | None = None
-    """Blocks of each plane that stand in for others when they are bad. Default: 0."""
+    """Spare blocks per plane, which replace bad blocks. Default: 0."""
     factory_bad: str | float | None = None
-    """Share of the blocks that are bad from the start. Default: 0 %."""
+    """Share of blocks that are bad in a new drive. Default: 0 %."""
     youngest_first: bool | None = None
-    """Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first. Default: true."""
+    """Whether the erased superblock with the fewest erases is written first; otherwise, the one that was erased first. Default: true."""
     buffer: str
-    """DRAM that buffers writes."""
+    """Size of the DRAM write buffer."""
     buffer_places: Literal["ring", "pool"] | None = None
-    """Which write leaves its place in a full buffer. Default: ring."""
+    """Order in which space of the buffer is freed. Default: ring."""
     mapping_entry: str | None = None
     """Bytes of one mapping. Default: 4 B."""
     scheduling: FlashScheduling | None = None
-    """Which of the operations that wait for a die is next. Default: read_priority."""
+    """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
-    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
+    """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
     link: str
-    """Bandwidth of the link to the host, each way."""
+    """Bandwidth of the link to the host, in each direction."""
     driver: str | None = None
-    """CPU time the host's driver takes for a request. Default: 0 s."""
+    """CPU time of the host driver per request. Default: 0 s."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
     translator: Literal["device", "host"] | None = None
-    """Whose processors run the flash translation layer. Default: device."""
+    """Where the flash translation layer runs. Default: device."""
     processors: int | None = None
-    """Processors of the drive. Default: 1."""
+    """Number of processors of the drive. Default: 1."""
     firmware: str | None = None
-    """What a processor of the drive takes for a request, whoever translates it. Default: 0 s."""
+    """Processor time of the drive per request, wherever it is translated. Default: 0 s."""
     translation: str | None = None
-    """What translation takes for a request. Default: 0 s."""
+    """Processor time of translation per request. Default: 0 s."""
     translation_unit: str | None = None
-    """What translation takes for each unit of it. Default: 0 s."""
+    """Processor time of translation per mapping unit of a request. Default: 0 s."""
     queue_depth: int | None = None
-    """Requests the drive works on at one time; absent means as many as come."""
+    """Maximum requests in progress; absent means no limit."""
     queue_shares: list[int] | None = None
-    """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no tenant takes places of another. Absent means all take what is free."""
+    """Shares of `queue_depth` reserved for the tenants of a workload, assigned cyclically; each tenant has at least one slot. Absent means that tenants share all slots."""
     unwritten: Literal["flash", "zeros"] | None = None
-    """What a read of a unit takes that was never written. Default: flash."""
+    """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
-    """Price of what the host sees."""
+    """Price per usable capacity."""
     price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     zone_superblocks: int | None = None
     """Superblocks per zone, each one block of every plane of every die. Default: 1."""
     active_zones: int | None = None
-    """Zones that may be written in part at one time, of those there are. A write to another one is refused. Default: 14."""
+    """Maximum zones that are partly written (active). A write to another empty zone is rejected. Default: 14."""
     open_zones: int | None = None
-    """Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent means all of them."""
+    """Maximum open zones, out of the active ones. A write to another zone closes the one that was written longest ago. Absent means all active zones."""
     kind: Literal["zns_ssd"] = "zns_ssd"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LruReplacement(Table):
-    """The block unused for longest leaves."""
+    """Evicts the least recently used block."""
 
     kind: Literal["lru"] = "lru"
     """Which room this is."""
@@ -1745,7 +1745,7 @@ class LruReplacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FifoReplacement(Table):
-    """The block that came first leaves."""
+    """Evicts the block that came first."""
 
     kind: Literal["fifo"] = "fifo"
     """Which room this is."""
@@ -1761,19 +1761,19 @@ class ClockReplacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoQReplacement(Table):
-    """Newcomers pass a queue first; only what comes back enters the LRU part."""
+    """New blocks enter a queue first; only blocks that are used again enter the LRU part."""
 
     newcomers: str | float | None = None
-    """Kin: share of the capacity that newcomers may hold. Default: 25 %."""
+    """Kin: share of the capacity for new blocks (A1in). Default: 25 %."""
     remembered: str | float | None = None
-    """Kout: how many blocks that left the newcomers' queue are remembered, as a share of the capacity. Default: 50 %."""
+    """Kout: remembered blocks that left A1in, as a share of the capacity. Default: 50 %."""
     kind: Literal["two_q"] = "two_q"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArcReplacement(Table):
-    """Balances recency and frequency by what it evicted too early."""
+    """Balances recency and frequency using its recent evictions."""
 
     kind: Literal["arc"] = "arc"
     """Which room this is."""
@@ -1781,31 +1781,31 @@ class ArcReplacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LirsReplacement(Table):
-    """Keeps the blocks that come back soonest."""
+    """Keeps the blocks with the shortest reuse distance."""
 
     hir: str | float | None = None
     """Share of the capacity for resident HIR blocks, those with a long time between uses. Default: 1 %."""
     remembered: str | float | None = None
-    """Blocks remembered after they left, at most, as a share of the capacity. Default: 200 %."""
+    """Maximum remembered evicted blocks, as a share of the capacity. Default: 200 %."""
     kind: Literal["lirs"] = "lirs"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class S3FifoReplacement(Table):
-    """Small, main and ghost queue, all first in, first out."""
+    """Small, main, and ghost queue, all first in, first out."""
 
     small: str | float | None = None
-    """Share of the capacity that the small queue of newcomers has. Default: 10 %."""
+    """Share of the capacity for the small queue of new blocks. Default: 10 %."""
     ghosts: str | float | None = None
-    """Ghosts kept, as a share of the places of the main queue. Default: 100 %."""
+    """Number of ghosts, as a share of the slots of the main queue. Default: 100 %."""
     kind: Literal["s3_fifo"] = "s3_fifo"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SieveReplacement(Table):
-    """A use marks a block, a moving hand takes the first unmarked one."""
+    """A use marks a block; a moving hand evicts the first unmarked one."""
 
     kind: Literal["sieve"] = "sieve"
     """Which room this is."""
@@ -1813,12 +1813,12 @@ class SieveReplacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class WTinylfuReplacement(Table):
-    """A window for newcomers, then only blocks more frequent than those they replace."""
+    """A window for new blocks, then only blocks that are more frequent than their victims."""
 
     window: str | float | None = None
-    """Share of the capacity for the window of newcomers. Default: 1 %."""
+    """Share of the capacity for the window of new blocks. Default: 1 %."""
     protected: str | float | None = None
-    """Share of the rest that is protected. Default: 80 %."""
+    """Share of the rest for the protected segment. Default: 80 %."""
     sample: int | None = None
     """Uses after which all counts are halved, per block of capacity. Default: 10."""
     kind: Literal["w_tinylfu"] = "w_tinylfu"
@@ -1827,20 +1827,20 @@ class WTinylfuReplacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ExternalReplacement(Table):
-    """A policy that the caller brings, for example a Python class."""
+    """A policy provided by the caller, e.g. a Python class."""
 
     function: str
-    """The name under which the caller brought it."""
+    """Name under which the caller registered the function."""
     kind: Literal["external"] = "external"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FixedPlacement(Table):
-    """Extents stay where they are laid out."""
+    """Extents never move."""
 
     layout: Literal["spread", "in_order"] | None = None
-    """How extents are laid out. Default: spread."""
+    """Placement of extents. Default: spread."""
     kind: Literal["fixed"] = "fixed"
     """Which room this is."""
 
@@ -1855,12 +1855,12 @@ class StaticOptimalPlacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicPlacement(Table):
-    """Extents move to where they are wanted, epoch by epoch."""
+    """Extents move by their recent accesses, epoch by epoch."""
 
     layout: Literal["spread", "in_order"] | None = None
     """Initial placement of extents. Default: spread."""
     epoch: str | None = None
-    """How long accesses are counted before extents may move. Default: 1 h."""
+    """Time over which accesses are counted before extents may move. Default: 1 h."""
     memory: str | float | None = None
     """Weight of earlier epochs at the end of an epoch. Default: 50 %."""
     hysteresis: str | float | None = None
@@ -1875,224 +1875,224 @@ class DynamicPlacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ExternalPlacement(Table):
-    """A placement that the caller brings, for example a Python function."""
+    """A placement provided by the caller, e.g. a Python function."""
 
     function: str
-    """The name under which the caller brought it."""
+    """Name under which the caller registered the function."""
     layout: Literal["spread", "in_order"] | None = None
     """Initial placement of extents. Default: spread."""
     epoch: str | None = None
-    """How long accesses are counted before the function is asked. Default: 1 h."""
+    """Time over which accesses are counted before the function is called. Default: 1 h."""
     kind: Literal["external"] = "external"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DelayFault(Table):
-    """Answers come later by a constant or random latency."""
+    """Replies are delayed by a constant or random latency."""
 
     latency: Latency
-    """How much later: a duration, or a distribution."""
+    """Added latency: a duration or a distribution."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["delay"] = "delay"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlowFault(Table):
-    """Requests take several times as long."""
+    """Requests take a multiple of their time."""
 
     factor: float
     """Factor by which a request takes longer."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["slow"] = "slow"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StallFault(Table):
-    """Nothing answers for a while, then everything does."""
+    """Replies are held for some time, then sent all at once."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["stall"] = "stall"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitFault(Table):
-    """A limited number of requests or bytes per second."""
+    """Requests or bytes per second are limited."""
 
     iops: str | None = None
     """Requests per second; absent means no limit."""
     bandwidth: str | None = None
     """Bytes per second of reads and writes together; absent means no limit."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["limit"] = "limit"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorFault(Table):
-    """Requests end with an error of the medium or of the transport."""
+    """Requests fail with a media or transport error."""
 
     at: Literal["medium", "transport"] | None = None
-    """Where the request fails. Default: medium."""
+    """Type of error. Default: medium."""
     after: str | None = None
     """Time until the error is reported. Default: 0 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["error"] = "error"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FailingFlushFault(Table):
-    """Flushes fail, once or for good."""
+    """Flushes fail, once or permanently."""
 
     lasting: Literal["once", "for_good"] | None = None
     """How many flushes fail. Default: once."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["failing_flush"] = "failing_flush"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DisconnectFault(Table):
-    """The device cannot be reached, and keeps its power."""
+    """The device is unreachable but keeps its power."""
 
     timeout: str | None = None
     """Time until the host gives up. Default: 30 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["disconnect"] = "disconnect"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LostWriteFault(Table):
-    """Writes are acknowledged and never written."""
+    """Writes are acknowledged but not performed."""
 
     after: str | None = None
     """Time until it is acknowledged. Default: 10 us."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["lost_write"] = "lost_write"
     """Which room this is."""
 
@@ -2102,21 +2102,21 @@ class TornWriteFault(Table):
     """Only the first sectors of a write are written."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["torn_write"] = "torn_write"
     """Which room this is."""
 
@@ -2126,80 +2126,80 @@ class MisdirectedWriteFault(Table):
     """Writes go to a wrong address."""
 
     distance: str | None = None
-    """How far from its address. Default: 64 KiB."""
+    """Distance from the requested address. Default: 64 KiB."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["misdirected_write"] = "misdirected_write"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BitRotFault(Table):
-    """A bit of a write is inverted on the medium."""
+    """One bit of a write is inverted on the medium."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["bit_rot"] = "bit_rot"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaleReadFault(Table):
-    """Reads return what was there before the last write."""
+    """Reads return the data before the last write."""
 
     remembered: int | None = None
-    """Blocks whose last two versions are remembered; the one known longest is forgotten first. Default: 1024."""
+    """Number of blocks whose last two versions are kept; the oldest is dropped first. Default: 1024."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Requests it touches, such as `["read", "write"]`; absent means all that it can touch."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that it touches, at random; absent means all."""
+    """Random share of the requests that the fault affects; absent means all."""
     every: int | None = None
-    """Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all."""
+    """Affects every n-th request; absent means all."""
     start: str | None = None
-    """When it starts, in simulated time since the device was new. Default: 0 s."""
+    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """How long it lasts; absent means for good."""
+    """Duration of the fault; absent means permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that it happens once."""
+    """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["stale_read"] = "stale_read"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyCleaning(Table):
-    """Cleans what has the most invalid pages."""
+    """Cleans the segment with the most invalid pages."""
 
     kind: Literal["greedy"] = "greedy"
     """Which room this is."""
@@ -2207,7 +2207,7 @@ class GreedyCleaning(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FifoCleaning(Table):
-    """Cleans segments in the order in which they were filled."""
+    """Cleans segments in the order in which they were written."""
 
     kind: Literal["fifo"] = "fifo"
     """Which room this is."""
@@ -2215,34 +2215,34 @@ class FifoCleaning(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalityGatheringCleaning(Table):
-    """Pages stay in their segment; hot ones wander to the first segments."""
+    """Pages stay in their segment; hot ones move to the first segments."""
 
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
     """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
-    """The most live pages that one cleaning moves each way, as a share of a segment. Default: 30 %."""
+    """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
     """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
     first_reserve: str | float | None = None
-    """The same while nothing is known of the writes, as a share of all pages of the neighbor. Default: 2 %."""
+    """Free pages that a neighbor keeps before the first sample, as a share of all its pages. Default: 2 %."""
     sample: str | float | None = None
-    """How many writes are counted for one sample, as a share of all live pages. Default: 50 %."""
+    """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
     samples_remembered: float | None = None
-    """Samples that are remembered, as the length of an exponential average. Default: 8.0."""
+    """Length of the exponential average over samples. Default: 8.0."""
     kind: Literal["locality_gathering"] = "locality_gathering"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProductAverageCleaning(Table):
-    """Locality gathering and hybrid by the letter of their paper, without a fitted setting."""
+    """Locality gathering and hybrid exactly as published, without fitted settings."""
 
     segments_per_partition: int | None = None
     """Segments in a partition; divides the segments of the array. Default: 1."""
     step: str | float | None = None
-    """Step of one cleaning from a segment's product toward the average, as a share of the difference. Default: 50 %."""
+    """Step of one cleaning from the product of a segment toward the average, as a share of the difference. Default: 50 %."""
     raises: bool | None = None
     """Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it. Default: false."""
     kind: Literal["product_average"] = "product_average"
@@ -2260,30 +2260,30 @@ class HybridCleaning(Table):
     balance: str | float | None = None
     """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
-    """The most live pages that one cleaning moves each way, as a share of a segment. Default: 30 %."""
+    """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
     """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
     first_reserve: str | float | None = None
-    """The same while nothing is known of the writes, as a share of all pages of the neighbor. Default: 2 %."""
+    """Free pages that a neighbor keeps before the first sample, as a share of all its pages. Default: 2 %."""
     sample: str | float | None = None
-    """How many writes are counted for one sample, as a share of all live pages. Default: 50 %."""
+    """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
     samples_remembered: float | None = None
-    """Samples that are remembered, as the length of an exponential average. Default: 8.0."""
+    """Length of the exponential average over samples. Default: 8.0."""
     gather_young: bool | None = None
-    """Clean a young segment once in a while where hot and cold pages are mixed. Default: true."""
+    """Whether a young segment is cleaned from time to time if hot and cold pages are mixed. Default: true."""
     young_after: int | None = None
-    """A young segment is cleaned after as many cleanings as the partition has segments, or after this many where it has more. Default: 16."""
+    """Cleanings between two cleanings of a young segment; at most the number of segments in the partition. Default: 16."""
     young_invalid: str | float | None = None
-    """Invalid pages that the young segment needs, as a share of those of the oldest. Default: 60 %."""
+    """Minimum invalid pages of the young segment, as a share of those of the oldest. Default: 60 %."""
     young_gathered: str | float | None = None
-    """Live pages from the end of the young segment that go to the partition before, as a share of a segment. Default: 10 %."""
+    """Valid pages from the end of the young segment that go to the partition before, as a share of a segment. Default: 10 %."""
     kind: Literal["hybrid"] = "hybrid"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostBenefitCleaning(Table):
-    """Weighs the space gained and its age against the cost, as the log-structured file system does."""
+    """Weighs gained space and age against cost, like the log-structured file system."""
 
     kind: Literal["cost_benefit"] = "cost_benefit"
     """Which room this is."""
@@ -2291,20 +2291,20 @@ class CostBenefitCleaning(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DChoicesCleaning(Table):
-    """Cleans what has the most invalid pages of d segments drawn at random."""
+    """Cleans the segment with the most invalid pages out of d random ones."""
 
     d: int | None = None
-    """Segments drawn for one decision. Default: 10."""
+    """Number of segments sampled per decision. Default: 10."""
     kind: Literal["d_choices"] = "d_choices"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExternalCleaning(Table):
-    """A policy that the caller brings, for example a Python function."""
+    """A policy provided by the caller, e.g. a Python function."""
 
     function: str
-    """The name under which the caller brought it."""
+    """Name under which the caller registered the function."""
     kind: Literal["external"] = "external"
     """Which room this is."""
 
@@ -2328,20 +2328,20 @@ class StartGapWearLevelling(Table):
     randomise: bool | None = None
     """Whether addresses are scattered before they rotate. Default: false."""
     adapt: bool | None = None
-    """Whether the interval gets shorter where few rows take most writes. Default: false."""
+    """Whether the interval gets shorter if few rows receive most writes. Default: false."""
     window: int | None = None
-    """Writes to a domain after which the interval is looked at again. Default: 4096."""
+    """Writes to a domain between two adaptations of the interval. Default: 4096."""
     watched: int | None = None
-    """Rows of a domain that are counted at a time. Default: 16."""
+    """Counters of most-written rows per domain. Default: 16."""
     stay_share: str | float | None = None
-    """Share of a row's endurance that writes between two of its moves may use. Default: 25 %."""
+    """Share of the endurance of a row that writes between two of its moves may use. Default: 25 %."""
     kind: Literal["start_gap"] = "start_gap"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoneEcc(Table):
-    """Pages as they are read, right or wrong."""
+    """Pages are returned as they are read."""
 
     kind: Literal["none"] = "none"
     """Which room this is."""
@@ -2349,36 +2349,36 @@ class NoneEcc(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Crc32Ecc(Table):
-    """Bit errors are noticed and not corrected."""
+    """Bit errors are detected but not corrected."""
 
     time: str | None = None
-    """Time to make or check the checksum of a page, beyond that of moving it. Default: 0 s."""
+    """Time to compute or check the checksum of a page, in addition to its transfer. Default: 0 s."""
     energy: str | None = None
-    """Energy to make or check the checksum of a page."""
+    """Energy to compute or check the checksum of a page."""
     kind: Literal["crc32"] = "crc32"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BchEcc(Table):
-    """Up to t bit errors of a codeword are corrected."""
+    """Corrects up to t bit errors per codeword."""
 
     t: int
-    """Bit errors of a codeword that are corrected."""
+    """Bit errors that the code corrects per codeword."""
     m: int | None = None
     """Degree of the field, 13 to 16; absent means the smallest that holds a codeword."""
     codeword: str | None = None
-    """Data of a codeword; absent means all of a page."""
+    """Data bytes of a codeword; absent means a whole page."""
     crc32: bool | None = None
     """Whether each codeword holds a CRC-32 of its data, which detects miscorrections. Default: false."""
     decode: str | None = None
-    """Time to decode a codeword of 2 KiB, for each bit that can be corrected. Default: 15 us."""
+    """Time to decode a codeword of 2 KiB, per correctable bit. Default: 15 us."""
     check: str | None = None
-    """Time to see that a codeword of 2 KiB has no bit error; absent means it is decoded like any other."""
+    """Time to check that a codeword of 2 KiB has no bit error; absent means that it is decoded like any other."""
     encode: str | None = None
-    """Time to encode a page, beyond that of moving it. Default: 0 s."""
+    """Time to encode a page, in addition to its transfer. Default: 0 s."""
     decode_energy: str | None = None
-    """Energy to decode a codeword of 2 KiB, for each bit that can be corrected."""
+    """Energy to decode a codeword of 2 KiB, per correctable bit."""
     encode_energy: str | None = None
     """Energy to encode a page."""
     kind: Literal["bch"] = "bch"
@@ -2387,26 +2387,26 @@ class BchEcc(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LdpcEcc(Table):
-    """A strong code by strength and latency: hard decisions, then soft ones."""
+    """LDPC by its strength and latency: hard decision first, then soft decisions."""
 
     codeword: str | None = None
-    """Data of a codeword. Default: 2 KiB."""
+    """Data bytes of a codeword. Default: 2 KiB."""
     parity: str | float | None = None
     """Parity, as a share of the data. Default: 12.5 %."""
     hard: str | float | None = None
-    """Bit errors that hard decisions corrected, as a share of the codeword. Default: 0.4 %."""
+    """Bit error rate up to which hard decisions correct a codeword. Default: 0.4 %."""
     soft: str | float | None = None
-    """Bit errors that soft decisions corrected after the last sense, as a share of the codeword. Without further senses there are none. Default: 1.1 %."""
+    """Bit error rate up to which soft decisions correct a codeword after the last read retry; unused without retries. Default: 1.1 %."""
     senses: int | None = None
-    """Further senses for soft decisions. Default: 6."""
+    """Number of read retries for soft decisions. Default: 6."""
     hard_decode: str | None = None
     """Time to decode a codeword by hard decisions. Default: 2 us."""
     soft_decode: str | None = None
-    """Time of each attempt to decode a codeword by soft decisions. Default: 10 us."""
+    """Time per attempt to decode a codeword by soft decisions. Default: 10 us."""
     encode: str | None = None
-    """Time to encode a page, beyond that of moving it. Default: 0 s."""
+    """Time to encode a page, in addition to its transfer. Default: 0 s."""
     decode_energy: str | None = None
-    """Energy of one attempt to decode a codeword."""
+    """Energy per attempt to decode a codeword."""
     encode_energy: str | None = None
     """Energy to encode a page."""
     kind: Literal["ldpc"] = "ldpc"
@@ -2415,78 +2415,78 @@ class LdpcEcc(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DirectHostInterface(Table):
-    """A driver and a link that carries data and nothing else."""
+    """A driver, and a link that carries only data."""
 
     driver: str | None = None
     """CPU time of the driver per request. Default: 0 s."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
     link: str
-    """Bandwidth of the link, each way."""
+    """Bandwidth of the link, in each direction."""
     kind: Literal["direct"] = "direct"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NvmeHostInterface(Table):
-    """NVMe: queue pairs in the host's memory, behind PCI Express."""
+    """NVMe: queue pairs in host memory, over PCI Express."""
 
     generation: int | None = None
     """Generation of PCI Express. Default: 3."""
     lanes: int | None = None
     """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
     payload: int | None = None
-    """The most data of a packet, in bytes. Default: 256."""
+    """Maximum data of a packet, in bytes. Default: 256."""
     read_request: int | None = None
-    """The most data a read asks for, in bytes. Default: 512."""
+    """Maximum data of a read request, in bytes. Default: 512."""
     flight: str | None = None
-    """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
+    """Delay of an idle link in one direction, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Room for packets of transfers at each end, headers included; it is given back as a packet arrives. Absent means enough."""
+    """Buffer for packets in flight at each end, including headers; freed when a packet arrives. Absent means no limit."""
     driver: str | None = None
     """CPU time to build a command and submit it. Default: 1 us."""
     reap: str | None = None
-    """CPU time to take a completion. Default: 500 ns."""
+    """CPU time to handle a completion. Default: 500 ns."""
     interrupt: str | None = None
-    """CPU time for an interrupt and for waking the program that waits, next to `reap`. Default: 1.5 us."""
+    """CPU time for an interrupt and for waking the waiting program, in addition to `reap`. Default: 1.5 us."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 20."""
     notice: Literal["interrupt", "polling"] | None = None
-    """How the host learns that a request is done. Default: interrupt."""
+    """How the host is notified of a completion. Default: interrupt."""
     coalescing: str | None = None
-    """How long an interrupt waits for more completions after the first. Default: 0 s."""
+    """Time that an interrupt waits for more completions after the first. Default: 0 s."""
     host_memory: str | None = None
-    """From a read's arrival at the host to its answer. Default: 240 ns."""
+    """Latency of host memory, from the arrival of a read to its reply. Default: 240 ns."""
     tags: int | None = None
-    """Reads of the host's memory, of at most `read_request` each, that the device has under way for data; absent means enough."""
+    """Maximum outstanding reads of host memory for data, of at most `read_request` each; absent means no limit."""
     queue_depth: int | None = None
     """Maximum outstanding commands per queue pair; absent means no limit."""
     queue_pairs: int | None = None
-    """Queue pairs, which take the commands in turn, with one fetch of a command under way for each; absent means that no command waits for the fetch of another, and that queue depth and interrupts are of all of them."""
+    """Number of queue pairs. Commands are distributed to them in turn, and each pair fetches one command at a time. Absent means that no command waits for the fetch of another, with one queue depth and interrupt for all."""
     kind: Literal["nvme"] = "nvme"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryWindowHostInterface(Table):
-    """Loads and stores through a window of PCI Express, with write combining."""
+    """Loads and stores through a PCI Express memory window, with write combining."""
 
     generation: int | None = None
     """Generation of PCI Express. Default: 3."""
     lanes: int | None = None
     """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
     payload: int | None = None
-    """The most data of a packet, in bytes. Default: 256."""
+    """Maximum data of a packet, in bytes. Default: 256."""
     read_request: int | None = None
-    """The most data a read asks for, in bytes. Default: 512."""
+    """Maximum data of a read request, in bytes. Default: 512."""
     flight: str | None = None
-    """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
+    """Delay of an idle link in one direction, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Room for packets of transfers at each end, headers included; it is given back as a packet arrives. Absent means enough."""
+    """Buffer for packets in flight at each end, including headers; freed when a packet arrives. Absent means no limit."""
     write_combining: bool | None = None
-    """Whether 64 B cross together; otherwise 8 B. Default: true."""
+    """Whether stores are combined into packets of 64 B; otherwise, packets have 8 B. Default: true."""
     issue: str | None = None
-    """CPU time of the loads or stores of a packet. Default: 10 ns."""
+    """CPU time per packet of loads or stores. Default: 10 ns."""
     loads: int | None = None
     """Outstanding loads per CPU. Default: 1."""
     cpus: int | None = None
@@ -2497,16 +2497,16 @@ class MemoryWindowHostInterface(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class CxlMemHostInterface(Table):
-    """CXL.mem: the device is memory of the host's."""
+    """CXL.mem: the device is host memory."""
 
     generation: int | None = None
     """Generation of PCI Express whose lanes it uses. Default: 5."""
     lanes: int | None = None
     """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
     flight: str | None = None
-    """From one end of an idle link to the other, without the time that bytes take. Default: 35 ns."""
+    """Delay of an idle link in one direction, without transfer time. Default: 35 ns."""
     issue: str | None = None
-    """CPU time of a line. Default: 5 ns."""
+    """CPU time per line. Default: 5 ns."""
     lines: int | None = None
     """Outstanding lines per CPU. Default: 10."""
     cpus: int | None = None
@@ -2528,17 +2528,17 @@ class FrFcfsMemoryScheduling(Table):
     """Ready banks and open rows first, and rows opened ahead."""
 
     queue: int | None = None
-    """Accesses that the controller sees at one time. Default: 32."""
+    """Number of accesses that the scheduler chooses from. Default: 32."""
     kind: Literal["fr_fcfs"] = "fr_fcfs"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantLatency(Table):
-    """A latency that is always the same."""
+    """A constant latency."""
 
     latency: str
-    """How long every request takes."""
+    """Latency of every request."""
     kind: Literal["constant"] = "constant"
     """Which room this is."""
 
@@ -2548,7 +2548,7 @@ class ExponentialLatency(Table):
     """A memoryless latency, given its mean."""
 
     mean: str
-    """The mean."""
+    """Mean latency."""
     least: str | None = None
     """Minimum latency; the excess is exponential. Default: 0 s."""
     kind: Literal["exponential"] = "exponential"
@@ -2560,9 +2560,9 @@ class LognormalLatency(Table):
     """A latency with a long tail, given its mean and standard deviation."""
 
     mean: str
-    """The mean."""
+    """Mean latency."""
     deviation: str
-    """The standard deviation."""
+    """Standard deviation of the latency."""
     kind: Literal["lognormal"] = "lognormal"
     """Which room this is."""
 
@@ -2574,7 +2574,7 @@ class QuantilesLatencyPoints(Table):
     share: str | float
     """Share of the requests that take `latency` or less."""
     latency: str
-    """How long those requests take at most."""
+    """Maximum latency of these requests."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2596,9 +2596,9 @@ class FioJsonLatency(Table):
     job: str | None = None
     """The job to take, by name. Not needed for a file with one job."""
     direction: Literal["read", "write", "trim"]
-    """Whose latencies to take."""
+    """Operation whose latencies are used."""
     depth: int | None = None
-    """Requests outstanding while it was measured. A file that says more is refused. Default: 1."""
+    """Outstanding requests during the measurement. A file with more is rejected. Default: 1."""
     kind: Literal["fio_json"] = "fio_json"
     """Which room this is."""
 
@@ -2610,9 +2610,9 @@ class LatencyLogLatency(Table):
     file: str
     """The file, relative to the scenario."""
     direction: Literal["read", "write", "trim"]
-    """Whose latencies to take."""
+    """Operation whose latencies are used."""
     block: str | None = None
-    """Take only requests of this size."""
+    """Use only requests of this size."""
     count: str | None = None
     """Unit of latencies. Default: 1 ns."""
     kind: Literal["latency_log"] = "latency_log"
@@ -2621,73 +2621,73 @@ class LatencyLogLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SuperblockAllocationParity(Table):
-    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is."""
+    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt."""
 
     stripe: int | None = None
-    """Dies of a stripe, one of which holds its parity: 8 is 7 + 1, and an eighth of the flash is parity. A divisor of all dies; absent means all of them."""
+    """Dies of a stripe, including one for parity: with 8 (7 + 1), 1/8 of the flash is parity. Must divide the number of dies; absent means all dies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuperblockAllocation(Table):
-    """To the next die in turn: a block of every plane of every die is filled and cleaned together."""
+    """To the next die in turn, in superblocks of one block of every plane of every die."""
 
     parity: SuperblockAllocationParity | None = None
-    """Parity within superblocks, as Micron's RAIN and SandForce's RAISE have it: what the code does not put right is rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means none."""
+    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means no parity."""
     kind: Literal["superblock"] = "superblock"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaticAllocation(Table):
-    """To the plane that the address says; each plane is filled and cleaned by itself."""
+    """To the plane given by the address; each plane has its own garbage collection."""
 
     order: Literal["cwp", "cpw", "wcp", "wpc", "pcw", "pwc"] | None = None
-    """What changes from one page to the next, the fastest first: the letters of channel, way and plane. A way has one die here, so that MQSim's D has no place. Default: cwp."""
+    """Order in which consecutive pages are distributed, fastest first: the letters of channel (C), way (W), and plane (P). A way has one die, so MQSim's D is omitted. Default: cwp."""
     copyback: bool | None = None
-    """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. It takes units of a page. Default: false."""
+    """Whether garbage collection copies pages inside their die: only commands cross the channel, and bit errors are not corrected. Requires `unit` = `page`. Default: false."""
     kind: Literal["static"] = "static"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicAllocation(Table):
-    """To the die that is free first; each plane is filled and cleaned by itself."""
+    """To the die that is free first; each plane has its own garbage collection."""
 
     copyback: bool | None = None
-    """Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. It takes units of a page. Default: false."""
+    """Whether garbage collection copies pages inside their die: only commands cross the channel, and bit errors are not corrected. Requires `unit` = `page`. Default: false."""
     kind: Literal["dynamic"] = "dynamic"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPriorityFlashScheduling(Table):
-    """Reads of the host before everything that waits for their die."""
+    """Host reads go before all other waiting operations."""
 
     independent_planes: bool | None = None
-    """Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads. Default: false."""
+    """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
     kind: Literal["read_priority"] = "read_priority"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuspensionFlashScheduling(Table):
-    """Reads of the host also suspend programs and erases."""
+    """Host reads also suspend programs and erases."""
 
     suspend: str
-    """What it takes to suspend a program or an erase for a read."""
+    """Time to suspend a program or an erase for a read."""
     resume: str | None = None
-    """What it takes to resume it. Default: 0 s."""
+    """Time to resume it. Default: 0 s."""
     suspensions: int | None = None
-    """How often one program or erase may be suspended. Default: 8."""
+    """Maximum suspensions of one program or erase. Default: 8."""
     independent_planes: bool | None = None
-    """Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads. Default: false."""
+    """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
     kind: Literal["suspension"] = "suspension"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InOrderFlashScheduling(Table):
-    """What was issued first; reads wait for programs and erases."""
+    """Operations in issue order; reads wait for programs and erases."""
 
     kind: Literal["in_order"] = "in_order"
     """Which room this is."""
@@ -2716,12 +2716,12 @@ class RunUntilSteady(Table):
     tolerance: str | float | None = None
     """How far their largest and smallest values may lie apart, and how far the line fitted to them may rise or fall from end to end, as shares of their mean; the line half as far. Default: 10 %."""
     windows_max: int | None = None
-    """Windows after which it is given up; the record then says so. Default: 100."""
+    """Maximum number of windows; the record reports if it was reached. Default: 100."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Table):
-    """How a scenario is run."""
+    """Settings of a run."""
 
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
@@ -2754,11 +2754,11 @@ class Scenario(Table):
     summary: str | None = None
     """Summary in one line."""
     workload: Workload
-    """Who asks, and for what."""
+    """The workload."""
     stack: Device
     """Device that serves the requests."""
     run: Run | None = None
-    """How to run it. May be left out."""
+    """Settings of the run. Optional."""
 
 Workload: TypeAlias = (
     UniformWorkload

@@ -38,7 +38,7 @@ class Control:
         self._answers = self._socket.makefile("rb")
 
     def stats(self, *, columns: bool = False) -> Statistics:
-        """What is known of the server; with `columns`, of each erase block too."""
+        """Statistics of the server; with `columns`, also of each erase block."""
         return Statistics(self._ask("stats", columns=columns))
 
     def record(
@@ -53,7 +53,7 @@ class Control:
         self._ask("record", patience=None, path=place, force=force, export=export)
 
     def record_end(self, *, export: str | None = None) -> Recorded:
-        """Ends the recording: the trace is whole and in its place, unless `error` says why not."""
+        """End the recording; `error` is set if the trace is incomplete."""
         return Recorded(self._ask("record-end", patience=None, export=export))
 
     def power_fail(self, *, again: float | None = None, export: str | None = None) -> Outage:
@@ -119,7 +119,7 @@ class Control:
         fill: int | None = None,
         export: str | None = None,
     ) -> Answer:
-        """Issues one request as a client would, and says where every nanosecond of it went.
+        """Issue one request like a client, and return its latency breakdown.
 
         `op` is `read`, `write`, `trim` or `flush`. The request takes its turn at the time of the
         wall clock and is answered when it is due; a write, whose bytes all become `fill`, is in
@@ -190,7 +190,7 @@ class Control:
 
 
 def socket_of(path: str | os.PathLike[str]) -> Path:
-    """The control socket that an image, or the path of a socket, stands for."""
+    """The control socket of an image, or the given socket."""
     given = Path(path)
     beside = given.with_name(given.name + SUFFIX) if given.name else given
     for place in (given, beside):

@@ -39,7 +39,7 @@ class ImagePages(View):
 
 
 class ImageJournal(View):
-    """What was asked of the device since the checkpoint.
+    """Requests since the checkpoint.
 
     `records` can be played back. A journal `is_torn` after a kill: what was flushed is there. If a
     record behind the last flush was damaged, it may look the same.
@@ -53,7 +53,7 @@ class ImageJournal(View):
 
 
 class ImageCheck(View):
-    """What was found in an image.
+    """Result of checking an image.
 
     `identity` has the settings of its device. `raw_bytes` are those of an image without a device
     (`--timing none`), and have no checksums.

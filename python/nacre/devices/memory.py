@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recovery(View):
-    """What a memory did to be ready again after a power failure, and what it had to give up."""
+    """Recovery of a memory after a power loss, and the lost data."""
 
     programs_repeated: int
     erases_repeated: int
@@ -191,7 +191,7 @@ class Memory:
         self._core.idle(seconds)
 
     def statistics(self) -> Component:
-        """What the memory did since it was opened, as a component of a record."""
+        """Statistics since the memory was opened, as a component of a record."""
         return Component(json.loads(self._core.statistics()))
 
     def flush(self) -> None:

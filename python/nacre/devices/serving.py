@@ -23,7 +23,7 @@ _OUT = "it is out of range"
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
-    """How devices are served."""
+    """Options for serving devices."""
 
     timing: Timing = "emulated"
     """When answers leave: when the model says; earlier by what the way takes; or at once."""
@@ -45,7 +45,7 @@ class ServeOptions:
 
 
 class Listening(NamedTuple):
-    """Where a server is reached."""
+    """Addresses of a server."""
 
     metrics: str | None
     """The URL of its metrics."""

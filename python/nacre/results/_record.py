@@ -18,13 +18,13 @@ class ValueOrigin(View):
     place: str
     """File and line, override, catalog entry, or empty."""
     source: str
-    """Where the number was published; empty for the user's own values."""
+    """Source of the number; empty for values of the user."""
     confidence: str
     """`standard`, `datasheet`, `measured`, `paper`, `fitted` or `assumed`; empty for the user's own values."""
 
 
 class Steadiness(View):
-    """How a steady state was looked for."""
+    """Search for a steady state."""
 
     reached: bool
     """Whether write amplification and the amount of valid data came to be steady by the scenario's criterion."""
@@ -33,11 +33,11 @@ class Steadiness(View):
     writes: int
     """Writes of all windows."""
     write_amplification: tuple[float | None, ...]
-    """Write amplification of each window; null where nothing was programmed for the host."""
+    """Write amplification of each window; null if nothing was programmed for the host."""
     valid_pages: tuple[int | None, ...]
-    """Pages of valid data at the end of each window; null where the device does not count them."""
+    """Valid pages at the end of each window; null if the device does not count them."""
     growth: float | None
-    """How far valid data rose over the last windows above all it had been before, as a share of that; null where it is not counted, or before there were enough windows."""
+    """Increase of valid data over the last windows above its previous maximum, as a share of that; null if it is not counted, or before there were enough windows."""
 
 
 class Requests(View):
@@ -48,19 +48,19 @@ class Requests(View):
     completed: int
     """Answered by it."""
     reads: int
-    """Of them reads."""
+    """Reads among them."""
     writes: int
-    """Of them writes."""
+    """Writes among them."""
     trims: int
-    """Of them trims."""
+    """Trims among them."""
     flushes: int
-    """Of them flushes."""
+    """Flushes among them."""
     errors: int
     """Answered with a device error: they are in no rate and in no latency."""
 
 
 class HostBytes(View):
-    """Bytes the host asked for."""
+    """Bytes requested by the host."""
 
     read: int
     """To read."""
@@ -76,7 +76,7 @@ class Throughput(View):
     bytes_per_s: float
     """Bytes read and written per second."""
     units_per_s: float | None
-    """Whole units of the workload per second; null where it counts in requests alone."""
+    """Units of work per second; null if the workload counts only requests."""
 
 
 class LatencySummary(View):
@@ -87,7 +87,7 @@ class LatencySummary(View):
     mean_ns: float
     """Mean."""
     mean_ci95_ns: float | None
-    """Half-width of the mean's 95 % confidence interval, by batch means that a test found independent; null below 512 requests, and where no batches are."""
+    """Half-width of the 95 % confidence interval of the mean, by batch means that passed a test of independence; null below 512 requests, or if no batches passed."""
     min_ns: float
     """Smallest."""
     p50_ns: float
@@ -105,7 +105,7 @@ class LatencySummary(View):
 
 
 class Latency(View):
-    """Latencies by kind of request, of those that did not fail; null where there was none."""
+    """Latencies of successful requests by kind; null if there were none."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": LatencySummary,
@@ -113,15 +113,15 @@ class Latency(View):
         "flush": LatencySummary,
     }
     read: LatencySummary | None
-    """Of reads."""
+    """For reads."""
     write: LatencySummary | None
-    """Of writes."""
+    """For writes."""
     flush: LatencySummary | None
-    """Of flushes: what waits for `fsync`."""
+    """For flushes (`fsync`)."""
 
 
 class Tenant(View):
-    """What one tenant asked for, and how it was served."""
+    """Requests and measurements of one tenant."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "bytes": HostBytes,
@@ -133,9 +133,9 @@ class Tenant(View):
     requests: int
     """Requests that completed."""
     errors: int
-    """Of them answered with a device error."""
+    """Device errors among them."""
     bytes: HostBytes
-    """Bytes it asked for."""
+    """Requested bytes."""
     throughput: Throughput
     """Rates from the first measured arrival of any tenant to its own last completion."""
     latency: Latency
@@ -148,9 +148,9 @@ class Activity(View):
     component: str
     """The component's path."""
     kind: str
-    """Its room."""
+    """Kind of the component."""
     activity: str
-    """What it did."""
+    """Activity."""
     mean_ns: float
     """Nanoseconds of the mean latency."""
     share: float
@@ -158,7 +158,7 @@ class Activity(View):
 
 
 class TimeSpent(View):
-    """Where the time of a mean request went."""
+    """Time spent by a mean request, by component and activity."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": Activity,
@@ -166,11 +166,11 @@ class TimeSpent(View):
         "flush": Activity,
     }
     read: tuple[Activity, ...]
-    """Of reads."""
+    """For reads."""
     write: tuple[Activity, ...]
-    """Of writes."""
+    """For writes."""
     flush: tuple[Activity, ...]
-    """Of flushes."""
+    """For flushes."""
 
 
 class Resource(View):
@@ -179,7 +179,7 @@ class Resource(View):
     name: str
     """What it is."""
     servers: int
-    """Requests, or parts of requests, it can work on at one time."""
+    """Requests, or parts of requests, served in parallel."""
     busy: View
     """Seconds of its servers' time, by activity."""
     utilisation: float
@@ -187,31 +187,31 @@ class Resource(View):
 
 
 class BlockErases(View):
-    """How often blocks were erased in their whole life."""
+    """Lifetime erases of blocks."""
 
     blocks: int
     """Blocks."""
     min: int
-    """Of the block erased least."""
+    """Minimum over blocks."""
     mean: float
     """Over all blocks."""
     max: int
-    """Of the block erased most."""
+    """Maximum over blocks."""
     stddev: float
     """Standard deviation over all blocks."""
 
 
 class RowPrograms(View):
-    """How often rows were programmed in their whole life."""
+    """Lifetime programs of rows."""
 
     rows: int
     """Rows."""
     min: int
-    """Of the row programmed least."""
+    """Minimum over rows."""
     mean: float
     """Over all rows."""
     max: int
-    """Of the row programmed most."""
+    """Maximum over rows."""
     stddev: float
     """Standard deviation over all rows."""
 
@@ -238,13 +238,13 @@ class Wear(View):
     erases: int
     """Blocks erased."""
     block_erases: BlockErases | None
-    """Erases by block, in the whole life of the medium; null where nothing is erased."""
+    """Erases by block, in the whole life of the medium; null if nothing is erased."""
     endurance: int | None
-    """Erases a block is made for, or programs a row where nothing is erased; null where not known."""
+    """Erases a block is made for, or programs a row where nothing is erased; null if not known."""
     row_programs: RowPrograms | None
-    """Programs by row, in the whole life of a medium that is written in place; null where none is."""
+    """Lifetime programs by row of a medium that is written in place; null without one."""
     valid: int | None
-    """Pages of valid data at the end; null where the device does not count them."""
+    """Valid pages at the end; null if the device does not count them."""
     write_amplification: float | None
     """Pages programmed per page of host data; null before the first."""
     cleaning_cost: float | None
@@ -252,10 +252,10 @@ class Wear(View):
 
 
 class Health(View):
-    """What a device whose medium wears would tell of its health."""
+    """Health of a device whose medium wears."""
 
     spare_left: float | None
-    """Spare blocks that are left, by those it had when it was new; null where it has none."""
+    """Remaining spare blocks as a share of those of a new device; null without spare blocks."""
     used: float | None
     """Erases or programs of a block or row in its whole life, on average, by those it is made for: above 1 if it had more. Null where either is not known."""
     read_only: bool
@@ -263,43 +263,43 @@ class Health(View):
     media_errors: int
     """Units or pages that it could not correct or has lost, since measuring began."""
     retries: int | None
-    """Times that it repeated a read with other thresholds, since measuring began; null where that is not modelled."""
+    """Times that it repeated a read with other thresholds, since measuring began; null if that is not modelled."""
 
 
 class Handle(View):
-    """What came through a placement handle of a drive."""
+    """Writes through a placement handle of a drive."""
 
     units_host: int
     """Mapping units that the host wrote through it."""
     units_moved: int
     """Mapping units of its data that moved."""
     write_amplification: float | None
-    """Programs of both for one of the host; null where it wrote nothing."""
+    """Write amplification of the handle; null without host writes."""
 
 
 class Fault(View):
-    """A fault that the scenario gives a device, and what it did while it was measured."""
+    """A fault of the scenario, and its effects during the measurement."""
 
     path: str
-    """Its place in the scenario."""
+    """Path in the scenario."""
     kind: str
-    """Its room."""
+    """Kind of the component."""
     matching: int
     """Requests of its operations and address range that came while it was active."""
     touched: int
-    """Of them those that it touched."""
+    """Affected requests among them."""
     added_s: float
     """Time that it added to all of them together, in seconds."""
     errors: int
     """Requests that it ended with an error."""
     reported_bytes: int
-    """Bytes that requests with these errors asked to read or write."""
+    """Bytes of the requests with these errors."""
     silent_bytes: int
-    """Bytes that it made wrong without an error."""
+    """Silently corrupted bytes."""
 
 
 class Component(View):
-    """What one component did."""
+    """Results of one component."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "resources": Resource,
@@ -309,65 +309,65 @@ class Component(View):
         "faults": Fault,
     }
     path: str
-    """Its place in the scenario."""
+    """Path in the scenario."""
     kind: str
-    """Its room."""
+    """Kind of the component."""
     resources: tuple[Resource, ...]
-    """What it works with; empty where only the components below work."""
+    """Its resources; empty if only the components below are busy."""
     servers: int
-    """Servers of its busiest resource; 0 where it has none."""
+    """Servers of its busiest resource; 0 without resources."""
     busy: View
     """Seconds of its resources' time, by activity."""
     utilisation: float
-    """That of its busiest resource; 0 where it has none."""
+    """Utilization of its busiest resource; 0 without resources."""
     energy_j: View | None
-    """Joules by activity that took any, and `idle`; null where not modeled."""
+    """Joules by activity that took any, and `idle`; null if not modeled."""
     counters: View
     """Counts of events."""
     area_mm2: float | None
-    """Area of the cells of its memory, in square millimeters; null where it is not known."""
+    """Area of its memory cells in square millimeters; null if unknown."""
     cost: float | None
-    """What it costs, in `cost_basis`; null where no price is known."""
+    """Cost in `cost_basis`; null without a price."""
     cost_basis: str | None
-    """What its cost is counted in, such as `USD 2023`; null where the scenario does not say."""
+    """Currency of its cost, e.g. `USD 2023`; null if not stated."""
     lifetime_days: float | None
-    """Days until worn out at the rate of this run; null where not modeled."""
+    """Days until worn out at the rate of this run; null if not modeled."""
     wear: Wear | None
-    """What was programmed and erased; null where the medium is not modeled."""
+    """Programs and erases; null if the medium is not modeled."""
     health: Health | None
-    """What it would tell of its health; null where its medium does not wear."""
+    """Health; null if its medium does not wear."""
     handles: tuple[Handle, ...]
-    """What came through each placement handle, in their order; empty where it does not have several."""
+    """Writes through each placement handle, in their order; empty unless there are several."""
     faults: tuple[Fault, ...]
-    """What each fault did that the scenario gives it, in their order; empty where it has none."""
+    """Effects of each fault of the scenario, in their order; empty without faults."""
     tables: View
-    """What is too long for this document, by name: each in the Parquet file of that name."""
+    """Tables that are too long for this document, by name; each is a Parquet file with that name."""
 
 
 class WornOut(View):
-    """When the first block or row was programmed more often than it is made for."""
+    """Wear-out of the first block or row, i.e. when it exceeded its endurance."""
 
     seconds: float
     """Seconds of writing."""
     writes: int | None
-    """Writes in all, those before the run included; null where it happened within the run."""
+    """Total writes, including those before the run; null if it happened within the run."""
     simulated: bool
     """Whether it happened within the run. If not, `seconds` are the writes at the rate of the run's."""
 
 
 class SplitCopy(View):
-    """One copy of the stack, with its part of a trace that was split."""
+    """One copy of the stack, with its part of a split trace."""
 
     requests: int
     """Requests that were measured in it."""
     drained_s: float
     """From its first measured arrival until nothing was left to do, in seconds."""
     mean_ns: float | None
-    """Mean latency of its reads and writes together, in nanoseconds; null where it has none."""
+    """Mean latency of its reads and writes together, in nanoseconds; null if there are none."""
 
 
 class Split(View):
-    """How a trace was split over copies of the stack. The record is that of all copies together."""
+    """Split of a trace over copies of the stack. The record combines all copies."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "copies": SplitCopy,
@@ -377,33 +377,33 @@ class Split(View):
     shared: tuple[str, ...]
     """Settings by path that every copy has a share of."""
     copies: tuple[SplitCopy, ...]
-    """What each of them did with its part of the trace."""
+    """Results of each copy for its part of the trace."""
 
 
 class WorkloadNotes(View):
-    """What the workload has to say about its input."""
+    """Notes of the workload about its input."""
 
     kind: str
-    """Its room."""
+    """Kind of the component."""
     records: int
-    """Requests given to the driver, which takes them in batches: where a run ended early, fewer were served."""
+    """Requests generated for the driver in batches; if a run ended early, fewer were served."""
     bad_records: int
     """Records of a trace that could not be read and were left out."""
     unit: str | None
-    """The larger unit it counts its work in, such as `transactions`; null where there is none."""
+    """Unit of work, e.g. `transactions`; null if there is none."""
     units: int | None
-    """Whole units of it that ended while it was measured; null where there is none."""
+    """Units of work that completed during the measurement; null if there is none."""
     notes: tuple[str, ...]
     """Guesses and remarks, in words."""
 
 
 class Caution(View):
-    """What keeps a figure of a record from being taken at its face."""
+    """Limitation of a number in a record."""
 
     kind: str
     """`saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
     text: str
-    """What it is, in words."""
+    """Text for people."""
     paths: tuple[str, ...]
     """Paths of the components or settings it is about."""
 
@@ -427,7 +427,7 @@ class RecordFields(View):
         "findings": Caution,
     }
     schema: str
-    """Which form this document has."""
+    """Version of the document format."""
     version: str
     """The version of Nacre that made it."""
     name: str
@@ -437,17 +437,17 @@ class RecordFields(View):
     complete: bool
     """False if the run was stopped before its end; the numbers then hold for the part that ran."""
     scenario: View
-    """The scenario with every value that was used, defaults and presets filled in."""
+    """The scenario with every used value, including defaults and presets."""
     origins: tuple[ValueOrigin, ...]
-    """Where each of those values came from."""
+    """Origin of each of these values."""
     steadiness: Steadiness | None
-    """How a steady state was looked for before the run; null where none was."""
+    """Search for a steady state before the run; null without one."""
     requests: Requests
     """Requests, counted."""
     bytes: HostBytes
-    """Bytes the host asked for."""
+    """Bytes requested by the host."""
     host_cpu_ns: float | None
-    """Time of the host's processors that drivers took per request, in nanoseconds; null where not modeled."""
+    """Time of the host's processors that drivers took per request, in nanoseconds; null if not modeled."""
     simulated_s: float
     """From the first measured arrival to the last completion, in seconds."""
     drained_s: float
@@ -457,19 +457,19 @@ class RecordFields(View):
     latency: Latency
     """Latencies as the host sees them."""
     tenants: tuple[Tenant, ...]
-    """What the requests of each tenant measured; empty where the workload does not tell them apart."""
+    """Measurements of each tenant; empty without tenants."""
     fairness: float | None
-    """Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and those that send more than is served. It is 1 where all are alike, and one over their number where one has all (Jain, Chiu and Hawe 1984); null where there are fewer than two."""
+    """Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and those that send more than is served. It is 1 where all are alike, and one over their number where one has all (Jain, Chiu and Hawe 1984); null if there are fewer than two."""
     time_spent: TimeSpent
-    """Where the time of a mean request went."""
+    """Time spent by a mean request, by component and activity."""
     components: tuple[Component, ...]
-    """What each component did, parents before children."""
+    """Results of each component, parents before children."""
     write_amplification: float | None
-    """Pages programmed per page of host data, over all media; null where none was programmed."""
+    """Pages programmed per page of host data, over all media; null if none was programmed."""
     cleaning_cost: float | None
-    """Pages cleaners programmed per page of host data, over all media; null where none was programmed."""
+    """Pages cleaners programmed per page of host data, over all media; null if none was programmed."""
     erases: int | None
-    """Blocks erased, over all media; null where no medium is modeled."""
+    """Blocks erased, over all media; null if no medium is modeled."""
     energy_j: View
     """Joules by component path; components whose energy is not modeled are absent."""
     energy_unknown: tuple[str, ...]
@@ -479,23 +479,23 @@ class RecordFields(View):
     cost: float | None
     """Sum of the components' costs; null if the cost of none is known, or if prices are of several bases."""
     cost_basis: str | None
-    """What the cost is counted in, such as `USD 2023`; null where the scenario does not say, or where there are several."""
+    """Currency of the cost, e.g. `USD 2023`; null if not stated or if there are several."""
     cost_by_basis: View
-    """The sums of costs of the same basis; `not stated` where the scenario does not say."""
+    """Sums of costs by currency; `not stated` if the scenario has none."""
     cost_unknown: tuple[str, ...]
     """Paths of the devices that are not in that sum, because they have no price or a price without a capacity."""
     lifetime_days: float | None
-    """Days until the first component is worn out at the rate of this run; null where not modeled."""
+    """Days until the first component is worn out at the rate of this run; null if not modeled."""
     lifetime_unknown: tuple[str, ...]
     """Paths of the devices that were written to and whose endurance is not known."""
     worn_out: WornOut | None
-    """When the first block or row was worn out; null where the run did not ask for that."""
+    """Wear-out of the first block or row; null if `run.wear_out` is off."""
     split: Split | None
-    """How the trace was split, and what its parts were; null where one run read it all."""
+    """Split of the trace and its parts; null without a split."""
     workload: WorkloadNotes
-    """What the workload has to say about its input."""
+    """Notes of the workload about its input."""
     findings: tuple[Caution, ...]
-    """What keeps figures of this record from being taken at their face."""
+    """Limitations of numbers in this record."""
 
 
 __all__ = [

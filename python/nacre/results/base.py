@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """What commands and functions return."""
+    """Base class of all results."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class Result:
         return Plots(self)
 
     def summary(self) -> Summary:
-        """What it says: a headline, facts, tables, figures, and what it assumes."""
+        """Summary: headline, facts, tables, figures, and assumptions."""
         from nacre import kinds
 
         return kinds.of(self).summary(self)
@@ -50,7 +50,7 @@ class Result:
     def draw(
         self, directory: str | os.PathLike[str], stop: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Draws its figures into a directory, each file as soon as it is drawn.
+        """Save its figures to a directory, each file as soon as it is plotted.
 
         Between files `stop` is asked; returns False if it ended the drawing.
         """

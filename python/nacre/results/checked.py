@@ -21,7 +21,7 @@ class CheckedScenario(Result, View):
     __slots__ = ()
 
     def table(self) -> Table:
-        """A row per value: what it is, and where it comes from."""
+        """One row per value, with its origin."""
         rows = [
             [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
             for o in self.origins

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Tried(View):
-    """What became of the data under one class of faults.
+    """Results under one class of faults.
 
     `lost_and_told` blocks had an acknowledged write that recovery counts as lost; `lost_unseen`
     devices returned something wrong, and have no means to see it.
@@ -29,7 +29,7 @@ class Tried(View):
 
 
 class Recovery(View):
-    """How long the device took to be ready; `bars` are pairs of seconds and how many."""
+    """Recovery times; `bars` are pairs of seconds and counts."""
 
     count: int
     mean_s: float | None

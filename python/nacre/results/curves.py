@@ -24,7 +24,7 @@ UNITS: tuple[Unit, ...] = ("block", "byte")
 
 
 class Curve(Result):
-    """What is said of misses by size: `about` says what they are of.
+    """A miss-ratio curve; `about` describes it.
 
     Where a sample of the blocks was followed, miss ratios are estimates.
     """
@@ -83,11 +83,11 @@ class MissRatioCurve(Curve):
 
     @property
     def sizes(self) -> Array:
-        """The sizes the curve is drawn at, in bytes."""
+        """Cache sizes of the curve, in bytes."""
         return self._columns["bytes"]
 
     def hits(self, size: int, kind: Kind = "all") -> float:
-        """Accesses to blocks that a cache of so many bytes serves.
+        """Block accesses that hit a cache of `size` bytes.
 
         Raises `TraceError` if the curve was loaded, and its file does not have this size.
         """
@@ -103,7 +103,7 @@ class MissRatioCurve(Curve):
         return {"all": reads + writes, "reads": reads, "writes": writes}[kind]
 
     def miss_ratio(self, size: int, kind: Kind = "all") -> float:
-        """The share of accesses to blocks that a cache of so many bytes does not serve."""
+        """Share of block accesses that miss a cache of `size` bytes."""
         accesses = self.accesses(kind)
         return 1 - self.hits(size, kind) / accesses if accesses else math.nan
 
@@ -151,7 +151,7 @@ class MissRatioCurve(Curve):
         return pl.DataFrame({name: self._columns[f"step_{name}"] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
-        """What the curve is of, and its frame by columns."""
+        """Description of the curve, and its frame by columns."""
         return {
             **self.about.to_dict(),
             "name": self.name,
@@ -229,7 +229,7 @@ class CacheCurves(Curve):
         return list(dict.fromkeys(row["blocks"] * block for row in self._rows))
 
     def miss_ratio(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
-        """The share that a cache of so many bytes misses; NaN where nothing is asked for.
+        """Miss ratio of a cache of `size` bytes; NaN without accesses.
 
         Raises `TraceError` for a policy or a size that was not simulated.
         """
@@ -267,7 +267,7 @@ class CacheCurves(Curve):
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """What `nacre trace mrc --policy ... --json` prints."""
+        """The output of `nacre trace mrc --policy ... --json`."""
         return {**self.about.to_dict(), "name": self.name, "caches": self._rows}
 
     def _number(self, policy: str, size: int, key: str, by: Unit) -> float:

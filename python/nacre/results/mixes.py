@@ -23,7 +23,7 @@ _LEAST = ("mean_ns", "cost")
 
 @dataclass(frozen=True)
 class Tier:
-    """One tier: its name, what a mean access takes when nothing else is asked, and its price."""
+    """One tier: its name, its idle latency of a mean access, and its price."""
 
     name: str
     read_ns: float
@@ -78,13 +78,13 @@ class Mixes(Result):
 
     @property
     def bases(self) -> list[str]:
-        """What the prices of the tiers are counted in, each once."""
+        """Currencies of the prices of the tiers, each once."""
         priced = (tier for tier in self.tiers if tier.price is not None)
         return list(dict.fromkeys(tier.price_basis or "not stated" for tier in priced))
 
     @property
     def findings(self) -> list[str]:
-        """What keeps the scores from being taken at their face."""
+        """Limitations of the scores."""
         found = []
         if len(self.bases) > 1:
             priced = ", ".join(
@@ -168,7 +168,7 @@ class Mixes(Result):
         return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
 
     def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
-        """The same mixes where a GiB of each tier has another price, all counted in `basis`.
+        """These mixes with other prices per GiB of each tier, all in the currency `basis`.
 
         Raises `ConfigError` for a tier without a price, and for a price of no tier.
         """
@@ -207,11 +207,11 @@ class Mixes(Result):
 
     @property
     def ordered_by(self) -> str:
-        """What they are best ordered by: IOPS per cost where prices are known."""
+        """Default sort key: IOPS per cost if prices are known."""
         return "iops_per_cost" if self._frame["iops_per_cost"].count() else "iops"
 
     def to_dict(self) -> dict[str, Any]:
-        """What `nacre mixes --json` prints."""
+        """The output of `nacre mixes --json`."""
         by = "iops_per_cost" if self._frame["cost"].count() else "iops"
         return {
             "name": self.name,
@@ -238,5 +238,5 @@ class Mixes(Result):
 
 
 def called(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """What a mix is: `5 % pcm_ssd, 95 % disk`."""
+    """Description of a mix: `5 % pcm_ssd, 95 % disk`."""
     return ", ".join(f"{100 * row[name]:.3g} % {name}" for name in names if row[name])

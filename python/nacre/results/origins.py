@@ -7,5 +7,5 @@ from typing import Any
 
 
 def assumed(origins: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The paths of the values nobody measured or published."""
+    """Paths of the values that were not measured or published."""
     return [str(origin["path"]) for origin in origins if origin["confidence"] == "assumed"]

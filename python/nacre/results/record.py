@@ -58,7 +58,7 @@ Op = Literal["read", "write", "flush"]
 
 
 class Late(Mapping[str, "np.ndarray[Any, Any]"]):
-    """Columns that are fetched when somebody looks at them.
+    """Columns that are loaded on use.
 
     To load NumPy takes longer than a short run.
     """
@@ -70,7 +70,7 @@ class Late(Mapping[str, "np.ndarray[Any, Any]"]):
         self._found: dict[str, np.ndarray[Any, Any]] = {}
 
     def fetched(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The columns; raises `Error` where they cannot be read."""
+        """The columns; raises `Error` if they cannot be read."""
         if self._fetch is not None:
             self._found, self._fetch = dict(self._fetch()), None
         return self._found
@@ -195,7 +195,7 @@ class Record(Result, Tabled):
         return found
 
     def find_hit_ratio(self) -> float | None:
-        """The hit ratio, or None where no cache was requested a block."""
+        """The hit ratio, or None without requests to a cache."""
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters

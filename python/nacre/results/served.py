@@ -41,7 +41,7 @@ class Requests(View):
 
 
 class Recorded(View):
-    """How a recording goes, or how the last one went: `error` says why there is no trace."""
+    """Status of the current or last recording; `error` is set if there is no trace."""
 
     path: str
     is_under_way: bool
@@ -70,7 +70,7 @@ class ServedFault(View):
 
 
 class Outage(Result, View):
-    """What a power loss did.
+    """Effects of a power loss.
 
     `acknowledged_lost` programs of writes that were done had not landed and are gone, with
     `bytes_lost`; a program is what the medium takes on at a time, for a disk a whole write.
@@ -85,7 +85,7 @@ class Outage(Result, View):
 
 
 class ExportStatistics(Result, View):
-    """What is known of one served device; its components are as in a record."""
+    """Statistics of one served device; its components are as in a record."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "requests": Requests,
@@ -132,7 +132,7 @@ class ExportStatistics(Result, View):
 
 
 class Sample(NamedTuple):
-    """What a device has served so far: two of them tell its rates and latencies in between.
+    """Counters of a device so far: two samples give rates and latencies in between.
 
     `read_ns` and `write_ns` are the modeled latencies of `timed_reads` and `timed_writes`
     requests together.
@@ -148,7 +148,7 @@ class Sample(NamedTuple):
 
 
 class Statistics(Result, View):
-    """What is known of a server."""
+    """Statistics of a server."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
     version: str
@@ -157,7 +157,7 @@ class Statistics(Result, View):
     exports: tuple[ExportStatistics, ...]
 
     def export(self, name: str | None = None) -> ExportStatistics:
-        """The device called so, or the first; raises `Error` where there is none."""
+        """The device with this name, or the first; raises `Error` if there is none."""
         for export in self.exports:
             if name in (None, export.name):
                 return export
@@ -165,7 +165,7 @@ class Statistics(Result, View):
         raise Error(f'there is no export "{name}"; there is {known}', "unknown-name")
 
     def sample(self, name: str | None = None) -> Sample:
-        """What the device has served so far, for `nacre.figures.served`."""
+        """Counters of the device so far, for `nacre.figures.served`."""
         export = self.export(name)
         timed, taken_ns = [], []
         for took in (export.modelled["read"], export.modelled["write"]):
@@ -176,7 +176,7 @@ class Statistics(Result, View):
 
 
 class Service(View):
-    """What a server saw: clients, and what became of each device.
+    """Summary of a server's run: its clients, and its devices.
 
     `unsynced` says which image could not be brought to the disk at the end, and why.
     """

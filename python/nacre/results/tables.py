@@ -60,7 +60,7 @@ def interval_s(record: Tabled) -> float:
 
 
 def blocks(record: Tabled, component: str | None) -> pl.DataFrame:
-    """One row per erase block: `component`, `block`, then what the component says of its blocks."""
+    """One row per erase block: `component`, `block`, then the columns of the component."""
     import polars as pl
 
     frame = _table(record, "blocks", component)
@@ -69,7 +69,7 @@ def blocks(record: Tabled, component: str | None) -> pl.DataFrame:
 
 
 def cleaning(record: Tabled, component: str | None) -> pl.DataFrame:
-    """One row per span of time: `component`, `end_s`, then what the component says of it."""
+    """One row per interval: `component`, `end_s`, then the columns of the component."""
     return _table(record, "cleaning", component)
 
 

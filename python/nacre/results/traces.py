@@ -20,7 +20,7 @@ _HEAD = """\
 
 
 class TraceInfo(Result, View):
-    """What `nacre.traces.info` found out about a trace; its shape is in `profile`."""
+    """Result of `nacre.traces.info`; `profile` has the profile of the trace."""
 
     __slots__ = ()
 
@@ -47,17 +47,17 @@ class FittedWorkload(Result):
 
     @property
     def trace(self) -> View:
-        """What the trace is like."""
+        """Profile of the trace."""
         return View(self._found["trace"])
 
     @property
     def workload(self) -> View:
-        """What the workload is like."""
+        """Profile of the workload."""
         return View(self._found["workload"])
 
     @property
     def warnings(self) -> list[str]:
-        """What was assumed of the trace, or is not as it should be."""
+        """Assumptions about the trace, and its problems."""
         return list(self._found.warnings)
 
     @property

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Value:
-    """One number of the catalog, with where it comes from and how far to trust it."""
+    """One number of the catalog, with its source and confidence."""
 
     path: str
     value: str

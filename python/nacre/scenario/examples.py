@@ -17,7 +17,7 @@ _RUN = {".py": "python", ".toml": "nacre study", ".sh": "sh", ".ipynb": "jupyter
 
 
 def text(name: str) -> str:
-    """What an example holds."""
+    """Content of an example."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 

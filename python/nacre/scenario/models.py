@@ -42,7 +42,7 @@ class Model:
     settings: tuple[Setting, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """What `nacre describe --json` prints."""
+        """The output of `nacre describe --json`."""
         return {**vars(self), "settings": [vars(setting) for setting in self.settings]}
 
 
@@ -136,7 +136,7 @@ _STACKS = {
 
 
 def stacks() -> list[str]:
-    """What a scenario can be begun with: kinds of devices, then devices of the catalog."""
+    """Starting points for a scenario: kinds of devices, then devices of the catalog."""
     devices = [name for name, entry in entries().items() if entry.family == "device"]
     return list(dict.fromkeys([*(model.kind for model in family("device")), *devices]))
 

@@ -43,7 +43,7 @@ it there."""
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """What a trace asks of caches and of tiers, under prices that can be changed."""
+    """The caches and tiers that a trace needs, with adjustable prices."""
 
     trace: str
     """The name of a shipped trace, or a path."""
@@ -61,7 +61,7 @@ class Plan(Result):
 
     @property
     def prices(self) -> dict[str, float]:
-        """What a GiB of each device costs."""
+        """Price per GiB of each device."""
         return {tier.name: tier.price or 0.0 for tier in self.mixes.tiers}
 
     @property
@@ -107,7 +107,7 @@ class Plan(Result):
         }
 
     def repriced(self, prices: Mapping[str, float]) -> Plan:
-        """The same plan where a GiB of some devices has another price."""
+        """This plan with other prices per GiB of some devices."""
         paid = {**self.prices, **prices}
         tree = json.loads(json.dumps(self.scenario))
         for name, given in zip(self.mixes.names, tree["stack"]["tier"], strict=True):

@@ -58,7 +58,7 @@ def crash(
 
 
 def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
-    """The same for a stack, a workload and faults that are all drawn from `seed`."""
+    """Test power loss on a random stack, workload, and faults, all from `seed`."""
     points, seed = _points_and_seed(points, seed)
     text, document = _core.crash_drawn(seed, points, answering(progress))
     source = read(tomllib.loads(text))

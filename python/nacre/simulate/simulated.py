@@ -90,7 +90,7 @@ class Simulated:
 
 
 def mean_ns(record: Record) -> float | None:
-    """The mean latency of reads and writes together; None where there were none."""
+    """Mean latency of reads and writes together; None if there were none."""
     kinds = [of for of in (record.latency.read, record.latency.write) if of]
     requests = sum(of.count for of in kinds)
     return sum(of.count * of.mean_ns for of in kinds) / requests if requests else None

@@ -37,7 +37,7 @@ class Spent(View):
 
 
 class CountedOnce(View):
-    """What happened so often while one request was served."""
+    """A counter that increased while one request was served."""
 
     component: str
     name: str
@@ -45,7 +45,7 @@ class CountedOnce(View):
 
 
 class Answer(View):
-    """What became of one request; what was `spent` adds up to the latency."""
+    """Result of one request; the sum of `spent` is the latency."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {"spent": Spent, "counted": CountedOnce}
 

@@ -20,7 +20,7 @@ _NUMERIC = (False, False, False, True, True)
 
 
 def of_prices(found: Mixes, budget: float | None) -> Table:
-    """What becomes of the best mix when one price is a fifth less or more."""
+    """The best mix when one price changes by 20 % up or down."""
     rows = [_row("as it is", "", found, budget)]
     prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
     for name, price in prices.items():
@@ -33,7 +33,7 @@ def of_prices(found: Mixes, budget: float | None) -> Table:
 def of_latencies(
     found: Mixes, others: Mapping[tuple[str, str], Mixes], budget: float | None
 ) -> Table:
-    """The same for latencies, under the prices of `found`."""
+    """The best mix when one latency changes by 20 % up or down, with the prices of `found`."""
     prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
     rows = [
         _row(f"latency of {name}", word, other.repriced(prices, found.bases[0]), budget)

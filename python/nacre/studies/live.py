@@ -12,7 +12,7 @@ from nacre.studies.spec.design import Design
 
 
 class LiveStudy:
-    """A study while it runs; it can be asked from any thread what has come out so far."""
+    """A running study; results so far can be read from any thread."""
 
     def __init__(self, design: Design, planner: Planner, kept: Memory) -> None:
         self._design, self._planner, self._kept = design, planner, kept
@@ -20,7 +20,7 @@ class LiveStudy:
 
     @property
     def total(self) -> int:
-        """How many points the study has."""
+        """Number of points of the study."""
         return self._planner.total
 
     def ask(self) -> Sequence[Point]:
@@ -34,7 +34,7 @@ class LiveStudy:
         self._planner.tell(rows)
 
     def result(self) -> StudyResult:
-        """What the points that have ended say, as if there were no others."""
+        """Result of the finished points."""
         from nacre.studies.analysis.table import table
 
         frame = table(self._design, self._points, self._kept.rows)

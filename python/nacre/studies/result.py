@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class StudyResult(Result):
-    """A table of points, and what it says."""
+    """A table of points, and its analysis."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class StudyResult(Result):
 
     @property
     def questions(self) -> Questions:
-        """What varies, and what is wanted."""
+        """Axes, objectives, and constraints."""
         return self._questions
 
     @property
     def directory(self) -> Path | None:
-        """Where its points are kept, if they are."""
+        """Directory with its points, if they are saved."""
         return self._directory
 
     @property
@@ -127,7 +127,7 @@ class StudyResult(Result):
         return noise.together(found)
 
     def sensitivity(self) -> pl.DataFrame:
-        """How much of each objective each axis decides: `objective, axis, share, method`.
+        """Share of each objective that each axis explains: `objective, axis, share, method`.
 
         Shares are of the variance, or by PED-ANOVA where the points were searched. Without
         objectives those of IOPS, p99 and cost.
@@ -150,7 +150,7 @@ class StudyResult(Result):
         return Record(data, {})
 
     def origins(self, point: int) -> Sequence[View]:
-        """Every value of a point with where it comes from; none where its scenario is not kept."""
+        """Every value of a point with its origin; empty if its scenario is not saved."""
         design = self._questions
         found = self.table.filter(self.table["point"] == point)["settings"]
         if not (isinstance(design, Design) and found.len()):
@@ -174,7 +174,7 @@ class StudyResult(Result):
 
 
 def read(folder: Path) -> StudyResult:
-    """Reads what `nacre study --out` left; raises `ConfigError` where there is nothing."""
+    """Read the output of `nacre study --out`; raises `ConfigError` if there is none."""
     import polars as pl
 
     kept = store.opened(folder)

@@ -89,7 +89,7 @@ def study(
 
 
 def check_study(study: Given) -> CheckedStudy:
-    """What a study would run; raises `ConfigError` naming every error at once."""
+    """The runs of a study; raises `ConfigError` with all errors."""
     design, planner = sound(study)
     return CheckedStudy(design.name, planner.total)
 

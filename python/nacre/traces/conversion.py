@@ -48,7 +48,7 @@ def convert(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Writes a trace in another format; `to` defaults to what the name of `output` says.
+    """Write a trace in another format; `to` defaults to the suffix of `output`.
 
     A file that is there is replaced, unless `replace` is false; never one of `paths`.
     """

@@ -18,7 +18,7 @@ Progress: TypeAlias = Callable[..., bool | None]
 
 
 class Options(TypedDict, total=False):
-    """How to read a trace: what its name and content do not say.
+    """Options for reading a trace that its name and content do not define.
 
     `page` is the distance between neighboring objects of an oracleGeneral or lcs trace, or the size
     of a page of an arc trace: text as `"512 B"`, or bytes.

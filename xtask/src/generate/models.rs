@@ -1,4 +1,4 @@
-//! The model reference: one page per room, from its module documentation and its fields.
+//! The model reference: one page per component, from its module documentation and its fields.
 
 use nacre_config::{Descriptor, Field, Shape};
 use nacre_machine::rooms::FamilyDescriptor;
@@ -17,8 +17,8 @@ pub(super) fn pages(families: &[FamilyDescriptor]) -> Vec<(String, String)> {
 
 fn index(families: &[FamilyDescriptor]) -> String {
     let mut text = String::from(
-        "# Models\n\nEvery component Nacre knows, generated from its room. \
-         In a scenario, `kind` chooses the room; the fields below are its settings.\n",
+        "# Models\n\nAll components, generated from their source. \
+         In a scenario, `kind` selects a component; its page lists its settings.\n",
     );
     for family in families {
         write!(text, "\n## {}: {}\n\n| kind | what it is |\n|---|---|\n", family.name, family.summary)
@@ -42,7 +42,7 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
     for line in descriptor.doc.lines().map_while(|line| line.strip_prefix("//!")) {
         let line = line.strip_prefix(' ').unwrap_or(line);
         // Headings move one level down, below the page's own.
-        if line.starts_with("# ") {
+        if line.starts_with("# ") || line.starts_with("## ") {
             text.push('#');
         }
         text.push_str(&plain_links(line));

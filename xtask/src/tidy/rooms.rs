@@ -5,7 +5,7 @@ use super::code;
 use super::tree::{File, Tree};
 
 /// The headings every room's documentation has; the model reference is made of them.
-const HEADINGS: [&str; 4] = ["Models", "Leaves out", "Sources", "Checks"];
+const HEADINGS: [&str; 4] = ["Model", "Not modeled", "Sources", "Checks"];
 
 /// The constants that make a module folder a room, and what stands before its kind in them.
 const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Descriptor::of"), ("FORMAT", "kind:")];
@@ -145,7 +145,7 @@ mod tests {
     use super::check;
     use crate::tidy::tree::Tree;
 
-    const WHOLE: &str = "//! A room.\n//!\n//! # Models\n//! # Leaves out\n//! # Sources\n//! # Checks\n\
+    const WHOLE: &str = "//! A room.\n//!\n//! # Model\n//! # Not modeled\n//! # Sources\n//! # Checks\n\
                          pub const ROOM: Room<F> = x;\n#[test]\nfn t() {}\n";
     const FAMILY: (&str, &str) = ("crates/media/src/lib.rs", "&[flash::ROOM, pcm::ROOM]");
 
@@ -163,10 +163,10 @@ mod tests {
 
     #[test]
     fn a_room_needs_headings_tests_and_a_place_in_the_table() {
-        let bare = "//! # Models\n//! # Sources\n//! # Checks\npub const ROOM: Room<F> = x;\n";
+        let bare = "//! # Model\n//! # Sources\n//! # Checks\npub const ROOM: Room<F> = x;\n";
         let room = "crates/media/src/mram/mod.rs";
         let expected = [
-            format!("{room}:1: the room's documentation lacks \"# Leaves out\""),
+            format!("{room}:1: the room's documentation lacks \"# Not modeled\""),
             format!("{room}:1: a room without tests"),
             format!("{room}:1: the room \"mram\" is in no table: add mram::ROOM to crates/media/src"),
         ];

@@ -45,7 +45,7 @@ impl Family for CleaningFamily {
     type Context<'a> = dyn CleaningContext + 'a;
 }
 
-/// What a policy may ask for while it is built.
+/// Services for a policy during construction.
 pub trait CleaningContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
@@ -107,9 +107,9 @@ pub static ROOMS: &Table<CleaningFamily> = &[
     external::ROOM,
 ];
 
-/// What to clean, and where live pages go.
+/// Selects the victim and the destinations of its valid pages.
 pub trait Cleaner: State + Send {
-    /// Places in a partition; `None` where all places are one. The last partition may have fewer places,
+    /// Places in a partition; `None` if all places are one. The last partition may have fewer places,
     /// since the segments that stand by stand in none.
     fn partition_segments(&self) -> Option<u32> {
         None
@@ -131,40 +131,42 @@ pub trait Cleaner: State + Send {
 /// Segments of a partition that stand by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
-    /// How many there are.
+    /// Current number.
     pub now: u32,
-    /// The reserve, which is kept at all times.
+    /// The reserve; the minimum at all times.
     pub least: u32,
-    /// As many as the others leave that hold the data.
+    /// Maximum, given the segments that hold data.
     pub most: u32,
 }
 
-/// What a policy decided.
+/// Decision of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The place that is cleaned.
+    /// Position of the segment to clean.
     pub victim: usize,
-    /// Live pages, from the end of the victim, that go to the active segment of the partition before;
-    /// fewer go where there is no room for so many.
+    /// Valid pages from the end of the victim that go to the active segment of the partition before; fewer if
+    /// there is not enough space.
     pub to_lower: u32,
-    /// Live pages, from the head of the victim, that go to the active segment of the partition behind;
-    /// fewer go where there is no room for so many.
+    /// Valid pages from the head of the victim that go to the active segment of the partition after; fewer if
+    /// there is not enough space.
     pub to_higher: u32,
-    /// Live pages that come from the partition before, once those of the victim are copied, from the head of its segment
-    /// that was cleaned longest ago. Fewer come if it has fewer; one page of the segment that takes them stays erased.
+    /// Valid pages that come from the partition before after those of the victim are copied, from the head of
+    /// its least recently cleaned segment. Fewer if it has fewer; one page of the receiving segment stays
+    /// erased.
     pub from_lower: u32,
-    /// Live pages that come from the partition behind, from the end of its active segment, with the same limits.
+    /// Valid pages that come from the end of the active segment of the partition after, with the limits of
+    /// `from_lower`.
     pub from_higher: u32,
 }
 
 impl Decision {
-    /// Clean the segment in `victim`; its live pages stay together.
+    /// Cleans the segment at `victim`; its valid pages stay together.
     pub fn clean(victim: usize) -> Decision {
         Decision { victim, to_lower: 0, to_higher: 0, from_lower: 0, from_higher: 0 }
     }
 }
 
-/// Why a segment cannot be the victim of a cleaning.
+/// Reason why a segment cannot be a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// It is in another partition, or nowhere.
@@ -184,72 +186,72 @@ pub fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> D
     decision
 }
 
-/// What a policy may see of the array.
+/// Read-only view of the array for a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// Pages of one segment.
     pub pages_per_segment: u32,
-    /// The segments by place.
+    /// Segments by position.
     pub places: &'a [Place],
-    /// The partitions, in the order of their places.
+    /// Partitions, in the order of their positions.
     pub partitions: &'a [Partition],
     /// Pages drained from the write buffer so far: the clock of everything below.
     pub drained: u64,
 }
 
-/// The segment that stands in one place.
+/// The segment at one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
-    /// Pages programmed since it was erased, whether still live or not.
+    /// Pages programmed since the erase, valid or not.
     pub programmed: u32,
     /// Live pages.
     pub live: u32,
     /// Erases in its life.
     pub erases: u32,
-    /// When it was cleaned last, as pages drained by then; 0 where it never was.
+    /// Time of the last cleaning, in drained pages; 0 means never.
     pub cleaned_at: u64,
-    /// When it took its latest page from the write buffer; after cleaning, when the segment whose pages it
-    /// took over did.
+    /// Time of its last page from the write buffer, in drained pages; after cleaning, that of the segment
+    /// whose pages it holds.
     pub written_at: u64,
 }
 
-/// Adjoining places that share one active segment.
+/// Adjacent positions that share one active segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Partition {
-    /// Its first place.
+    /// First position.
     #[state(same)]
     pub first: usize,
-    /// How many places it has.
+    /// Number of positions.
     #[state(same)]
     pub count: usize,
-    /// The place of its active segment.
+    /// Position of its active segment.
     pub active: usize,
-    /// Live pages in all its places.
+    /// Valid pages in all its positions.
     pub live: u64,
     /// Pages that the write buffer drained into it.
     pub drained: u64,
     /// Pages that cleaning moved into it from other partitions.
     pub moved_in: u64,
-    /// How often one of its segments was cleaned.
+    /// Number of cleanings of its segments.
     pub cleanings: u64,
     /// Live pages copied in those cleanings.
     pub copied: u64,
 }
 
 impl View<'_> {
-    /// The places of `partition`.
+    /// Positions of `partition`.
     pub fn places_of(&self, partition: usize) -> std::ops::Range<usize> {
         let Partition { first, count, .. } = self.partitions[partition];
         first..first + count
     }
 
-    /// Pages of the segment in `place` that hold nothing any more: what cleaning it gains.
+    /// Invalid pages of the segment at `place`, which cleaning gains.
     pub fn invalid(&self, place: usize) -> u32 {
         let Place { programmed, live, .. } = self.places[place];
         programmed.saturating_sub(live)
     }
 
-    /// Whether the segment in `place` can be the victim of a cleaning in `partition`.
+    /// Whether the segment at `place` can be a victim in `partition`.
     pub fn fitness(&self, partition: usize, place: usize) -> Result<(), Unfit> {
         if !self.places_of(partition).contains(&place) {
             return Err(Unfit::Elsewhere);
@@ -257,16 +259,16 @@ impl View<'_> {
         if self.invalid(place) == 0 { Err(Unfit::GainsNothing) } else { Ok(()) }
     }
 
-    /// The places of `partition`, the one cleaned longest ago first; of places cleaned at the same time, or
-    /// never, the one next behind the active segment, in a circle.
+    /// Positions of `partition`, least recently cleaned first; in a tie, or if never cleaned, in circular
+    /// order after the active segment.
     pub fn by_age(&self, partition: usize) -> std::vec::IntoIter<usize> {
         let mut places: Vec<usize> = self.places_of(partition).collect();
         places.sort_unstable_by_key(|&place| self.age_rank(partition, place));
         places.into_iter()
     }
 
-    /// Of the places of `partition` with an invalid page, the one cleaned longest ago, ties as in
-    /// [`View::by_age`]. Where none has an invalid page, the one cleaned longest ago of all.
+    /// The least recently cleaned position of `partition` with an invalid page, ties as in [`View::by_age`].
+    /// If none has an invalid page, the least recently cleaned one.
     pub fn oldest(&self, partition: usize) -> usize {
         let rank =
             |&place: &usize| (self.fitness(partition, place).is_err(), self.age_rank(partition, place));

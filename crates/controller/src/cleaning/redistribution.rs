@@ -25,7 +25,7 @@ use nacre_config::Configuration;
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
-/// How live pages are shared with the neighboring partitions: the paper states the aim, not these values.
+/// Redistribution of valid pages to adjacent partitions: the paper states the aim, not these values.
 #[derive(Clone, Debug, Configuration)]
 pub struct Settings {
     /// Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment,
@@ -43,7 +43,7 @@ pub struct Settings {
         source = "fitted: by trial, to no published number; with it sorted data at 10/90 costs within 10 % of perfect sorting"
     )]
     pub balance: Ratio,
-    /// The most live pages that one cleaning moves each way, as a share of a segment.
+    /// Maximum valid pages that one cleaning moves in each direction, as a share of a segment.
     #[config(
         default = "30 %",
         max = "100 %",
@@ -54,30 +54,30 @@ pub struct Settings {
     #[config(
         default = "50 %",
         max = "100 %",
-        source = "fitted: by trial, to no published number; without it pages pile up where hot places meet cold ones, and cold segments cost 50"
+        source = "fitted: by trial, to no published number; without it, pages accumulate between hot and cold segments, and cold segments cost 50"
     )]
     pub reserve: Ratio,
-    /// The same while nothing is known of the writes, as a share of all pages of the neighbor.
+    /// Free pages that a neighbor keeps before the first sample, as a share of all its pages.
     #[config(
         default = "2 %",
         max = "100 %",
         source = "fitted: by trial, to no published number; it matters during the first sample only"
     )]
     pub first_reserve: Ratio,
-    /// How many writes are counted for one sample, as a share of all live pages.
+    /// Writes counted per sample, as a share of all valid pages.
     #[config(
         default = "50 %",
         min = "0.01 %",
         max = "10000 %",
-        source = "fitted: by trial, to no published number; short enough to follow, long enough to tell partitions apart"
+        source = "fitted: by trial, to no published number; short enough to adapt, long enough to distinguish partitions"
     )]
     pub sample: Ratio,
-    /// Samples that are remembered, as the length of an exponential average.
+    /// Length of the exponential average over samples.
     #[config(
         default = 8.0,
         min = 1,
         max = 1000000,
-        source = "fitted: by trial, to no published number; short enough to follow, long enough to tell partitions apart"
+        source = "fitted: by trial, to no published number; short enough to adapt, long enough to distinguish partitions"
     )]
     pub samples_remembered: f64,
 }

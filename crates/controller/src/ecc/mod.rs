@@ -52,7 +52,7 @@ pub fn build(slot: &Slot<EccFamily>, mut page: Page<'_>) -> Result<Box<dyn Ecc>,
 
 /// A code for pages of one size.
 pub trait Ecc: Send + Sync {
-    /// How a page is laid out.
+    /// Layout of a page.
     fn layout(&self) -> Layout;
 
     /// What encoding a page takes.
@@ -64,10 +64,10 @@ pub trait Ecc: Send + Sync {
     /// The most bit errors of a codeword that are corrected.
     fn corrects(&self) -> u32;
 
-    /// The same code for pages of the same size and `bits` bit errors of a codeword; `None` where there is none.
+    /// The same code for pages of the same size and `bits` bit errors of a codeword; `None` if there is none.
     fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>>;
 
-    /// The encoder and decoder over bytes; `None` where the code is known by its strength only.
+    /// The encoder and decoder over bytes; `None` if the code is known by its strength only.
     fn codec(&self) -> Option<&dyn Codec>;
 
     /// The share of pages that have more bit errors in a codeword than are corrected, when each bit is wrong by
@@ -80,38 +80,38 @@ pub trait Ecc: Send + Sync {
     }
 }
 
-/// How a page is laid out.
+/// Layout of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Codewords of a page.
     pub codewords: u32,
     /// Bits of a codeword: its data and what is stored next to it.
     pub codeword_bits: u64,
-    /// Bytes that are stored next to the data of a page.
+    /// Spare bytes of a page.
     pub spare_bytes: u64,
 }
 
-/// What an operation takes.
+/// Cost of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Time.
     pub time: Time,
-    /// Energy, where it is known.
+    /// Energy, if known.
     pub energy: Option<Energy>,
 }
 
-/// What decoding a codeword comes to.
+/// Result of decoding a codeword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decoding {
-    /// How it ends.
+    /// Verdict of the decoder.
     pub verdict: Verdict,
-    /// How often the page is sensed again for it.
+    /// Number of read retries of the page.
     pub senses: u32,
-    /// What the decoder takes.
+    /// Cost of decoding.
     pub work: Work,
 }
 
-/// How a decoding ended.
+/// Verdict of a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No bit was wrong.

@@ -10,13 +10,13 @@ use nacre_media::flash::{OperationEnergy, ProgramErase};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "super::checks::check")]
 pub struct Config {
-    /// Segments: what is erased as a whole, an erase block of every chip of a bank.
+    /// Number of segments. A segment is the erase unit: one erase block of every chip of a bank.
     #[config(default = 128, min = 2, max = 1048576, source = "paper: wu-1994 section 5.1")]
     pub segments: u32,
     /// Bytes of a segment.
     #[config(default = "16 MiB", min = "8 B", max = "1 GiB", source = "paper: wu-1994 section 5.1")]
     pub segment: Bytes,
-    /// Bytes of a page: what is programmed as a whole.
+    /// Bytes of a page, the program unit.
     #[config(default = "256 B", min = "4 B", max = "64 KiB", source = "paper: wu-1994 section 3.3")]
     pub page: Bytes,
     /// Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip; a larger page takes one cycle
@@ -26,14 +26,13 @@ pub struct Config {
     /// Number of banks; segments on the same chips form a bank.
     #[config(default = 8, min = 1, max = 65536, source = "paper: wu-1994 figure 12")]
     pub banks: u32,
-    /// Erased segments that stand by.
+    /// Number of spare (erased) segments.
     #[config(default = 1, min = 1, max = 1024, source = "paper: wu-1994 section 3.4")]
     pub spare_segments: u32,
     /// Usable capacity as a share of the segments that hold data; spare segments do not count.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
     pub utilisation: Ratio,
-    /// Bytes that hold data from the start, laid out in order over all segments; absent means all the host
-    /// sees.
+    /// Bytes with initial data, placed in order over all segments; absent means the whole usable capacity.
     pub preload: Option<Bytes>,
     /// SRAM of the write buffer.
     #[config(default = "16 MiB", min = "4 B", max = "16 GiB", source = "paper: wu-1994 section 5.1")]
@@ -48,13 +47,13 @@ pub struct Config {
     /// Cleaning policy: selects segments, and where valid pages go.
     #[config(default = "hybrid", source = "paper: wu-1994 section 4.4")]
     pub cleaning: Slot<CleaningFamily>,
-    /// Difference of erases from which the data of two segments is exchanged; 0 is never.
+    /// Difference in erases at which the data of two segments is exchanged; 0 means never.
     #[config(default = 100, source = "paper: wu-1994 section 4.3")]
     pub wear_swap_gap: u32,
     /// Bytes of one host access; a longer request takes several accesses.
     #[config(default = "4 B", min = "1 B", max = "64 KiB", source = "assumed: the word of a 32-bit host")]
     pub word: Bytes,
-    /// An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation.
+    /// Time of an access to SRAM or a read of flash: 100 ns of the chip and 60 ns of control and propagation.
     #[config(default = "160 ns", min = "1 ps", max = "1 s", source = "paper: wu-1994 section 5.1")]
     pub access: Time,
     /// Time that copy-on-write into the buffer adds to a write, for each transfer of the page.
@@ -71,7 +70,7 @@ pub struct Config {
         source = "fitted: gives the 180 ns of wu-1994 figure 15; usual in processors of its time"
     )]
     pub mmu_entries: u32,
-    /// A mapping that the memory management unit does not hold is read from the page table.
+    /// Time to read a mapping from the page table if the memory management unit does not hold it.
     #[config(default = "160 ns", max = "1 s", source = "paper: wu-1994 section 5.1, an SRAM operation")]
     pub page_table_access: Time,
     /// Program and erase times of the flash.
@@ -83,26 +82,26 @@ pub struct Config {
         source = "paper: wu-1994 figure 12"
     )))]
     #[config(with(erase(
-        doc = "Erasing a segment.",
+        doc = "Time to erase a segment.",
         default = "50 ms",
         max = "1 h",
         source = "paper: wu-1994 figure 12"
     )))]
     pub program_erase: ProgramErase<Time>,
-    /// Programs and erases the controller has under way at one time, each in another bank.
+    /// Maximum programs and erases in progress, each in a different bank.
     #[config(default = 1, min = 1, max = 64, source = "paper: wu-1994 section 5; 4 to 8 in section 6")]
     pub concurrency: u32,
     /// Idle time of the host before programs and erases resume.
     #[config(
         default = "6 us",
         max = "1 s",
-        source = "fitted: \"a few microseconds\" of wu-1994 section 3.4 that give the 30,000 transactions a second of figure 13"
+        source = "fitted: \"a few microseconds\" in wu-1994 section 3.4; gives the 30,000 transactions a second of figure 13"
     )]
     pub resume_after: Time,
     /// Time that suspending a program or an erase adds to the access.
     #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 counts no time for it")]
     pub suspend: Time,
-    /// Erases a segment is made for.
+    /// Rated erases of a segment.
     #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]
     pub endurance: u64,
     /// Energy of its operations.
@@ -112,7 +111,7 @@ pub struct Config {
     pub energy: OperationEnergy,
     /// Price of the flash.
     pub price: Option<Price>,
-    /// Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3).
+    /// Price of the SRAM for the write buffer and the page table, six bytes per flash page (section 3.3).
     pub sram_price: Option<Price>,
     /// Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,

@@ -7,7 +7,7 @@ use super::config::Config;
 pub(super) struct Geometry {
     /// Erase blocks over all chips of a bank, those that stand by included.
     pub(super) segments: u32,
-    /// Erased segments that stand by.
+    /// Number of spare (erased) segments.
     pub(super) spare_segments: u32,
     pub(super) pages_per_segment: u32,
     pub(super) page_bytes: u32,

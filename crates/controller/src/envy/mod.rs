@@ -1,50 +1,63 @@
 //! eNVy: flash as main memory.
 //!
-//! # Models
-//! A linear memory of words over flash. The page table maps logical pages to flash pages or to the write
-//! buffer, which like the table is battery-backed SRAM. A read takes one memory access. The first write to a
-//! page copies it into the buffer (copy-on-write) and invalidates the flash page; more writes change it
-//! there. A memory management unit holds the mappings used last; a mapping it does not hold costs an access
-//! to the page table.
+//! # Model
+//! A linear memory of words is stored in flash. The page table maps logical pages to flash pages or to the write
+//! buffer. Table and buffer are in battery-backed SRAM. One controller serves the host.
 //!
-//! While the buffer holds more than `threshold`, its oldest pages are drained: programmed into the active
-//! segment of the partition they came from. Where no segment of the partition has room, the `cleaning`
-//! policy names one to be cleaned; its live pages move to an erased segment and keep their order, then it is
-//! erased. One controller serves the host. Programs and erases go on only while the host is quiet: an access
-//! suspends them, and they are resumed when nothing came for `resume_after`. A write that finds the buffer
-//! full waits until a page was drained, with whatever cleaning that takes; the controller has to wait for
-//! `resume_after` there too. `concurrency` operations may be under way, each in another bank of chips.
+//! - *Read*: one memory access. A memory management unit caches the mappings that were used last. A mapping that
+//!   is not cached costs one access to the page table.
+//! - *Write*: the first write to a page copies it into the buffer (copy-on-write) and invalidates the flash page.
+//!   Further writes change it there.
+//! - *Order*: requests are served in the order of arrival. Each takes effect page by page when its time has come.
 //!
-//! If the chips of a bank are too few to take a page in one memory cycle (`transfer`; section 8 plans such a prototype), a
-//! page takes several: its copy into the buffer and its program take as many times as long, and its energy stays that
-//! of a page.
+//! ## Drain and cleaning
+//! While the buffer holds more than `threshold`, its oldest pages are drained: they are programmed into the
+//! active segment of the partition that they came from. If no segment of the partition has space, the `cleaning`
+//! policy selects a segment to clean (garbage collection). Its valid pages move to an erased segment in their
+//! order, and it is erased.
 //!
-//! When erases of two segments differ by more than `wear_swap_gap`, their data is exchanged.
-//! Lifetime is `pages * endurance / (programs per day)`, over all segments (section 5.5).
+//! Programs and erases run only while the host is idle. An access suspends them, and they resume after
+//! `resume_after` without an access. A write that finds the buffer full waits until a page is drained, including
+//! any cleaning that this needs. The controller waits for `resume_after` in that case, too. `concurrency`
+//! operations may be in progress, each in a different bank of chips.
 //!
-//! Requests are served in the order in which they came, and each takes effect page by page when its time has come.
+//! *Few chips* (`transfer`): if the chips of a bank cannot take a page in one memory cycle, a page takes several.
+//! Section 8 of the paper plans such a prototype. The copy into the buffer and the program then take a multiple
+//! of their time. The energy is that of one page.
 //!
-//! With bytes, it is a memory that survives power failures: table, buffer and the state of cleaning are kept
-//! by the battery, a write that is cut leaves the words it had come to, an interrupted program is done again on another
-//! page, an interrupted erase is repeated, and an open transaction is rolled back. Where lost programs wasted the erased pages that the live pages of a segment
-//! were to move to, and no other segment has any, the table points to the old pages again, the new segment is erased,
-//! and the move begins anew; the paper does not say what eNVy does there. A transaction keeps the old version of each
-//! page it writes, in flash or in the buffer, and the cleaner moves old versions like live data.
+//! If the erases of two segments differ by more than `wear_swap_gap`, their data is exchanged. The lifetime is
+//! `pages * endurance / (programs per day)`, over all segments (section 5.5 of the paper).
 //!
-//! # Leaves out
-//! The reads of a copy (one memory cycle of 25 in a program); faults of chips; a segment continues after `endurance`
-//! erases. Slower programs of worn cells: wu-1994 section 2 measured 4 us and 40 ms of a chip after two million cycles,
-//! so the times here are those of worn cells, and a new array is at least as fast.
+//! ## Power loss
+//! With data, eNVy is a memory that survives power losses. The battery keeps the page table, the buffer, and the
+//! state of cleaning.
+//!
+//! - An interrupted write keeps the words that it had written.
+//! - An interrupted program is repeated on another page, and an interrupted erase is repeated.
+//! - An open transaction is rolled back. A transaction keeps the old version of each page that it writes, in
+//!   flash or in the buffer, and cleaning moves old versions like valid pages.
+//! - Lost programs may use up the erased pages that a move of a segment's valid pages needs. If no other segment
+//!   has erased pages, the table points to the old pages again, the new segment is erased, and the move starts
+//!   again. The paper does not describe this case.
+//!
+//! # Not modeled
+//! - The reads of a copy (one memory cycle out of 25 in a program).
+//! - Faults of chips. A segment stays in use after `endurance` erases.
+//! - Slower programs of worn cells: wu-1994, section 2, measured 4 us and 40 ms on a chip after two million
+//!   cycles. The times here are those of worn cells, and a new array is at least as fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
 //!
 //! # Checks
-//! Cleaning cost against closed forms at fixed utilisation, for FIFO, greedy, hot and cold data and locality
-//! gathering; every operation on small arrays against a naive memory, with power failures anywhere, and at every
-//! program and erase of moves that have no page to spare; completion times against an independent simulation of buffer,
-//! translation and draining, in open and closed loops; programs and pages conserved in every run; the paper's
-//! figures with `nacre reproduce envy`.
+//! - Cleaning cost against closed forms at fixed utilization, for FIFO, greedy, hot and cold data, and locality
+//!   gathering.
+//! - Every operation on small arrays against a naive memory, with power losses at any point, and at every program
+//!   and erase of moves without a spare page.
+//! - Completion times against an independent simulation of buffer, translation, and draining, in open and closed
+//!   loops.
+//! - Programs and pages are conserved in every run.
+//! - The figures of the paper, with `nacre reproduce envy`.
 
 mod array;
 mod background;

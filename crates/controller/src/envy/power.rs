@@ -12,7 +12,7 @@ use nacre_kernel::{Recovery, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// Power is lost at `at`.
+    /// Power fails at `at`.
     pub(super) fn lose_power(&mut self, at: Time) {
         self.has_failed = true;
         self.translation.clear();

@@ -180,8 +180,8 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Power is lost at `at`: of the phase that is under way, what was to come is charged to nothing, and of the words that
-    /// it writes those are there to which it had come.
+    /// Power fails at `at`: of the phase that is under way, what was to come is charged to nothing, and of
+    /// the words that it writes those are there to which it had come.
     pub(super) fn cut_service(&mut self, at: Time) {
         let Service { phase, begin, end, .. } = self.service;
         let left = end.saturating_sub(at.max(begin));

@@ -49,7 +49,7 @@ pub(super) struct WriteBuffer {
     queue: VecDeque<u32>,
     #[state(skip = "they follow from the slots")]
     counts: [u32; SlotState::COUNT],
-    /// Bytes of the slots; empty where no bytes are carried.
+    /// Bytes of the slots; empty if no bytes are carried.
     #[state(varies)]
     bytes: Vec<u8>,
     #[state(skip = "whether there are bytes is not part of the state")]
@@ -57,7 +57,7 @@ pub(super) struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// `slots` free slots of `page_bytes` each; 0 where no bytes are carried.
+    /// `slots` free slots of `page_bytes` each; 0 if no bytes are carried.
     pub(super) fn new(slots: u32, page_bytes: usize) -> WriteBuffer {
         let empty = Slot { lpn: 0, partition: 0, state: SlotState::Free };
         let mut counts = [0; SlotState::COUNT];

@@ -99,7 +99,7 @@ impl<S: Store> Hdd<S> {
         standby.spin_up
     }
 
-    /// Power is lost at `at`: what the arm has not done it does not do, and nothing waits for it.
+    /// Power fails at `at`: what the arm has not done it does not do, and nothing waits for it.
     pub(super) fn cut_access(&mut self, at: Time) {
         if let Some(Busy { number, begun, spin_up, access, .. }) = self.arm.busy() {
             let spun = begun + spin_up;

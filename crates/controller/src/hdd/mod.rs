@@ -1,42 +1,54 @@
-//! A hard disk drive: seeks, turns, transfers, in the order of arrival.
+//! A hard disk drive: seek, rotation, transfer, queueing, read-ahead, write cache, and standby.
 //!
-//! # Models
-//! The mechanics of `media::disk` (seek curve fitted to a datasheet, rotation in absolute time, linearly
-//! falling transfer rate) behind one queue. Writes settle `write_settle` longer than reads after a seek.
+//! # Model
+//! The mechanics are those of `media::disk`: a seek curve fitted to a data sheet, rotation in absolute time, and
+//! a transfer rate that falls linearly across the disk. One arm serves one queue. After a seek, writes settle
+//! `write_settle` longer than reads.
 //!
-//! With `read_ahead`, the drive keeps reading after a read until the buffer is that far ahead or another
-//! access takes the arm; a read of what was read ahead waits for the platter if it must and then crosses
-//! the interface. With `write_cache`, a write is acknowledged once there is room and it has crossed the
-//! interface. What the buffer takes or gives crosses one request after the other. A cached write goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
-//! the last one.
+//! *Scheduling*: When the arm is free, it takes one of the `queue` oldest waiting requests. `scheduling` selects
+//! the request:
 //!
-//! With `standby`, a drive that rested so long stands, at a lower power; the next access waits for `spin_up`.
-//! Powers while it turns and stands and the energy to spin up are given together, or none of them.
+//! - `"first_come"`: the oldest.
+//! - `"shortest_seek"` (SSTF): the request on the nearest cylinder.
+//! - `"shortest_access"` (SATF): the request whose first sector is under the head first, by seek and rotation
+//!   together.
 //!
-//! With a `capacity` below that of the `drive` it is a share of a pool of such drives: it pays for its capacity and idles
-//! as its part of one. Its seeks, rotation, and rates are those of one whole drive, whose arm serves the share alone.
+//! A request that has waited longer than `age_limit` goes first. Cached writes wait in the same queue. A request
+//! never overtakes an older one if both touch the same bytes and one of them writes.
 //!
-//! When the arm is free it takes one of the `queue` oldest waiting requests: with `scheduling = "first_come"` the oldest,
-//! with `"shortest_seek"` the one on the nearest cylinder (SSTF), with `"shortest_access"` the one whose first sector is
-//! under the head first, seek and rotation together (SATF). A request that has waited longer than `age_limit` goes first.
-//! Cached writes wait in the same queue. A request never overtakes an older one if both touch the same bytes and one of
-//! them writes.
+//! *Read-ahead* (`read_ahead`): after a read, the drive continues to read until the buffer is that far ahead, or
+//! another access takes the arm. A read of data in the buffer waits for the platter if necessary and then crosses
+//! the interface.
 //!
-//! # Leaves out
-//! Below a cache or a tier that has not been converted to discrete events, and in memories and servers, the drive still
-//! decides when a request arrives: throughput is right there, the tail of queued requests too short. Reads of data that is still in the write cache go to the platter. One buffer segment, so
-//! two interleaved streams evict each other. Energy of reading ahead what nobody reads. The rest after
-//! the last access counts as idle, however long. A share of a drive spins up as a whole one.
+//! *Write cache* (`write_cache`): a write is acknowledged when the cache has space and the data has crossed the
+//! interface. Transfers between the host and the buffer do not overlap. A cached write goes to the platter when
+//! the arm selects it. A flush waits for the last cached write.
+//!
+//! *Standby* (`standby`): after this idle time, the drive spins down and uses less power. The next access waits
+//! for `spin_up`. The powers while spinning and in standby and the energy to spin up must be given together.
+//!
+//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. The share
+//! pays for its capacity and takes its part of the idle power. Seeks, rotation, and rates are those of a whole
+//! drive, whose arm serves only this share.
+//!
+//! # Not modeled
+//! - Reads of data that is still in the write cache go to the platter.
+//! - The buffer has one segment, so two interleaved streams evict each other.
+//! - The energy of read-ahead that no request uses.
+//! - The time after the last access counts as idle, however long it is.
+//! - A share of a drive spins up like a whole drive.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and Wilkes,
 //! "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7, 1991 (shortest access time first).
 //!
 //! # Checks
-//! Mean random 4 KiB service = mean seek + half a turn + transfer, within 1 %; sequential bandwidth = rate
-//! of the zone, within 1 %; throughput and percentiles of all three policies at depths 1 to 64, open and closed, uniform
-//! and skewed, against an independent event simulation, within 1 and 3 %; energy = power by time of each activity + idle power by elapsed
-//! time; shares of a drive cost and idle together as the drive does.
+//! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer, within 1 %.
+//!   Sequential bandwidth equals the rate of the zone, within 1 %.
+//! - Throughput and percentiles of all three policies at depths 1 to 64, open and closed loop, uniform and
+//!   skewed, equal an independent event simulation within 1 and 3 %.
+//! - Energy equals power times the time of each activity plus idle power times elapsed time.
+//! - Shares of a drive together cost and idle as much as the drive.
 
 mod access;
 mod arm;
@@ -57,15 +69,15 @@ use nacre_media::disk::Mechanics;
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
-/// Which waiting request a drive serves next.
+/// Order in which a drive serves waiting requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Scheduling {
-    /// The one that came first.
+    /// The oldest request.
     FirstCome,
-    /// The one on the nearest cylinder: shortest seek first, SSTF.
+    /// The request on the nearest cylinder (shortest seek time first, SSTF).
     ShortestSeek,
-    /// The one whose first sector is under the head first, seek and rotation together: shortest access first, SATF, as drives
-    /// with command queueing (NCQ, TCQ) have it.
+    /// The request whose first sector is under the head first, by seek and rotation together (shortest access
+    /// time first, SATF), like drives with command queueing (NCQ, TCQ).
     ShortestAccess,
 }
 
@@ -76,44 +88,37 @@ pub struct Config {
     /// Arm and platters.
     #[config(flatten)]
     pub mechanics: Mechanics,
-    /// How fast buffered bytes cross the interface.
+    /// Bandwidth of the interface for buffered data.
     #[config(
         default = "600 MB/s",
         min = "1 kB/s",
         source = "standard: SAS-2 and SATA 3, 6 Gb/s with 8b/10b coding"
     )]
     pub interface_rate: Bandwidth,
-    /// Which request is served next.
-    #[config(
-        default = "first_come",
-        source = "assumed: off, so that every request shows the mechanics of its own"
-    )]
+    /// Order in which waiting requests are served.
+    #[config(default = "first_come", source = "assumed: off, so that every request shows the mechanics")]
     pub scheduling: Scheduling,
-    /// How many of the oldest waiting requests it chooses among, cached writes included.
+    /// Number of the oldest waiting requests that the scheduler chooses from, including cached writes.
     #[config(default = 32, min = 1, max = 4096, source = "standard: SATA, native command queueing")]
     pub queue: u32,
     /// Age at which a waiting request gets priority, oldest first; absent means that requests may wait without
     /// limit.
     #[config(min = "1 ms", max = "1000 s")]
     pub age_limit: Option<Time>,
-    /// How far the drive reads ahead; 0 B is not at all.
+    /// Bytes that the drive reads ahead; 0 B disables read-ahead.
     #[config(
         default = "0 B",
         max = "1 GiB",
         source = "assumed: off, so that every read shows the mechanics"
     )]
     pub read_ahead: Bytes,
-    /// Bytes of writes it acknowledges before they are on the platter; 0 B is none.
-    #[config(
-        default = "0 B",
-        max = "1 GiB",
-        source = "assumed: off, as on servers that care for their data"
-    )]
+    /// Size of the write cache; 0 B disables it.
+    #[config(default = "0 B", max = "1 GiB", source = "assumed: off, usual in servers with valuable data")]
     pub write_cache: Bytes,
-    /// Spin-down: when the platters stop, with time and energy; absent means never.
+    /// Spin-down when idle, with its time and energy; absent means never.
     pub standby: Option<Standby>,
-    /// Bytes that the whole drive holds, whose powers at rest are given. With a smaller `capacity` the device is a share of
-    /// a pool of such drives. Absent means `capacity`.
+    /// Capacity of the whole drive, to which the idle powers apply. With a smaller `capacity`, the device is
+    /// a share of a pool of such drives. Absent means `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
     /// Price per capacity.
@@ -137,22 +142,18 @@ impl Config {
     }
 }
 
-/// A drive whose platters stop when nobody asks.
+/// Spin-down of an idle drive.
 #[derive(Clone, Debug, Configuration)]
 pub struct Standby {
-    /// Rest after which they stop.
+    /// Idle time before the platters stop.
     #[config(min = "1 ms", max = "30 d")]
     pub after: Time,
-    /// Power while they stand; given with those of the drive that turns.
+    /// Power in standby; requires the powers of the spinning drive.
     pub power: Option<Power>,
-    /// Time they need to come up to speed.
-    #[config(
-        default = "10 s",
-        max = "10 min",
-        source = "assumed: what data sheets of disks of 2008 say, typical"
-    )]
+    /// Time to spin up.
+    #[config(default = "10 s", max = "10 min", source = "assumed: typical in data sheets of 2008")]
     pub spin_up: Time,
-    /// Energy to stop them and bring them up to speed, beyond idling; given with the power while they stand.
+    /// Energy to spin down and up, in addition to idle power; requires the power in standby.
     pub spin_up_energy: Option<Energy>,
 }
 
@@ -171,7 +172,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     check_together(reader, turning.into_iter().chain(standing));
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "hdd",

@@ -32,7 +32,7 @@ impl<J> Cpus<J> {
         self.servers.arrive(now, Job { name, time }, |job, _| begin(busy, job));
     }
 
-    /// When the next job ends; [`Time::MAX`] if none is worked on.
+    /// Time at which the next job ends; [`Time::MAX`] if there is none.
     #[inline]
     pub fn next(&self) -> Time {
         self.servers.next()
@@ -46,7 +46,7 @@ impl<J> Cpus<J> {
         Some((at, job.name, job.time))
     }
 
-    /// Power is lost at `at`: no job is worked on any more.
+    /// Power fails at `at`: no job is worked on any more.
     pub fn power_fail(&mut self, at: Time) {
         let left: u64 = self.servers.serving().map(|(end, _)| end.saturating_sub(at).as_ps()).sum();
         self.busy.give_back(Activity::Software, Time::from_ps(left));

@@ -16,7 +16,7 @@ pub struct ExpressConfig {
     /// Lanes: 1, 2, 4, 8 or 16.
     #[config(default = 8, min = 1, max = 16, source = "paper: zuolo-2017 table 1")]
     pub lanes: u32,
-    /// The most data of a packet, in bytes.
+    /// Maximum data of a packet, in bytes.
     #[config(
         default = 256,
         min = 128,
@@ -24,7 +24,7 @@ pub struct ExpressConfig {
         source = "assumed: usual between servers and their cards"
     )]
     pub payload: u32,
-    /// The most data a read asks for, in bytes.
+    /// Maximum data of a read request, in bytes.
     #[config(
         default = 512,
         min = 128,
@@ -32,15 +32,15 @@ pub struct ExpressConfig {
         source = "assumed: usual between servers and their cards"
     )]
     pub read_request: u32,
-    /// From one end of an idle link to the other, without the time that bytes take.
+    /// Delay of an idle link in one direction, without transfer time.
     #[config(
         default = "150 ns",
         max = "1 ms",
         source = "assumed: with host_memory, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub flight: Time,
-    /// Room for packets of transfers at each end, headers included; it is given back as a packet arrives. Absent means
-    /// enough.
+    /// Buffer for packets in flight at each end, including headers; freed when a packet arrives. Absent means
+    /// no limit.
     #[config(min = "152 B", max = "1 GiB")]
     pub credits: Option<Bytes>,
 }

@@ -37,7 +37,7 @@ impl Family for HostInterfaceFamily {
     type Context<'a> = Host<'a>;
 }
 
-/// What an interface may ask for while it is built.
+/// Services for a host interface during construction.
 pub struct Host<'a> {
     /// All rooms, to read the slot's configuration with.
     pub families: &'a dyn Families,
@@ -67,7 +67,7 @@ pub struct Part {
     /// The request: its entry in the device's [`Slab`](nacre_kernel::event::Slab), since a port keeps what it knows of it
     /// by this number.
     pub request: u32,
-    /// The part: no two parts of a request that are under way have the same number.
+    /// Number of the part, unique among the parts of a request in progress.
     pub piece: u32,
 }
 
@@ -94,30 +94,30 @@ pub enum Leg {
 /// A stage that is over: what is before its own time is waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Lap {
-    /// What it is.
+    /// Stage of the request.
     pub stage: Stage,
-    /// What was done.
+    /// Activity.
     pub activity: Activity,
-    /// When it is over.
+    /// End of the stage.
     pub end: Time,
-    /// How long it takes if nothing is in the way.
+    /// Duration without waiting.
     pub alone: Time,
 }
 
 /// A leg that is over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// Of which part; of the request as a whole if it has begun or ended.
+    /// The part; the whole request at its start and end.
     pub part: Part,
-    /// Which leg.
+    /// The leg of the request path.
     pub leg: Leg,
-    /// Where the time since it was started went.
+    /// Time spent since its start.
     pub spent: Spent,
 }
 
-/// Where time went. The rest of a leg was waiting.
+/// Time spent in a leg; the rest was waiting.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Spent {
     /// The host's software worked.
@@ -126,12 +126,12 @@ pub struct Spent {
     pub link: Time,
     /// The device served earlier parts of the request that this one waited for.
     pub device: Time,
-    /// The stages, if they are asked for ([`HostPort::detail`]).
+    /// The stages, if requested ([`HostPort::detail`]).
     pub laps: Vec<Lap>,
 }
 
 impl Spent {
-    /// Nothing.
+    /// No time spent.
     pub fn nothing() -> Spent {
         Spent::default()
     }
@@ -201,7 +201,7 @@ pub trait HostPort: State + Send {
     /// The device lets it not run past its own next event.
     fn pop_before(&mut self, until: Time) -> Option<Arrival>;
 
-    /// Power is lost at `at`: nothing is under way, and what was not done by then takes no time.
+    /// Power fails at `at`: nothing is under way, and what was not done by then takes no time.
     fn power_fail(&mut self, at: Time);
 
     /// Forgets busy times.

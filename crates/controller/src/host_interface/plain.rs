@@ -38,7 +38,8 @@ struct Transfer {
 }
 
 impl Plain {
-    /// A driver that takes `driver` for a request on one of `cpus`, and a link of `link` each way. A part crosses as a whole.
+    /// A driver that takes `driver` per request on one of `cpus`, and a link of `link` in each direction. A
+    /// part is transferred as a whole.
     pub fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
         Plain {
             driver,

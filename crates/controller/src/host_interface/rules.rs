@@ -14,7 +14,7 @@ pub(super) struct Crossing {
 pub(super) struct Rules {
     /// Bytes of a line.
     pub(super) line: u64,
-    /// CPU time of a line.
+    /// CPU time per line.
     pub(super) issue: Time,
     /// Lines of a request under way; of writes only where each is answered.
     pub(super) outstanding: u32,

@@ -52,7 +52,7 @@ pub trait Latency: State + Send {
     fn mean_s(&self) -> f64;
 }
 
-/// The requests a measurement is of.
+/// Operation whose latencies were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Direction {
     /// Reads.

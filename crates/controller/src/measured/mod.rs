@@ -1,36 +1,36 @@
-//! A device known only by its measured latencies.
+//! A device described only by its measured latencies.
 //!
-//! # Models
-//! One read or write of up to `unit` bytes takes a latency drawn from `read` or `write`; a larger
-//! request takes as many units. `parallelism` servers stand behind one queue in order of arrival, and
-//! every unit, of one request or of many, holds one server for its latency. A request is done with its
-//! last unit. So a closed loop of Q one-unit requests gets `min(Q, parallelism) / latency` requests
-//! per second, and Poisson arrivals see an M/G/c queue.
+//! # Model
+//! A read or write of up to `unit` bytes takes a latency sampled from `read` or `write`. A larger request
+//! consists of several units. `parallelism` servers share one queue in order of arrival. Every unit occupies one
+//! server for its latency. A request completes with its last unit. A closed loop of Q one-unit requests therefore
+//! gets `min(Q, parallelism) / latency` requests per second, and Poisson arrivals see an M/G/c queue.
 //!
-//! With a `bandwidth`, all units also share one link. A measured latency contains its own transfer, so
-//! the link adds nothing where it is free: a read's bytes cross at the end of its latency, a write's at
-//! the start, and only waiting for other transfers (or a transfer longer than the latency) adds time.
+//! *Bandwidth*: with a `bandwidth`, all units also share one link. A measured latency includes its own transfer,
+//! so an idle link adds nothing. Read data crosses at the end of the latency, and write data at its start. Only
+//! waiting for other transfers adds time, or a transfer that is longer than the latency.
 //!
-//! Energy is a fixed amount per unit read or written next to a constant idle power. Lifetime is
-//! `endurance / bytes written per simulated day`.
+//! *Energy and lifetime*: energy is a constant amount per unit read or written, in addition to a constant idle
+//! power. Lifetime is `endurance / bytes written per simulated day`.
 //!
-//! With a `capacity` below that of the `drive` it is a share of a pool of such drives. The share pays for its capacity,
-//! takes its part of the idle power, and has its part of the endurance. Latencies, `parallelism` and `bandwidth` are those
-//! of one whole drive, since a pool serves a share with any of its drives: the record has a finding where a share works
-//! more than its part of a drive can.
+//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. The share
+//! pays for its capacity and takes its part of the idle power and of the endurance. Latencies, `parallelism`, and
+//! `bandwidth` are those of a whole drive, since any drive of the pool may serve the share. The record has a
+//! finding if the share uses more than its part of the performance.
 //!
-//! # Leaves out
-//! Addresses: locality, alignment and history change nothing; a request shorter than `unit` takes as
-//! long as a whole one. Reads and writes do not disturb each other except by queueing. Latencies
-//! measured under load already contain queueing: measure at queue depth 1.
+//! # Not modeled
+//! - Addresses: locality, alignment, and history have no effect. A request shorter than `unit` takes as long as a
+//!   whole unit.
+//! - Interference of reads and writes, except by queueing.
+//! - Latencies measured under load already contain queueing. Measure at queue depth 1.
 //!
 //! # Sources
-//! Whatever was measured; the four devices of Kim et al., FAST'14, are in the catalog.
+//! Any measurement; the four devices of Kim et al., FAST'14, are in the catalog.
 //!
 //! # Checks
-//! M/D/1, M/M/1, M/G/1 and M/M/c mean waits, the closed-loop law, Little's law, each within 2 %;
-//! shares of a drive cost, idle and last together as the drive does;
-//! the read fractions at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
+//! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop law, and Little's law, each within 2 %.
+//! - Shares of a drive together cost, idle, and last as the drive does.
+//! - The read shares at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
 
 mod model;
 #[cfg(test)]
@@ -52,8 +52,8 @@ pub struct Config {
     /// Capacity. If absent, every address is served, and the cost is unknown.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
-    /// Bytes that the whole drive holds, which `idle_power` and `endurance` are those of. With a smaller `capacity` the
-    /// device is a share of a pool of such drives. Absent means `capacity`.
+    /// Capacity of the whole drive, to which `idle_power` and `endurance` apply. With a smaller `capacity`,
+    /// the device is a share of a pool of such drives. Absent means `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
     /// Latency of a read of one unit: a duration or a distribution.
@@ -66,7 +66,7 @@ pub struct Config {
     /// Latency of a flush after the last write completes; it uses no server.
     #[config(default = "0 s", source = "assumed: acknowledged writes are already safe")]
     pub flush: Time,
-    /// The size the latencies were measured at.
+    /// Request size at which the latencies were measured.
     #[config(
         default = "4 KiB",
         min = "512 B",
@@ -74,15 +74,15 @@ pub struct Config {
         source = "standard: the usual size of a random-access benchmark"
     )]
     pub unit: Bytes,
-    /// Units it works on at one time.
+    /// Units served in parallel.
     #[config(
         default = 1,
         min = 1,
         max = 4096,
-        source = "assumed: one, where a measurement at queue depth 1 says no more"
+        source = "assumed: one, since a measurement at queue depth 1 shows no more"
     )]
     pub parallelism: u32,
-    /// The most that all units together may transfer; absent means no limit.
+    /// Bandwidth shared by all units; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Energy to read one unit, above idling.
@@ -95,7 +95,7 @@ pub struct Config {
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// Bytes that may be written to a whole drive in its life.
+    /// Rated bytes written of a whole drive.
     pub endurance: Option<Bytes>,
 }
 
@@ -126,11 +126,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     check_energies(reader, &energies, config.idle_power);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "measured",
-        "a device known only by its measured latencies",
+        "a device described only by its measured latencies",
         &["kim-2014"],
         3,
         include_str!("mod.rs"),

@@ -17,7 +17,7 @@ impl Family for MemorySchedulingFamily {
     type Context<'a> = Controller<'a>;
 }
 
-/// What a scheduler may ask for while it is built.
+/// Services for a scheduler during construction.
 pub struct Controller<'a> {
     /// All rooms, to read the slot's configuration with.
     pub families: &'a dyn Families,
@@ -46,13 +46,13 @@ pub fn build(
 pub struct Access {
     /// The row, or that of the first burst.
     pub place: Place,
-    /// Groups that are taken in turn.
+    /// Bank groups that are used in turn.
     pub groups: u32,
     /// Bursts.
     pub bursts: u64,
 }
 
-/// How many accesses a memory controller chooses among: hits of open rows first, then the oldest.
+/// Number of accesses that a memory controller chooses from: row hits first, then the oldest.
 pub trait MemoryScheduler: Send {
     /// How many accesses there are for whose rows commands may be given at one time: the first of them moves its
     /// data meanwhile. At least one.

@@ -38,7 +38,7 @@ pub(super) struct Plan {
     /// The share of pages whose errors cannot be corrected.
     unreadable: f64,
     power: Power,
-    /// Usable energy of the charged capacitor; `None` where it is always enough.
+    /// Usable energy of the charged capacitor; `None` if it is always enough.
     pub(super) stored: Option<Energy>,
     charge_power: Power,
     waits_for_charge: bool,
@@ -200,7 +200,7 @@ impl Backup {
         self.changed.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// What the capacitor holds at `at`; `None` where it is always enough.
+    /// What the capacitor holds at `at`; `None` if it is always enough.
     pub(super) fn charge(&self, at: Time) -> Option<Energy> {
         let since = self.plan.charge_power.over(at.saturating_sub(self.since));
         self.plan.stored.map(|stored| Energy((self.charge.0 + since.0).min(stored.0)))

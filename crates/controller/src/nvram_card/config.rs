@@ -11,20 +11,20 @@ use nacre_media::dram::Part;
 /// When rows are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum RowPolicy {
-    /// When another row of their bank is wanted, or a refresh.
+    /// When another row of their bank is needed, or for a refresh.
     Open,
     /// After each access.
     Closed,
-    /// After each write; after a read when another row is wanted.
+    /// After each write; after a read, when another row is needed.
     OpenForReads,
 }
 
-/// When a write is done.
+/// When a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Written {
     /// When the memory has its data.
     InRow,
-    /// When its rows are closed, too.
+    /// When its rows are also closed.
     Closed,
 }
 
@@ -33,7 +33,7 @@ pub enum Written {
 pub enum Dump {
     /// The whole memory.
     All,
-    /// Pages of flash that differ from the memory.
+    /// Flash pages that differ from the memory.
     Changed,
 }
 
@@ -41,7 +41,7 @@ pub enum Dump {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// How the host reaches it.
+    /// Host interface.
     #[config(default = "nvme", source = "paper: zuolo-2017 table 1, NVMe 1.1")]
     pub host: Slot<HostInterfaceFamily>,
     /// The memory part.
@@ -61,18 +61,18 @@ pub struct Config {
         source = "standard: jesd79-3, 64 data lines of chips with eight"
     )]
     pub chips: u32,
-    /// Neighboring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank.
+    /// Consecutive bytes in one bank, or in one bank of each group; absent means a row of a rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
-    /// Whether neighboring bursts lie in neighboring groups of banks, where there are groups: then no burst waits for
-    /// the one before in its group.
+    /// Whether consecutive bursts are in different bank groups, so that none waits for the previous one in
+    /// its group.
     #[config(default = true, source = "assumed: how controllers of DDR4 come to its full bandwidth")]
     pub interleave_groups: bool,
     /// Memory scheduling policy.
     #[config(default = "fr_fcfs", source = "assumed: usual in memory controllers")]
     pub scheduler: Slot<MemorySchedulingFamily>,
     /// When rows are closed.
-    #[config(default = "closed", source = "assumed: requests at random seldom find an open row again")]
+    #[config(default = "closed", source = "assumed: random requests rarely hit an open row")]
     pub rows: RowPolicy,
     /// Processors of the card.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: one pipeline")]
@@ -83,10 +83,10 @@ pub struct Config {
     /// Whether the memory loses its content without power.
     #[config(default = true, source = "standard: jesd79-3, DRAM")]
     pub volatile: bool,
-    /// When a write is done.
-    #[config(default = "in_row", source = "assumed: what a controller knows first")]
+    /// When a write completes.
+    #[config(default = "in_row", source = "assumed: the first event that a controller observes")]
     pub written: Written,
-    /// Usable energy of the capacitor when it is new. Left out, it is enough, and charged at once.
+    /// Usable energy of a new capacitor. Absent means that it is sufficient and charges instantly.
     #[config(min = "1 nJ")]
     pub capacitor: Option<Energy>,
     /// Hours the capacitor has been in service.
@@ -99,29 +99,29 @@ pub struct Config {
         source = "assumed: 30 % in ten years, the end of life that makers of double-layer capacitors name"
     )]
     pub capacitor_fade: Ratio,
-    /// Power the capacitor is charged with.
-    #[config(default = "5 W", min = "1 uW", source = "assumed: a fifth of what a slot gives a card")]
+    /// Charging power of the capacitor.
+    #[config(default = "5 W", min = "1 uW", source = "assumed: 20 % of the power of a slot")]
     pub charge_power: Power,
-    /// Whether requests wait until the capacitor is charged, so that nothing they write can be lost.
-    #[config(default = true, source = "assumed: what a card has to do to keep its promise")]
+    /// Whether requests wait until the capacitor is charged, so that their data is safe.
+    #[config(default = true, source = "assumed: necessary for the durability guarantee")]
     pub wait_for_charge: bool,
-    /// Whether the capacitor may hold less than a dump needs: what it does not save is lost.
+    /// Whether the capacitor may hold less energy than a dump needs. Data that it cannot save is lost.
     #[config(default = false, source = "assumed: the capacitor is there to save everything")]
     pub may_lose_writes: bool,
     /// Data that a dump writes to flash.
     #[config(default = "all", source = "paper: zuolo-2017, the controller copies the entire DRAM content")]
     pub dump: Dump,
-    /// Power of the card while it dumps.
-    #[config(default = "10 W", min = "1 uW", source = "assumed: less than half of what it draws at work")]
+    /// Power of the card during a dump.
+    #[config(default = "10 W", min = "1 uW", source = "assumed: less than half of the power in operation")]
     pub dump_power: Power,
     /// Time before a dump starts.
     #[config(
         default = "1 ms",
         max = "1 s",
-        source = "assumed: the power's fall is seen and the host cut off"
+        source = "assumed: time to detect the power loss and disconnect the host"
     )]
     pub dump_setup: Time,
-    /// Bytes of a page of flash.
+    /// Bytes of a flash page.
     #[config(default = "16 KiB", min = "512 B", max = "1 MiB", source = "assumed: usual for flash of 2017")]
     pub flash_page: Bytes,
     /// Program bandwidth of all flash together.
@@ -135,25 +135,21 @@ pub struct Config {
     #[config(default = "1.6 GB/s", min = "1 kB/s", source = "assumed: four channels of 400 MB/s")]
     pub flash_read: Bandwidth,
     /// Error correction of the flash.
-    #[config(default = "none", source = "assumed: hidden behind the flash's own time unless told otherwise")]
+    #[config(default = "none", source = "assumed: overlapped with the flash operations")]
     pub flash_ecc: Slot<EccFamily>,
     /// Bit error rate of a dump when it is read back.
     #[config(
         default = "0 %",
         max = "10 %",
-        source = "assumed: flash that is programmed once in a while and read soon after"
+        source = "assumed: flash that is rarely programmed and read soon after"
     )]
     pub flash_error_rate: Ratio,
-    /// From the return of the power until the card works.
-    #[config(
-        default = "100 ms",
-        max = "1000 s",
-        source = "assumed: the time a slot gives a card to be ready"
-    )]
+    /// Time from the return of power until the card operates.
+    #[config(default = "100 ms", max = "1000 s", source = "assumed: the time that a slot allows a card")]
     pub boot: Time,
-    /// Power that flows whether or not it works.
+    /// Idle power; it applies at all times.
     pub idle_power: Option<Power>,
-    /// Price of what the host sees.
+    /// Price per usable capacity.
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,

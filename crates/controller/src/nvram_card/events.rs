@@ -34,8 +34,8 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Power is lost at `at`: pieces that the memory does not have as a whole are torn, or did not happen. Returns the
-    /// acknowledged bytes that are lost with them.
+    /// Power fails at `at`: pieces that the memory does not have as a whole are torn, or did not happen.
+    /// Returns the acknowledged bytes that are lost with them.
     fn tear(&mut self, at: Time, chance: &mut Random) -> u64 {
         let mut writes: Vec<(Time, u32)> = Vec::new();
         for (number, piece) in self.pieces.iter() {

@@ -1,42 +1,60 @@
-//! An NVRAM card: memory behind a host interface, kept over a power loss.
+//! An NVRAM card: memory behind a host interface that survives a power loss.
 //!
-//! # Models
-//! A request comes over the `host` interface in pieces (NVMe: pages of 4 KiB; loads and stores: lines). One of the
-//! `processors` works on it for `processing`, unless it is a load or a store. Each piece lies in rows of the
-//! channels' banks: neighboring spans of `interleave` bytes lie in neighboring channels, then banks and ranks, and
-//! neighboring bursts in neighboring groups (`interleave_groups`; otherwise spans do, after channels). The
-//! `scheduler` says how many accesses a channel sees; clock by clock that one gets a command (activate, read, write,
-//! precharge, refresh) that comes first by its rules and that the constraints of the memory part allow. Nothing is decided
-//! before its clock. `rows` stay open, are closed after each access, or only after a write. When a refresh of a rank is
-//! due, no row of it is opened, read or written until its rows are closed and it is refreshed. The card holds each piece as
-//! a whole between link and memory, and the bursts of an access follow each other.
+//! # Model
+//! ## Request path
+//! A request arrives over the `host` interface in pieces: pages of 4 KiB with NVMe, lines with loads and stores.
+//! One of `processors` works on it for `processing`, except on loads and stores. The card holds each piece as a
+//! whole between link and memory.
 //!
-//! *Volatile memory* is saved to flash when power fails, on the energy of a capacitor: `dump_power` for `dump_setup`
-//! and for every page of flash, with the bytes and the time of its error correction (`flash_ecc`). What has changed since the flash was last as
-//! the memory is saved in the order of addresses, `dump = "all"` the rest too; where the energy ends the rest is what
-//! the flash had before. When the power is back the dump ends, then the card boots, reads the flash back and charges
-//! its capacitor; of its bits `flash_error_rate` are wrong, which takes the decoder's time. A page that the host ever wrote is lost
-//! where more of them are wrong than are corrected, each page by itself as chance has it: recovery tells its bytes as
-//! lost, and it is not read until it is written again. Requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
-//! lost `capacitor_fade` for every 1,000 hours of its service.
+//! *Interleaving*: each piece is stored in rows of the banks of the channels. Adjacent spans of `interleave`
+//! bytes are in adjacent channels, then banks and ranks. With `interleave_groups`, adjacent bursts are in
+//! adjacent bank groups. Otherwise, adjacent spans are, after the channels.
 //!
-//! *Non-volatile memory* needs neither. A write is durable when its row is closed and tRP is over: `written` says
-//! whether it is done then or when its data is written, when a flush waits for the rest.
+//! *Scheduling*: the `scheduler` determines how many accesses a channel chooses from. In each clock, its rules
+//! select the next command (activate, read, write, precharge, or refresh) among those that the timing constraints
+//! of the memory part allow. No command is decided before its clock. `rows` stay open, are closed after each
+//! access, or are closed only after a write. The bursts of an access are consecutive. When a refresh of a rank is
+//! due, no row of it is opened, read, or written until its rows are closed and the rank is refreshed.
 //!
-//! # Leaves out
-//! Refreshes that are put off; those of a rank that has nothing to do take no clock of the command bus. Writes that wait
-//! until there are many of them. Error correction of the memory itself, and reads of bursts that are written in part. Data that leaves for the link while the rest of its piece is read. Power-down. Failing capacitors.
-//! Changes within a page of flash that the capacitor could not save are lost as a whole.
+//! ## Volatile memory
+//! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
+//! `dump_power` for `dump_setup` and for every flash page, including the transfer of its data and its error
+//! correction (`flash_ecc`). Data that differs from the flash is saved in address order. With `dump = "all"`, all
+//! data is saved. If the energy runs out, the rest keeps the previous content of the flash.
+//!
+//! After power returns, the dump completes. Then the card boots, reads the flash back, and charges its capacitor.
+//! `flash_error_rate` is the bit error rate of the flash; decoding takes time. If a page that the host has
+//! written has more bit errors than the code corrects, it is lost. This is decided at random for each page.
+//! Recovery reports its bytes as lost, and reads of it fail until it is written again. Requests wait until the
+//! card is ready and, with `wait_for_charge`, until the capacitor is charged. The capacitor loses
+//! `capacitor_fade` of its capacity per 1,000 hours of service.
+//!
+//! ## Non-volatile memory
+//! Non-volatile memory needs neither dump nor capacitor. A write is durable when its row is closed and tRP has
+//! passed. `written` determines whether it completes then, or when its data is written. In the second case, a
+//! flush waits for the rest.
+//!
+//! # Not modeled
+//! - Postponed refreshes. Refreshes of an idle rank take no clock of the command bus.
+//! - Batching of writes.
+//! - Error correction of the memory itself, and reads of bursts that are partly written.
+//! - Transfers over the link before the whole piece is read.
+//! - Power-down.
+//! - Failing capacitors.
+//! - If the capacitor cannot save a flash page completely, all changes within that page are lost.
 //!
 //! # Sources
-//! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for what makes
-//! a row durable.
+//! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for the
+//! durability of a row.
 //!
 //! # Checks
-//! Completion times of 64 B at random equal those of a simulation of the memory controller clock by clock, for queues of 1
-//! to 64, open and closed loops, rows that stay open and rows that are closed. With memory that takes no time, the closed form of the link; bandwidths of the constraint that binds; the cap of
-//! the link within 1 %; the closed-loop and Little's laws; refreshing's share of the time; the energy, time and bytes
-//! of a dump; mean and spread of the pages that cannot be read back; every byte after power losses at random moments.
+//! - Completion times of random 64 B accesses equal those of a clock-by-clock simulation of the memory
+//!   controller, for queues of 1 to 64, open and closed loops, and open and closed rows.
+//! - With memory that takes no time, the closed form of the link; bandwidths equal those of the binding
+//!   constraint; the limit of the link within 1 %.
+//! - The closed-loop law and Little's law; the share of time for refreshes.
+//! - Energy, time, and bytes of a dump; mean and spread of the unreadable pages; every byte after power losses at
+//!   random times.
 
 mod backup;
 mod card;
@@ -63,7 +81,7 @@ use nacre_media::persistence::Landed;
 use nacre_media::store::{Nothing, Store};
 use scheduler::Scheduler;
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "nvram_card",

@@ -390,7 +390,7 @@ impl Scheduler {
         self.due[rank as usize] = due;
     }
 
-    /// Power is lost at `at`: bursts that have not moved do not move, and nothing waits.
+    /// Power fails at `at`: bursts that have not moved do not move, and nothing waits.
     pub(super) fn power_fail(&mut self, at: Time) {
         for Moving { begin, end, is_write, bursts } in std::mem::take(&mut self.moving) {
             let activity = if is_write { Activity::Write } else { Activity::Read };

@@ -6,7 +6,7 @@ use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Time};
 use nacre_media::pcm::{Chips, Rank};
 
-/// When a write is done.
+/// When a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum CompletionPoint {
     /// When all its rows are programmed.
@@ -18,9 +18,9 @@ pub enum CompletionPoint {
 /// Order in which a controller serves its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Scheduling {
-    /// The one that finds lines and ranks free: a request passes those before it that wait for their ranks.
+    /// The first request with free lines and ranks: it overtakes older ones that wait for their ranks.
     Available,
-    /// The one that came first.
+    /// The oldest request.
     InOrder,
 }
 
@@ -39,13 +39,13 @@ pub struct Config {
         default = 8,
         min = 1,
         max = 256,
-        source = "fitted: the ranks of one DIMM; with two programs a rank, 470 MB/s and 179 us for 4 KB close together"
+        source = "fitted: the ranks of one DIMM; with two programs per rank, close to both 470 MB/s and 179 us for 4 KB"
     )]
     pub row_ranks: u32,
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
-    /// Bytes of a row: what is striped over the controllers and what wear leveling moves.
+    /// Bytes of a row, the unit of striping over the controllers and of wear leveling.
     #[config(
         default = "4 KiB",
         min = "64 B",
@@ -76,10 +76,10 @@ pub struct Config {
     /// Wear leveling of rows.
     #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
     pub wear_levelling: Slot<WearLevellingFamily>,
-    /// When a write is done.
-    #[config(default = "early", source = "paper: akel-2011 section 3.1, early in all that follows it")]
+    /// When a write completes.
+    #[config(default = "early", source = "paper: akel-2011 section 3.1, early in all later experiments")]
     pub completion: CompletionPoint,
-    /// Writes to rows that a controller's buffer holds.
+    /// Row writes in the buffer of a controller.
     #[config(
         default = 3,
         min = 1,
@@ -87,53 +87,52 @@ pub struct Config {
         source = "fitted: for small writes, early completion 174 % above late and 72 to 120 % above the ioDrive, akel-2011 section 3.1; nearest to both"
     )]
     pub buffered_writes: u32,
-    /// Writes to rows that a controller works on at a time where each is done only when it is programmed.
+    /// Concurrent row writes of a controller with late completion.
     #[config(
         default = 2,
         min = 1,
         max = 4096,
-        source = "assumed: one for each group of ranks, which a row occupies as a whole"
+        source = "assumed: one per group of ranks, which a row occupies completely"
     )]
     pub late_writes: u32,
-    /// How long, with late completion, such a place is taken after the last program: until the host's next data
-    /// is there, none of which waits in a buffer.
+    /// Time that a write slot stays occupied after its last program, with late completion: until the next
+    /// data of the host arrives, since no data waits in a buffer.
     #[config(
         default = "45 us",
         max = "1 s",
         source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
     )]
     pub late_refill: Time,
-    /// How the host reaches the drive; its driver and link stand instead of `driver`, `cpus` and `link`. Absent means
-    /// these.
+    /// Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings.
     pub host: Option<Slot<HostInterfaceFamily>>,
-    /// Requests under way at one time.
+    /// Maximum requests in progress.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
     pub tags: u32,
-    /// How long the request pipeline works on a request; it works on one at a time.
+    /// Time of a request in the request pipeline, which processes one at a time.
     #[config(
         default = "2.09 us",
         max = "1 s",
         source = "fitted: 478,000 reads of 512 B a second, akel-2011 section 3.1"
     )]
     pub pipeline: Time,
-    /// The link to the host, each way.
+    /// Bandwidth of the link to the host, in each direction.
     #[config(default = "2 GB/s", min = "1 B/s", source = "paper: akel-2011 section 2.1, PCIe 1.1 x8")]
     pub link: Bandwidth,
-    /// The ring between pipeline and controllers.
+    /// Bandwidth of the ring between pipeline and controllers.
     #[config(
         default = "4 GB/s",
         min = "1 B/s",
         source = "assumed: 128 bits at the 250 MHz of akel-2011 section 2.1"
     )]
     pub ring: Bandwidth,
-    /// Stations of the ring, over which the controllers lie evenly; the pipeline is at the first.
+    /// Stations of the ring. Controllers are distributed evenly over them; the pipeline is at the first.
     #[config(default = 4, min = 1, max = 256, source = "paper: akel-2011 section 2.1, four FPGAs in a ring")]
     pub ring_stations: u32,
     /// Time of a packet from one station to the next.
     #[config(
         default = "0 s",
         max = "1 s",
-        source = "assumed: some clocks of 4 ns, in addition to microseconds"
+        source = "assumed: a few clocks of 4 ns, negligible next to microseconds"
     )]
     pub ring_hop: Time,
     /// CPU time of the host's driver per request.
@@ -151,13 +150,14 @@ pub struct Config {
         source = "assumed: one for each thread of akel-2011 section 3.1"
     )]
     pub cpus: u32,
-    /// Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with
-    /// early completion, and there is none with late.
+    /// Energy of the capacitors for the write buffers on a power loss. Absent means sufficient with early
+    /// completion, and none with late completion.
     pub capacitors: Option<Energy>,
-    /// Whether the capacitors may hold less than full write buffers need: what they cannot program is lost.
+    /// Whether the capacitors may hold less energy than full write buffers need. Data that they cannot
+    /// program is lost.
     #[config(default = false, source = "paper: akel-2011 section 2.3, capacitors complete the operation")]
     pub may_lose_writes: bool,
-    /// Price of what the host sees.
+    /// Price per usable capacity.
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
@@ -204,7 +204,7 @@ impl Config {
         self.chips.rank(self.read_control)
     }
 
-    /// Energy to program all that the write buffers can hold; `None` where that of a program is not known.
+    /// Energy to program all that the write buffers can hold; `None` if that of a program is not known.
     pub(super) fn emptying(&self) -> Option<Energy> {
         let rows = u64::from(self.controllers) * u64::from(self.buffered_writes);
         let programs = rows * self.chunks() * u64::from(self.chips.count());

@@ -1,52 +1,69 @@
-//! Onyx: a PCM solid-state drive on PCIe.
+//! Onyx: a PCM solid-state drive on PCI Express.
 //!
-//! # Models
-//! The driver takes CPU time for every request and waits for one of `tags` places. The request pipeline of
-//! the drive works on one request at a time and cuts it into rows, which go round over the controllers.
-//! Data crosses the link (each way has its own) and a ring between pipeline and controllers. With a `host`, such as NVMe,
-//! that is its driver and its link, before the pipeline's tags.
+//! # Model
+//! ## Request path
+//! The driver takes CPU time for every request and waits for one of `tags` tags. The request pipeline of the
+//! drive processes one request at a time and cuts it into rows. Rows are distributed round robin over the
+//! controllers. Data crosses the link, which has the full rate in each direction, and a ring between the pipeline
+//! and the controllers. If `host` is set, e.g. to NVMe, the host interface replaces the driver and the link,
+//! before the tags of the pipeline.
 //!
-//! A controller has one set of data lines to its ranks. A row lies in chunks over one group of `row_ranks`
-//! ranks; the groups take turns. A read holds lines and ranks beat by beat for the whole of what is wanted
-//! of the row. A write holds the lines while the chips' write buffer is filled, and the rank until its
-//! program is over; a rank that has several chunks of the row takes them one after the other. `row_setup`
-//! goes before either. Of what waits, that goes next whose lines and ranks are free first, of several the oldest, as the
-//! scoreboard has it; with `scheduling = "in_order"` all wait for their turn at the lines. None passes an older one that needs
-//! one of its ranks. What wear leveling copies goes before what waits. The
-//! pipeline is at the first of `ring_stations`; each station on the shorter way to a controller costs `ring_hop`, there
-//! and back.
+//! The pipeline is at the first of `ring_stations`. Each station on the shorter path to a controller costs
+//! `ring_hop` in each direction.
 //!
-//! A write holds one of the places of its controller until it is programmed: `buffered_writes` with early
-//! completion; with late `late_writes`, which take another only after `late_refill`. With late completion it is
-//! done when all its rows are programmed, with early completion when its data has arrived in the controllers'
-//! buffers. The `wear_levelling` moves rows: a row more is read and written, with the time and wear of that, and
-//! the place of the write that caused it is free when it is done. Every row counts its programs; the first that
-//! has more than `endurance` is reported.
+//! ## Controllers
+//! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
+//! ranks, and groups are used in turn.
 //!
-//! When power fails, capacitors have the energy for so many programs, and it goes to those that would end first.
-//! Without it a program stops where it is. What was acknowledged and is not programmed is lost; how much is
-//! reported. A copy of wear leveling is done again when the power is back, its old row being whole. With early
-//! completion and `capacitors` given, the configuration is checked for full buffers, unless it `may_lose_writes`.
+//! - A read occupies the lines and the ranks beat by beat for the requested part of the row.
+//! - A write occupies the lines while the write buffer of the chips is filled, and the rank until its program
+//!   ends. If a rank has several chunks of the row, it programs them one after the other.
+//! - `row_setup` precedes both.
+//! - The scoreboard starts the waiting operation whose lines and ranks are free first; among several, the oldest.
+//!   With `scheduling = "in_order"`, all operations wait for their turn at the lines. An operation never
+//!   overtakes an older one that needs one of its ranks.
+//! - Copies of wear leveling go before all waiting operations. Reads have no priority over waiting programs.
 //!
-//! Bytes are written in place and move with their rows. There are no transactions.
+//! ## Writes
+//! A write occupies one buffer slot of its controller until it is programmed. With early completion, there are
+//! `buffered_writes` slots. With late completion, there are `late_writes` slots, and a slot accepts another write
+//! only after `late_refill`. With late completion, a write completes when all its rows are programmed. With early
+//! completion, it completes when its data has arrived in the buffers of the controllers.
 //!
-//! Reads have no precedence over programs that wait. Where every part is as
-//! fast as DRAM and programs are short, this is Moneta.
+//! `wear_levelling` moves rows. Each move reads and writes one additional row, with its time and wear. The slot
+//! of the write that caused the move is freed after the move. Every row counts its programs. The first row with
+//! more than `endurance` programs is reported.
 //!
-//! # Leaves out
-//! Precedence of reads over programs that wait, and suspension of programs for them: the paper says nothing of either. Reads answered from buffered writes; sectors: a memory's
-//! writes may begin at any byte. The extra row of wear leveling lies in the spare area. Trims and
-//! flushes take the driver's time only: what was acknowledged is safe.
+//! Data is written in place and moves with its row. There are no transactions. If every part is as fast as DRAM
+//! and programs are short, the model is Moneta.
+//!
+//! ## Power loss
+//! Capacitors have energy for a number of programs, and the programs that would end first get it. Without it, a
+//! program stops where it is. Writes that were acknowledged but not programmed are lost; the amount is reported.
+//! A copy of wear leveling is repeated after power returns, since its old row is intact. If early completion and
+//! `capacitors` are given, the configuration must have energy for full buffers, unless it `may_lose_writes`.
+//!
+//! # Not modeled
+//! - Priority of reads over waiting programs, and suspension of programs for reads: the paper mentions neither.
+//! - Reads from buffered writes.
+//! - Sectors: writes of a memory may start at any byte.
+//! - The additional row of wear leveling is in the spare area.
+//! - Trims and flushes take only the time of the driver, since acknowledged data is safe.
 //!
 //! # Sources
-//! akel-2011 for the system; caulfield-2010 for what it took over from Moneta. Fitted values say to what.
+//! akel-2011 for the system; caulfield-2010 for the parts that it shares with Moneta. Fitted values name the data
+//! that they are fitted to.
 //!
 //! # Checks
-//! Completion times of reads, writes and copies under load, in open and closed loops, equal to those of an independent
-//! simulation of a controller; bandwidths as products of the parts; the closed-loop law; the way round the ring; both schedulings; wear
-//! leveling's G / (G + 1); latencies, rates and bandwidths of the paper with `nacre reproduce onyx` and in the tests;
-//! reads and writes conserved in all runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
-//! capacitors program by program; the write that wears a row out, told in bursts and simulated one by one.
+//! - Completion times of reads, writes, and copies under load, in open and closed loops, equal those of an
+//!   independent simulation of a controller.
+//! - Bandwidths as products of the parts; the closed-loop law; the path around the ring; both schedulers; the G /
+//!   (G + 1) of wear leveling.
+//! - Latencies, rates, and bandwidths of the paper, with `nacre reproduce onyx` and in the tests.
+//! - Reads and writes are conserved in all runs.
+//! - Data against a naive memory over long random sequences with power losses and restarts.
+//! - The energy of capacitors, program by program.
+//! - The write that wears out a row, computed in bursts and simulated one by one.
 
 mod bytes;
 mod config;
@@ -76,7 +93,7 @@ use nacre_media::pcm::Rows;
 use nacre_media::store::{Layout, Nothing, Store};
 use scoreboard::Scoreboard;
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "onyx",

@@ -388,7 +388,8 @@ impl Scoreboard {
         ranks.count(Kind::Program as usize, Activity::LevelWear, rows * rank.chunks(0, *row_bytes).1);
     }
 
-    /// Power is lost at `at`, and stored energy finishes the host's programs that end by `ready`. Nothing waits any more.
+    /// Power fails at `at`, and stored energy finishes the host's programs that end by `ready`. Nothing waits
+    /// any more.
     pub(super) fn power_fail(&mut self, at: Time, ready: Time) {
         for operation in std::mem::take(&mut self.begun) {
             let until = if operation.activity == Activity::Write { at.max(ready) } else { at };

@@ -22,7 +22,7 @@ impl Family for WearLevellingFamily {
     type Context<'a> = dyn WearLevellingContext + 'a;
 }
 
-/// What a scheme may ask for while it is built.
+/// Services for a scheme during construction.
 pub trait WearLevellingContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
@@ -40,11 +40,11 @@ pub trait WearLevellingContext {
 /// The rows that a scheme is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// Which of a device's equal parts they are.
+    /// Index of the part within the device.
     pub number: u32,
     /// Logical rows.
     pub rows: u64,
-    /// Programs a row is made for.
+    /// Rated programs of a row.
     pub endurance: u64,
 }
 
@@ -126,7 +126,7 @@ pub trait WearLeveller: State + Send {
     /// The physical row that logical row `row` lies in now.
     fn physical(&self, row: u64) -> u64;
 
-    /// The logical row that lies in `physical` now; `None` where none does.
+    /// The logical row that lies in `physical` now; `None` if none does.
     fn logical(&self, physical: u64) -> Option<u64>;
 
     /// Logical row `row` was written. What it returns is to be copied; the mapping is already the new one.
@@ -137,7 +137,7 @@ pub trait WearLeveller: State + Send {
     /// The last of the copies may be of `row` itself.
     fn written_often(&mut self, row: u64, most: u64) -> Written;
 
-    /// Writes between two moves, as it is now; `None` where nothing is ever moved.
+    /// Writes between two moves, as it is now; `None` if nothing is ever moved.
     fn interval(&self) -> Option<Intervals>;
 }
 
@@ -150,10 +150,10 @@ pub struct Move {
     pub to: u64,
 }
 
-/// What several writes to one row brought about.
+/// Result of several writes to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// How many writes they were.
+    /// Number of writes.
     pub writes: u64,
     /// Rows that are copied into `to`, into the one before it, and so on.
     pub moves: u64,
@@ -165,11 +165,11 @@ pub struct Written {
     pub every: u64,
 }
 
-/// How often rows move, over all parts that decide by themselves.
+/// Intervals between moves, over all independent parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intervals {
-    /// Writes between two moves, where they are fewest.
+    /// Minimum writes between two moves.
     pub shortest: u64,
-    /// Where they are most.
+    /// Maximum writes between two moves.
     pub longest: u64,
 }

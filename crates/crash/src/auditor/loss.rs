@@ -157,7 +157,7 @@ impl Block {
         position == 0 || self.versions[position - 1].ended < began
     }
 
-    /// Which content `found` is: 0 is the base, versions count from 1; `None` where there are several, or none.
+    /// Which content `found` is: 0 is the base, versions count from 1; `None` if there are several, or none.
     fn only(&self, found: &[u8]) -> Option<usize> {
         let contents =
             std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));

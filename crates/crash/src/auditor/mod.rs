@@ -89,23 +89,23 @@ struct Commit {
     done: Time,
 }
 
-/// What an audit found.
+/// Result of an audit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// Blocks that are not what was written last.
     pub behind: u64,
-    /// Of these, blocks of which an acknowledged write is lost.
+    /// Blocks among them that lost an acknowledged write.
     pub lost: u64,
     /// Blocks that hold parts of several writes.
     pub torn: u64,
 }
 
-/// What a device returned, and may not return.
+/// Data that a device returned although it may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken(pub String);
 
 impl Auditor {
-    /// Of blocks of so many bytes, none of which was written, on a device that promises this.
+    /// An auditor of unwritten blocks of `block_bytes` on a device with these guarantees.
     pub fn new(block_bytes: usize, atomic_unit: u32, persistence: Persistence) -> Auditor {
         Auditor {
             block_bytes,
@@ -223,7 +223,7 @@ impl Auditor {
         }
     }
 
-    /// A flush failed: a later one says nothing of what was asked for before.
+    /// A flush failed: later flushes guarantee nothing about earlier requests.
     pub fn flush_failed(&mut self) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
@@ -250,7 +250,7 @@ impl Auditor {
         self.committed = Some(Commit { transaction, done });
     }
 
-    /// The open transaction was taken back, by the host or by a power loss.
+    /// The open transaction was rolled back, by the host or by a power loss.
     pub fn aborted(&mut self) {
         if self.is_open {
             let transaction = self.transactions;

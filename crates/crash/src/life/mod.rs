@@ -12,7 +12,7 @@ use nacre_kernel::state;
 use nacre_kernel::{Capabilities, Op, Recovery, Refused, Request, Status, Streams, Time};
 use std::collections::BTreeSet;
 
-/// What is crashed.
+/// The stack under test.
 pub trait Stack {
     /// The device, over the bytes of `media`: always the same one.
     fn build(&mut self, media: &Media) -> Box<dyn Device>;

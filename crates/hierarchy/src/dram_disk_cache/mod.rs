@@ -1,37 +1,44 @@
-//! A disk cache in DRAM: the pages that an operating system keeps of a slower device.
+//! A disk cache in DRAM: the page cache of an operating system for a slower device.
 //!
-//! # Models
-//! Pages of a slower device in frames of DRAM; the page used longest ago leaves. What is read and not there
-//! comes from the backing; adjacent pages with one request. What is written is acknowledged when it is in DRAM;
-//! a page that is written in part is fetched first. Dirty pages go back when they leave, when more than
-//! `dirty_limit` are dirty (those that are so for longest, which stay as clean ones), and with a flush, which
-//! waits for earlier writes, and then for all of them. At most 32 are on their way at one time; who needs the next one waits
-//! for it. A page that is on its way into a frame or being written does not leave; who wants it waits. A page that goes back
-//! comes from the backing again when it is there.
+//! # Model
+//! Pages of a slower device are cached in frames of DRAM. The least recently used page is evicted.
 //!
-//! DRAM takes `latency` and the time a page needs at `bandwidth`, one page after the other. While it does, the
-//! chips of a rank draw `active_power`, and otherwise all chips `idle_power`, or `power_down_power` from
-//! `power_down_after` of rest on; `capacity` over `chip` is the number of chips, which need not be whole where a
-//! system is scaled down.
+//! - *Read miss*: the page is fetched from the backing; adjacent pages with one request.
+//! - *Write*: a write is acknowledged when it is in DRAM. A partial write first fetches the page.
+//! - *Write-back*: dirty pages are written back when they are evicted, when more than `dirty_limit` are dirty,
+//!   and on a flush. Above `dirty_limit`, the pages that have been dirty for longest are written and stay as
+//!   clean pages. A flush waits for earlier writes, and then for all write-backs.
+//! - *Concurrency*: at most 32 write-backs are in progress; an operation that needs another one waits. A page
+//!   that is being fetched or written is not evicted, and requests for it wait. If an evicted page is requested
+//!   during its write-back, it is fetched from the backing after that.
 //!
-//! A power loss takes all of it. What was flushed is in the backing.
+//! *Time and power*: DRAM takes `latency` and the transfer time of a page at `bandwidth`, one page after the
+//! other. During that time, the chips of a rank draw `active_power`. Otherwise, all chips draw `idle_power`, or
+//! `power_down_power` after an idle time of `power_down_after`. The number of chips is `capacity` / `chip`; it
+//! need not be an integer in a scaled-down system.
 //!
-//! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
-//! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
-//! `pages_trimmed` and `pages_power_failed`. A page that is read is one of `read_hits`, `read_merged`, `read_misses` and
+//! *Power loss*: all pages are lost. Flushed data is in the backing.
+//!
+//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (when measuring began) plus `fills`
+//! and `write_allocations` (whole pages written without a frame), minus `evictions`, `pages_trimmed`, and
+//! `pages_power_failed`. Each page that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or
 //! `read_lost`.
 //!
-//! # Leaves out
-//! Accesses of processors to DRAM, and the rest of a machine's memory; refresh, which is a part of `idle_power`; waking from
-//! power-down, which takes nanoseconds; read-ahead; the time of software. Time at rest after the last access.
+//! # Not modeled
+//! - DRAM accesses of processors, and the rest of a machine's memory.
+//! - Refresh, which is included in `idle_power`, and the nanoseconds of a wake-up from power-down.
+//! - Read-ahead and software time.
+//! - Idle time after the last access.
 //!
 //! # Sources
-//! roberts-2009 section III and figure 2: a DRAM page cache before a flash cache. kgil-2008 for the power of chips, as
-//! it is recalled. The catalog has the numbers.
+//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. kgil-2008 for the power
+//! of chips, from memory. The numbers are in the catalog.
 //!
 //! # Checks
-//! Completion times and counts equal those of a naive event simulation; hits and misses against a plain LRU; pages held are those that came in less those that left, in every run; reads give
-//! what was written last, also after power losses; energy = power of each state by its time.
+//! - Completion times and counts equal those of a naive event simulation; hits and misses against a plain LRU.
+//! - In every run, the pages held equal the pages that came in minus those that left.
+//! - Reads return the last write, also after power losses.
+//! - Energy equals the power of each state times its time.
 
 mod dram;
 #[cfg(test)]
@@ -49,7 +56,7 @@ use nacre_media::store::{Layout, Nothing};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of pages it holds.
+    /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
     /// Bytes of a page; a power of two.
@@ -60,32 +67,32 @@ pub struct Config {
         source = "paper: roberts-2009 section II.A: the page of the flash below"
     )]
     pub page: Bytes,
-    /// Share of the pages that may be dirty.
+    /// Maximum share of dirty pages.
     #[config(
         default = "10 %",
         max = "100 %",
-        source = "assumed: as Linux began to write back in the background"
+        source = "assumed: the threshold of background write-back in Linux"
     )]
     pub dirty_limit: Ratio,
     /// Time until the first byte.
     #[config(default = "55 ns", max = "1 ms", source = "paper: kim-2014 quotes 55 ns for DRAM")]
     pub latency: Time,
-    /// How fast bytes follow.
+    /// Bandwidth after the first byte.
     #[config(default = "4 GB/s", min = "1 MB/s", source = "assumed: one channel of DDR2-533, 64 bits wide")]
     pub bandwidth: Bandwidth,
     /// Bytes of a chip.
-    #[config(default = "128 MiB", min = "1 MiB", source = "assumed: chips of 1 Gb, as of 2008")]
+    #[config(default = "128 MiB", min = "1 MiB", source = "assumed: 1 Gb chips of 2008")]
     pub chip: Bytes,
-    /// Chips that work together.
+    /// Chips of a rank, which operate together.
     #[config(default = 8, min = 1, max = 72, source = "assumed: a rank of eight chips of 8 bits")]
     pub rank: u32,
-    /// Power of a chip that reads or writes, idling included.
+    /// Power of a chip during reads and writes, including idle power.
     pub active_power: Option<Power>,
-    /// Power of a chip at rest.
+    /// Power of an idle chip.
     pub idle_power: Option<Power>,
-    /// Power of a chip that is powered down.
+    /// Power of a chip in power-down.
     pub power_down_power: Option<Power>,
-    /// Rest after which chips are powered down.
+    /// Idle time before chips enter power-down.
     #[config(default = "1 us", max = "1 s", source = "assumed: controllers wait for some hundred cycles")]
     pub power_down_after: Time,
     /// Area per bit of its cells.
@@ -127,11 +134,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     above("idle_power", config.idle_power, config.power_down_power, "power_down_power", reader);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "dram_disk_cache",
-        "a disk cache in DRAM: the pages an operating system keeps of a slower device",
+        "a disk cache in DRAM, like the page cache of an operating system",
         &["roberts-2009", "kgil-2008"],
         5,
         include_str!("mod.rs"),

@@ -126,7 +126,7 @@ impl Part {
         self.fault.power_failed();
     }
 
-    /// What it did.
+    /// Effects of the fault.
     pub fn report(&self) -> FaultReport {
         FaultReport { path: self.path.clone(), kind: self.kind, counts: self.counts }
     }

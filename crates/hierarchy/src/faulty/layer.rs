@@ -9,7 +9,7 @@ use nacre_kernel::{Activity, ComponentId, Op, Request, Status, Time};
 /// The next instant there is.
 const INSTANT: Time = Time::from_ps(1);
 
-/// What serves the requests that the faults let through.
+/// The device below the faults.
 pub trait Below {
     /// Gives it a request, which the layer calls `number`, at `now`. False if it was not taken: it ends with a medium error.
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
@@ -44,7 +44,7 @@ impl Below for Box<dyn Device> {
     }
 }
 
-/// Faults, and the requests on their way through them.
+/// Faults, and the requests that are passing them.
 #[derive(State)]
 pub struct Layer {
     /// Of the time that faults add.
@@ -62,7 +62,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// No request is on its way. What faults add is charged to the queue of component `id`.
+    /// A layer without requests. Added time counts as queueing of component `id`.
     pub fn new(id: ComponentId, faults: Vec<Part>, capacity: Option<u64>) -> Layer {
         let (active, agenda) = (Slab::new(), Agenda::new());
         Layer { id, faults, active, agenda, capacity, completed: Completions::new() }
@@ -73,22 +73,22 @@ impl Layer {
         &self.faults
     }
 
-    /// Adds a fault behind the others.
+    /// Adds a fault after the others.
     pub fn add(&mut self, fault: Part) {
         self.faults.push(fault);
     }
 
-    /// Whether no request is on its way.
+    /// Whether no request is passing the faults.
     pub fn is_idle(&self) -> bool {
         self.active.is_empty()
     }
 
-    /// What is counted begins anew.
+    /// Restarts all counters.
     pub fn restart_ledger(&mut self) {
         self.faults.iter_mut().for_each(|fault| fault.counts = Default::default());
     }
 
-    /// A request comes at `now`, up to which the layer was run.
+    /// Submits a request at `now`, up to which the layer was run.
     pub fn submit(
         &mut self,
         below: &mut dyn Below,
@@ -139,13 +139,13 @@ impl Layer {
         self.agenda.schedule(at, number);
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     #[inline]
     pub fn next_event(&self, below: &dyn Below) -> Time {
         below.next_event().min(self.agenda.next())
     }
 
-    /// Processes events before `until`, but none behind the first instant at which a request completes.
+    /// Processes events before `until`, up to the first instant at which a request completes.
     pub fn run(&mut self, below: &mut dyn Below, until: Time, completions: &mut Completions) {
         let (mut limit, before) = (until, completions.len());
         loop {

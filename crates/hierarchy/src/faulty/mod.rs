@@ -1,38 +1,42 @@
-//! A device with faults that are made on purpose, by a plan that repeats.
+//! Fault injection: a device with planned, repeatable faults.
 //!
-//! # Models
-//! A device, and a list of faults. Each has its kind, and says which requests it touches (`operations`, an address range
-//! from `range_start` to `range_end`, a `share` or `every` n-th of them) and when it is active (`start`, `duration`, and again every
-//! `period`). Times are simulated times since the device was new, so a run, a study, a memory, a crash test and a served
-//! device see the same faults at the same times. Random choices come from the scenario's seed.
+//! # Model
+//! The model is a device with a list of faults. Each fault has a kind. It selects requests by `operations`, an
+//! address range (`range_start` to `range_end`), and a random `share` or `every` n-th of them. It is active from
+//! `start` for `duration`, and again every `period`. Times are simulated times since the device was new. A run, a
+//! study, a memory, a crash test, and a served device therefore see the same faults at the same times. Random
+//! choices come from the seed of the scenario.
 //!
-//! A request goes through the faults in their order: each may hold it back, end it, or change it, and the next one sees
-//! it when and as it leaves the one before. One that ends a request is the last. Then the device serves it. Its answer goes
-//! through the faults again; delays add up. What a fault adds to a latency is time in the queue of this component.
-//! Requests that no fault touches reach the device at the moment they come, and their answers leave at once: with
-//! no fault active the device is as it is alone, to the picosecond.
+//! *Request path*: a request passes the faults in their order. Each fault may delay it, end it, or change it. The
+//! next fault sees the result, at the time when it leaves the previous one. A fault that ends the request is the
+//! last. Then the device serves it. The reply passes the faults again, and delays add up. The time that a fault
+//! adds counts as queueing time of this component.
 //!
-//! Errors are answers of the device ([`Status`](nacre_kernel::Status)); whoever asks has to deal with them. Silent
-//! corruption is data on the medium: the device above sees an answer without an error. With no bytes (in a simulation of time) it is
-//! only counted.
+//! If no fault affects a request, it reaches the device immediately, and so does its reply the host. Without an
+//! active fault, the device behaves as it does alone, to the picosecond.
 //!
-//! Each fault reports how many requests matched it and how many it touched, the time it added, the errors it caused with the bytes
-//! they were about, and the bytes it made wrong without an error.
+//! *Errors* are replies of the device ([`Status`](nacre_kernel::Status)); the layer above has to handle them.
+//! *Silent corruption* changes data on the medium, and the layer above gets a reply without an error. In a
+//! simulation without data, it is only counted.
 //!
-//! A power loss takes what is held back with everything else that is outstanding. Faults go by the clock, so a stall in
-//! progress is still there afterwards.
+//! *Reports*: each fault reports the requests that matched and those that it affected, the added time, the errors
+//! with their bytes, and the bytes that it corrupted silently.
 //!
-//! # Leaves out
-//! Transactions of the device, which do not pass. Devices whose power fails while the host's does not: the
-//! crash simulator cuts power.
+//! *Power loss*: held requests are lost like all outstanding requests. Faults depend on simulated time, so a
+//! stall in progress continues afterwards.
+//!
+//! # Not modeled
+//! - Transactions of the device: they are not passed through.
+//! - Power loss of the device alone: the crash simulator cuts power.
 //!
 //! # Sources
-//! gunawi-2018 for slow and stalling devices, bairavasundaram-2008 for silent corruption, Linux dm-delay, dm-flakey and cgroup v2 for
-//! delays, errors and limits.
+//! gunawi-2018 for slow and stalling devices; bairavasundaram-2008 for silent corruption; Linux dm-delay,
+//! dm-flakey, and cgroup v2 for delays, errors, and limits.
 //!
 //! # Checks
-//! Latencies, rates and shares in closed form; with no fault active the same completions, bytes and report as the device
-//! alone; contract and durability suites of devices; restored between events.
+//! Latencies, rates, and shares equal closed forms. Without an active fault, completions, data, and report equal
+//! those of the device alone. The contract and durability suites of devices pass. State is saved and restored
+//! between events.
 
 mod changes;
 mod device;
@@ -54,17 +58,17 @@ use nacre_kernel::{Bytes, Time, event};
 /// A device with faults.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The device that is faulty.
+    /// Device with faults.
     pub device: Slot<DeviceFamily>,
-    /// What is wrong with it, in the order in which requests meet it; absent means nothing.
+    /// Faults, in the order in which requests pass them; absent means none.
     pub fault: Option<Vec<Slot<FaultFamily>>>,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "faulty",
-        "a device that is slow, stalls, fails or corrupts data on purpose, by a plan",
+        "fault injection: a device that is slow, stalls, fails, or corrupts data as planned",
         &["gunawi-2018", "bairavasundaram-2008", "linux-dm", "linux-cgroup-v2"],
         1,
         include_str!("mod.rs"),

@@ -28,30 +28,30 @@ impl Operation {
     }
 }
 
-/// Which requests a fault touches, and when.
+/// Selects the requests and times that a fault affects.
 #[derive(Clone, Debug, Configuration)]
 pub struct When {
-    /// Requests it touches, such as `["read", "write"]`; absent means all that it can touch.
+    /// Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect.
     pub operations: Option<Vec<Operation>>,
-    /// First byte of the address range; absent means 0. A request is in the range if one of its bytes is.
+    /// First byte of the address range; absent means 0. A request is in the range if any of its bytes is.
     pub range_start: Option<Bytes>,
     /// First byte after the address range; absent means the end of the device. A flush has no address, so a fault
     /// with a range does not affect flushes.
     #[config(min = "1 B")]
     pub range_end: Option<Bytes>,
-    /// Share of the requests that it touches, at random; absent means all.
+    /// Random share of the requests that the fault affects; absent means all.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
-    /// Touches the n-th request, the 2n-th and so on, of n = `every`; absent means all.
+    /// Affects every n-th request; absent means all.
     #[config(min = 1)]
     pub every: Option<u64>,
-    /// When it starts, in simulated time since the device was new.
-    #[config(default = "0 s", source = "assumed: a fault without a start is there from the beginning")]
+    /// Start of the fault, in simulated time since the device was new.
+    #[config(default = "0 s", source = "assumed: the fault is active from the beginning")]
     pub start: Time,
-    /// How long it lasts; absent means for good.
+    /// Duration of the fault; absent means permanent.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,
-    /// Time from one start to the next; absent means that it happens once.
+    /// Time from one start to the next; absent means that the fault does not repeat.
     #[config(min = "1 ps")]
     pub period: Option<Time>,
 }

@@ -10,7 +10,7 @@ use nacre_media::dual_mode_flash::{Mode, Nand};
 /// Slots of the smallest region: blocks to open, to collect into, and to evict.
 pub(super) const REGION_BLOCKS_MIN: u32 = 4;
 
-/// How many bits new flash holds in a cell.
+/// Initial bits per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Density {
     /// One.
@@ -45,8 +45,8 @@ pub struct Cells {
     /// Bytes stored next to a page of 2 KiB.
     #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "paper: roberts-2009 section II.A")]
     pub spare: Bytes,
-    /// Dies, each of which does one thing at a time; blocks lie on them in turn.
-    #[config(default = 4, min = 1, max = 1024, source = "assumed: a few chips; the paper does not say")]
+    /// Number of dies. A die performs one operation at a time; blocks are distributed over the dies.
+    #[config(default = 4, min = 1, max = 1024, source = "assumed: a few chips; the paper does not state it")]
     pub dies: u32,
     /// Their times, wear and power.
     #[config(flatten)]
@@ -66,15 +66,15 @@ pub struct Config {
     /// The flash.
     #[config(flatten)]
     pub cells: Cells,
-    /// How many bits a cell holds at first.
+    /// Initial bits per cell.
     #[config(
         default = "mlc",
         source = "paper: roberts-2009 section III: a NAND flash that stores 2 bits per cell"
     )]
     pub density: Density,
-    /// The code of new pages, for pages of 2 KiB.
+    /// Error-correcting code of new pages, for pages of 2 KiB.
     pub ecc: Slot<EccFamily>,
-    /// Pages that are decoded at one time, whichever dies they come from.
+    /// Number of decoders: pages decoded in parallel, from any die.
     #[config(
         default = 1,
         min = 1,
@@ -84,13 +84,13 @@ pub struct Config {
     pub decoders: u32,
     /// Area of one decoder, in addition to the cells; absent means that it does not count.
     pub decoder_area: Option<Area>,
-    /// Whether pages that come to the end of their code get a stronger one.
+    /// Whether pages at the limit of their code get a stronger code.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: ECC strength follows the faulty bits of a page"
     )]
     pub raises_strength: bool,
-    /// The most bit errors that the strongest code corrects.
+    /// Bit errors that the strongest code corrects.
     #[config(
         default = 12,
         min = 1,
@@ -98,37 +98,33 @@ pub struct Config {
         source = "assumed: kgil-2009 supports up to 12 bits of a page"
     )]
     pub strongest: u32,
-    /// Whether slots that come to the end of their code continue with one bit in a cell.
+    /// Whether slots at the limit of their code change to SLC mode.
     #[config(default = true, source = "paper: roberts-2009 section III: MLC pages become SLC as needed")]
     pub lowers_density: bool,
-    /// Whether pages that are read often move to slots with one bit in a cell.
+    /// Whether frequently read pages move to slots in SLC mode.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: access latency of frequently accessed pages"
     )]
     pub promotes: bool,
-    /// Hits after which a page is moved so; where its counter saturates.
+    /// Hits after which a page moves to SLC mode; its counter saturates there.
     #[config(default = 63, min = 1, max = 65535, source = "assumed: a counter of six bits")]
     pub promotes_at: u32,
-    /// Share of the blocks that are for written pages; with 0 % all blocks are for all pages.
-    #[config(
-        default = "10 %",
-        max = "90 %",
-        source = "assumed: as recalled from kgil-2008, 10 % for writes"
-    )]
+    /// Share of the blocks for written pages; 0 % means that all blocks hold all pages.
+    #[config(default = "10 %", max = "90 %", source = "assumed: from memory of kgil-2008, 10 % for writes")]
     pub write_region: Ratio,
-    /// Share of programmed pages that are not valid above which a region is collected instead of evicted from.
+    /// Share of invalid pages above which garbage collection frees a block, instead of an eviction.
     #[config(
         default = "10 %",
         min = "0.1 %",
         max = "100 %",
-        source = "assumed: as recalled from kgil-2008, below 90 % valid"
+        source = "assumed: from memory of kgil-2008, below 90 % valid"
     )]
     pub collects_above: Ratio,
-    /// By how much a block may be worn more than the one worn least before they change places.
-    #[config(default = 256, min = 1, max = 4294967294, source = "assumed: as recalled from kgil-2008")]
+    /// Difference in wear above which an erased block is exchanged with the least worn one.
+    #[config(default = 256, min = 1, max = 4294967294, source = "assumed: from memory of kgil-2008")]
     pub wear_gap: u64,
-    /// Erases that one more bit of the codes of a block counts as, in its degree of wear.
+    /// Weight of one more corrected bit in the degree of wear of a block, in erases.
     #[config(
         default = 1.0,
         min = 0,
@@ -136,7 +132,7 @@ pub struct Config {
         source = "assumed: kgil-2008 has such a weight and its value is not known"
     )]
     pub strength_weight: f64,
-    /// Erases that one more slot of a block with one bit in a cell counts as, in its degree of wear.
+    /// Weight of one more slot in SLC mode in the degree of wear of a block, in erases.
     #[config(
         default = 1.0,
         min = 0,
@@ -144,7 +140,7 @@ pub struct Config {
         source = "assumed: kgil-2008 has such a weight and its value is not known"
     )]
     pub density_weight: f64,
-    /// Time to find out where the pages of a request are.
+    /// Time to look up the pages of a request.
     #[config(default = "0 s", max = "1 s", source = "assumed: tables in DRAM, far below a microsecond")]
     pub lookup: Time,
     /// Device that holds all pages.
@@ -189,7 +185,7 @@ fn check_area(config: &Config, reader: &mut Reader<'_>) {
 }
 
 impl Config {
-    /// Blocks of the region for written pages; 0 where there is one region.
+    /// Blocks of the region for written pages; 0 if there is one region.
     pub(super) fn write_blocks(&self) -> u32 {
         (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
     }

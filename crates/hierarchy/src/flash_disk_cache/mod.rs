@@ -1,119 +1,150 @@
-//! A disk cache in flash: two regions, four tables, and a controller that follows the wear of every page.
+//! A flash cache of disk pages, with a controller that adapts ECC strength and density to the wear of each page.
 //!
-//! # Models
-//! Pages of 2 KiB of a slower device, in flash whose slots hold one page in SLC or two in MLC
-//! (`media::dual_mode_flash`). What is read and is not there comes from the backing and is programmed in the
-//! background. What is written is acknowledged when it is programmed, out of place; it is *dirty* until it
-//! goes back. A part of a page that is written is merged with the rest.
+//! # Model
+//! The cache holds pages of 2 KiB of a slower device. A flash slot holds one page in SLC mode or two in MLC mode
+//! (`media::dual_mode_flash`).
 //!
-//! Four tables: the *hash table* (FCHT) finds a page of the disk, the *page status* (FPST) has for each page of flash
-//! what it holds, its code, hits and whether it is dirty, the *block status* (FBST) has erases, strengths and slots in SLC,
-//! which make its degree of wear, and whether wear leveling filled it; the *global status* (FGST) has the latencies of hits and misses. Their
-//! sizes are in the record.
+//! - *Read miss*: the page comes from the backing and is programmed in the background.
+//! - *Write*: a write is acknowledged when it is programmed, out of place. The page is *dirty* until it is
+//!   written back. A partial write is merged with the rest of the page.
 //!
-//! Blocks belong to the region for pages that were read or the one for pages that were written; with `write_region =
-//! "0 %"` there is one. A region of enough blocks fills one of them on each die, at most an eighth of its
-//! blocks, and keeps as many free ones; neighbors on the disk go to one block, since they leave together.
-//! What is programmed waits for no erase then unless erases are what limits.
-//! A region with no more free blocks than these is *collected* where more than `collects_above` of its
-//! programmed pages are not valid: what is valid in the block with the most invalid pages moves; of several with
-//! nothing valid the one worn least goes first. Otherwise the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
-//! they are there. Each erase follows a program of a
-//! page of the journal, which says what left; where the journal lies is not modeled.
+//! ## Tables
+//! - The *hash table* (FCHT) finds a disk page.
+//! - The *page status table* (FPST) has, for each flash page, its content, its code, its hits, and whether it is
+//!   dirty.
+//! - The *block status table* (FBST) has the erases, the code strengths, and the slots in SLC mode of each block,
+//!   which determine its degree of wear. It also records whether wear leveling filled the block.
+//! - The *global status table* (FGST) has the latencies of hits and misses.
 //!
-//! An erased block that is worn more than the one worn least by more than `wear_gap` changes places with it, whichever
-//! region that is of and whether it is full, open or free: its content moves, and it is erased and filled next.
-//! Where what moved in last has left by this erase, content does not move again: the block waits. A block is filled
-//! when no free one of its region is worn less by more than the gap; of those that may be, the one erased first goes on a
-//! die where none is open.
+//! The record has their sizes.
 //!
-//! Bit errors are counted when a page is programmed and while it lies. A read decodes them: with bytes, by the encoder and
-//! decoder of the code; without, by number. When a page has as many as its code corrects, its slot gets a
-//! code one bit stronger or continues in SLC from the next program on: what costs less. Stronger costs the page's
-//! share of accesses times the longer decoding; SLC costs the misses for one page less, times their penalty,
-//! less what faster reads gain. A page whose slot can do neither continues until it has more bit errors; then the
-//! slot is retired, and with its last slot the block. A page that is hit `promotes_at` times moves to a slot
-//! in SLC.
+//! ## Regions, garbage collection, and eviction
+//! Each block belongs to the region for read pages or to the region for written pages. With `write_region = "0
+//! %"`, there is one region. A region with enough blocks keeps one block open on each die, up to an eighth of its
+//! blocks, and as many free blocks. Adjacent disk pages go to one block, since they are evicted together. A
+//! program then waits for an erase only if erases are the bottleneck.
 //!
-//! A page that was read waits for the first of `decoders` that is free, which then works for it alone; whatever die it
-//! came from. Where `area` is given, `decoder_area` counts once for each next to it. Energy to decode is that of the code
-//! for each page, by whichever decoder.
+//! If a region has no more free blocks than these, it frees one:
 //!
-//! A page with more bit errors than its code corrects is never returned, also where a code without a checksum takes it
-//! for another codeword, or the code `none` notices nothing. If it is clean it comes from the backing again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
-//! dirty page that has to leave and that the backing refuses or cannot save.
-//! If all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
+//! - *Garbage collection*: if more than `collects_above` of its programmed pages are invalid, the valid pages of
+//!   the block with the most invalid pages are moved. Among blocks without valid pages, the least worn goes
+//!   first.
+//! - *Eviction*: otherwise, the least recently used block is evicted. Its dirty pages are written back in disk
+//!   order, and it is erased after that.
 //!
-//! What is in the cache, what leaves and where a page goes is decided when a request has been looked up or the backing has
-//! answered. Then operations do it. Each begins when it waits for nothing, and a die does those that want it one by one,
-//! in the order in which they began to want it.
+//! Before each erase, a page of the journal is programmed, which lists the pages that left. The location of the
+//! journal is not modeled.
+//!
+//! *Wear leveling*: if an erased block is worn more than the least worn block by more than `wear_gap`, the two
+//! are exchanged. The least worn block may be in any region, and may be full, open, or free. Its content moves,
+//! and it is erased and written next. If the content that moved in last has left by this erase, content does not
+//! move again: the block waits. A block is written only if no free block of its region is worn less by more than
+//! the gap. Among the candidates, the block that was erased first is used, on a die without an open block.
+//!
+//! ## Bit errors and the adaptive controller
+//! Bit errors are counted at program time and grow with retention. A read decodes them: with data, by the encoder
+//! and decoder of the code; without data, by number.
+//!
+//! When a page has as many bit errors as its code corrects, its slot gets a code that is one bit stronger, or
+//! changes to SLC mode, from the next program on. The controller takes the option with the lower cost:
+//!
+//! - A stronger code costs the page's share of accesses times the longer decoding.
+//! - SLC mode costs the misses caused by one page less, times their penalty, minus the gain of faster reads.
+//!
+//! If neither is possible, the page stays in use until it has more bit errors than the code corrects. Then the
+//! slot is retired, and with its last slot the block. After `promotes_at` hits, a page moves to a slot in SLC
+//! mode.
+//!
+//! A page that was read waits for the first free one of `decoders`, which works for it alone, whatever its die.
+//! If `area` is given, `decoder_area` counts once for each additional decoder. The decoding energy is that of the
+//! code for each page.
+//!
+//! *Uncorrectable pages*: a page with more bit errors than its code corrects is never returned, even if a code
+//! without a checksum decodes it to another codeword, or the code `none` detects nothing. A clean page is fetched
+//! from the backing again. The data of a dirty page is lost, and reads fail until the whole page is written. The
+//! same holds for a dirty page that must be evicted while the backing rejects it or cannot save it. If such a
+//! page is written as a whole and power fails before the program, it is lost, too.
+//!
+//! ## Order of operations
+//! Content, evictions, and placement are decided when the lookup of a request ends or the backing has replied.
+//! The operations follow. Each starts when it waits for nothing. A die performs its operations one by one, in the
+//! order in which they became ready.
 //!
 //! | operation | waits for |
 //! |---|---|
-//! | read of a page of flash | its program; then its die and the first free decoder |
+//! | read of a flash page | its program; then its die and the first free decoder |
 //! | program | its data, if that is being read; the erase of its block; its encoder; then its die |
-//! | erase, behind a page of the journal | what reads or programs pages of the block, replaces them or sends them back |
+//! | erase, after a page of the journal | operations that read or program pages of the block, replace them, or write them back |
 //! | read of the backing | write-backs and trims of its pages |
 //! | write-back | its pages, read from flash; earlier write-backs and trims of them |
-//! | trim of the backing | earlier write-backs and trims; pages of it that are on their way, which leave then if they are clean |
+//! | trim of the backing | earlier write-backs and trims; fetches of its pages, which are then dropped if they are clean |
 //!
-//! A page that is being programmed is at hand for reads as soon as its data is. A request for a page that is on its
-//! way from the backing waits for it.
+//! A page that is being programmed can be read as soon as its data is available. A request for a page that is
+//! being fetched waits for it.
 //!
-//! A power loss takes the tables; they are found again in the spare areas and the journal, which takes the time
-//! of reading every programmed page. Clean pages stay, dirty pages stay. A write that was not programmed did not
-//! happen; a page that was on its way back, and was not there, is still in flash, since its block was not
-//! erased, and goes back again when the cache is ready; a request for it waits for that. If the backing reports that it
-//! lost bytes, clean pages count as dirty from then on.
-//! If the backing guarantees writes only once they are flushed, or only within its stored energy, it is flushed behind every
-//! write-back.
+//! ## Power loss
+//! A power loss destroys the tables. They are rebuilt from the spare areas and the journal, in the time of
+//! reading every programmed page. Clean and dirty pages survive. A write that was not programmed did not happen.
+//! If a write-back was interrupted, the page is still in flash, since its block was not erased. It is written
+//! back when the cache is ready, and a request for it waits for that. If the backing reports that it lost data,
+//! clean pages count as dirty from then on.
+//!
+//! If the backing guarantees writes only after a flush, or only within its stored energy, it is flushed after
+//! every write-back.
 //!
 //! # Counters
 //!
 //! | counter | counts |
 //! |---|---|
-//! | `read_hits`, `read_merged` | pages read from flash, and while they were on their way there |
-//! | `read_misses`, `read_lost` | pages read from the backing, also since flash had them with too many bit errors; pages whose data is lost |
-//! | `write_hits`, `write_misses` | pages written that were in flash when they were asked for, that were not |
+//! | `read_hits`, `read_merged` | pages read from flash, and pages read while they were being fetched |
+//! | `read_misses`, `read_lost` | pages read from the backing, including those with too many bit errors in flash; pages whose data is lost |
+//! | `write_hits`, `write_misses` | written pages that were, or were not, in flash at the lookup |
 //! | `fills` | pages from the backing that were programmed |
-//! | `write_allocations` | written pages that were programmed and of which there was no older copy to replace: one that was there when it was asked for may have left as room was made |
-//! | `bypassed` | pages read or written that were not programmed, since no block is left |
-//! | `collections`, `evictions` | blocks collected, blocks evicted |
-//! | `pages_evicted` | pages that left since others needed the room |
-//! | `pages_given_up` | pages that left since they had too many bit errors where they were read |
-//! | `pages_trimmed`, `pages_superseded`, `pages_power_failed` | pages that left by a trim, by a write past the cache, by a power loss |
-//! | `pages_sent_back` | dirty pages that went to the backing |
-//! | `pages_promoted` | pages moved to SLC since they were hit often |
-//! | `strength_raised`, `density_lowered` | slots that got a stronger code, that went on in SLC |
-//! | `corrected_pages`, `corrected_bits` | reads of pages with bit errors that were corrected |
-//! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many; clean ones; dirty ones |
-//! | `retired_slots`, `retired_blocks` | slots and blocks given up |
+//! | `write_allocations` | written pages that were programmed without an older copy to replace; a copy that was present at the lookup may have been evicted to make space |
+//! | `bypassed` | pages read or written that were not programmed because no block is left |
+//! | `collections`, `evictions` | blocks garbage-collected, blocks evicted |
+//! | `pages_evicted` | pages evicted to make space |
+//! | `pages_given_up` | pages dropped because a read found too many bit errors |
+//! | `pages_trimmed`, `pages_superseded`, `pages_power_failed` | pages removed by a trim, by a write that bypassed the cache, by a power loss |
+//! | `pages_sent_back` | dirty pages written to the backing |
+//! | `pages_promoted` | pages moved to SLC mode because of their hits |
+//! | `strength_raised`, `density_lowered` | slots that got a stronger code; slots that changed to SLC mode |
+//! | `corrected_pages`, `corrected_bits` | reads of pages with corrected bit errors, and these bits |
+//! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many bit errors; the clean ones; the dirty ones |
+//! | `retired_slots`, `retired_blocks` | retired slots and blocks |
 //! | `host_programs`, `fill_programs` and so on | pages programmed, by cause |
 //!
-//! Every page comes in and leaves in one of these ways: `flash.pages_valid` is `flash.pages_valid_before`, those when
-//! measuring began, with `fills` and `write_allocations`, and without `pages_evicted`, `pages_given_up`, `pages_trimmed`,
-//! `pages_superseded` and `pages_power_failed`. Of the pages that are read each is one of `read_hits`, `read_merged`, `read_misses` and `read_lost`;
-//! what is read to be merged with a part that is written is none of them.
+//! Pages are conserved: `flash.pages_valid` equals `flash.pages_valid_before` (when measuring began) plus `fills`
+//! and `write_allocations`, minus `pages_evicted`, `pages_given_up`, `pages_trimmed`, `pages_superseded`, and
+//! `pages_power_failed`. Each page that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or
+//! `read_lost`. Reads that are merged with a partial write are not counted.
 //!
-//! # Leaves out
-//! The bus between controller and dies; the order of programs within a block; suspending programs and erases for
-//! reads; wear of the journal. Tables that are read from disk
-//! when a machine starts in order. Energy of the tables in DRAM; what a decoder draws while it waits for pages; area of the
-//! controller beyond its decoders. A flush waits for nothing, since what is
-//! acknowledged is in flash; it is passed on.
+//! # Not modeled
+//! - The bus between controller and dies, the order of programs within a block, and suspension of programs and
+//!   erases for reads.
+//! - Wear of the journal.
+//! - Tables that are read from disk after an orderly start.
+//! - Energy of the tables in DRAM, power of a waiting decoder, and area of the controller other than its
+//!   decoders.
+//! - A flush waits for nothing in the cache, since acknowledged data is in flash. It is passed to the backing.
 //!
 //! # Sources
-//! roberts-2009 sections II and III, for cells, regions and what the controller does, with one BCH decoder; controllers
-//! of fast drives have several (lee-2012), one for each channel or shared by all (dill-2015); kgil-2008 and kgil-2009 for
-//! tables, degree of wear and cost functions, as they are recalled: what is not in the first is assumed.
+//! roberts-2009 sections II and III (cells, regions, and controller, with one BCH decoder); lee-2012 and
+//! dill-2015 (controllers of fast drives have several decoders, one per channel or shared by all); kgil-2008 and
+//! kgil-2009 (tables, degree of wear, and cost functions, from memory: values that are not in roberts-2009 are
+//! assumed).
 //!
 //! # Checks
-//! Hits and misses of reads against a plain LRU of blocks; valid and invalid pages, regions and tables agree at all times;
-//! valid pages are those that came in less those that left, in every run;
-//! programs are those of host, fills, collection, wear leveling and journal; while what is written most stays the same, no
-//! block is worn more than another by more than twice `wear_gap` and one erase; waits for k decoders are those of their
-//! exact schedule, and of M/D/k; completion times and counts equal those of a naive event simulation of the rules; a code that is never used up gives
-//! back what was written, also after power losses at any moment; pages beyond their code are never returned as good.
+//! - Hits and misses of reads against a plain LRU of blocks.
+//! - Valid and invalid pages, regions, and tables agree at all times. In every run, valid pages equal the pages
+//!   that came in minus those that left.
+//! - Programs are those of host, fills, garbage collection, wear leveling, and journal.
+//! - While the most-written pages stay the same, no block is worn more than another by more than twice `wear_gap`
+//!   and one erase.
+//! - Waits for k decoders equal those of their exact schedule, and of M/D/k.
+//! - Completion times and counts equal those of a naive event simulation of the rules.
+//! - If the bit errors never exceed the code, reads return the last write, also after power losses at any time.
+//!   Pages with more bit errors than their code corrects are never returned as good.
 
 mod array;
 mod bytes;
@@ -150,11 +181,11 @@ use nacre_media::store::{Layout, Nothing};
 /// Bytes of data of a page of flash.
 pub(crate) const FLASH_PAGE: u64 = 2048;
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "flash_disk_cache",
-        "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
+        "a flash cache of disk pages; ECC strength and density adapt to the wear of each page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "lee-2012", "dill-2015", "mielke-2008", "hetzler-2012"],
         8,
         include_str!("mod.rs"),

@@ -1,26 +1,28 @@
-//! A store behind a network.
+//! A store behind a network, known by its latencies.
 //!
-//! # Models
-//! A request takes one latency, drawn from `read` or `write`, whatever its size: the round trip and the
-//! work of the far side. The far side serves `parallelism` requests at one time, first come first
-//! served; the others wait.
+//! # Model
+//! A request takes one latency, sampled from `read` or `write`, whatever its size. The latency covers the round
+//! trip and the work of the remote side. The remote side serves `parallelism` requests at one time, first come,
+//! first served. Other requests wait.
 //!
-//! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured
-//! with requests of `unit` bytes and contains their transfer, so an unloaded request of n bytes takes
-//! `latency + (n - min(n, unit)) / bandwidth`. A write's bytes cross before the far side works, a read's after.
+//! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured with
+//! requests of `unit` bytes and includes their transfer. An unloaded request of n bytes therefore takes `latency
+//! + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and read data
+//! after it.
 //!
-//! # Leaves out
-//! Addresses, packets, loss and retries; other hosts that share the store, except as far as they were
-//! there when the latencies were measured. The two directions of the link are one. Trims and flushes take
-//! a write's latency and carry no data.
+//! # Not modeled
+//! - Addresses, packets, loss, and retries.
+//! - Other hosts that share the store, unless they were present when the latencies were measured.
+//! - Full duplex: both directions share the link.
+//! - Trims and flushes take the latency of a write and carry no data.
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
-//! networked storage of 919.0 us per 4 KiB read and 133.0 us per 4 KiB write.
+//! networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write.
 //!
 //! # Checks
-//! Unloaded latencies to the picosecond; closed loop: min(Q / latency, parallelism / latency); a saturated
-//! link carries exactly its bandwidth; the breakdown sums to the latency.
+//! Unloaded latencies are exact to the picosecond. A closed loop has the rate min(Q / latency, parallelism /
+//! latency). A saturated link carries exactly its bandwidth. The breakdown sums to the latency.
 
 mod model;
 #[cfg(test)]
@@ -41,7 +43,7 @@ pub struct Config {
     pub read: Slot<LatencyFamily>,
     /// Latency of a write of one unit, including the network: a duration or a distribution.
     pub write: Slot<LatencyFamily>,
-    /// The size the latencies were measured at.
+    /// Request size at which the latencies were measured.
     #[config(
         default = "4 KiB",
         min = "1 B",
@@ -49,7 +51,7 @@ pub struct Config {
         source = "standard: the usual size of a random-access benchmark"
     )]
     pub unit: Bytes,
-    /// Requests the far side works on at one time.
+    /// Requests that the remote side serves in parallel.
     #[config(
         default = 256,
         min = 1,
@@ -60,7 +62,7 @@ pub struct Config {
     /// Bandwidth of the link, both directions together; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
-    /// Bytes it holds; absent means every address is served.
+    /// Capacity; absent means that every address is served.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// Price per capacity; without a capacity, the cost is unknown, and the record says so.
@@ -69,7 +71,7 @@ pub struct Config {
     pub price_basis: Option<String>,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "network",

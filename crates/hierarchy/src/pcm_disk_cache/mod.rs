@@ -1,51 +1,58 @@
-//! A disk cache in phase change memory: pages that are written in place, with their tables next to them.
+//! A disk cache in phase-change memory, written in place, with its tables next to its pages.
 //!
-//! # Models
-//! Pages of a slower device in frames of phase change memory; the page used longest ago leaves, and a dirty one
-//! goes back first. Nothing is erased and nothing collected, and one region serves reads and writes. The tables
-//! are in the memory too: hardware looks a page up, which takes `lookup` of one port. What is written is
-//! acknowledged when it is in the memory. A code covers a page: where a part of one is written, the page is read first,
-//! from its frame or the backing.
+//! # Model
+//! Pages of a slower device are cached in frames of phase-change memory (PCM). The least recently used page is
+//! evicted; a dirty page is written back first. There are no erases and no garbage collection, and one region
+//! serves reads and writes. The tables are in the PCM, too: hardware looks a page up, which takes `lookup` on one
+//! port. A write is acknowledged when it is in the PCM. An error-correcting code covers a page, so a partial
+//! write first reads the page from its frame or the backing.
 //!
-//! A frame is read in `read` and written in `write`, one at a time for each of `banks`, in the order in which they come. A
-//! page is encoded before it needs its bank; one decoder decodes pages in the order of their reads. A
-//! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
-//! frames), and a power law of its writes; they are drawn when a page is written and inverted in the bytes that are
-//! read. A page with more than its code corrects is not returned, also where the code notices nothing: a clean one comes from the backing again, of a
-//! dirty one the data is lost, and reads end with an error until all of it is written. So it is with a dirty page that
-//! has to leave and that the backing refuses or cannot save.
-//! Frames are taken by the pages that come in as others leave, which spreads wear over all of them but for pages
-//! that are written again and again. The `wear_levelling` moves these: a frame more is read and written, behind the
-//! write that brought it about, with the time, energy and wear of that; its tables move with it.
+//! *Timing*: a frame is read in `read` and written in `write`. Each of `banks` performs one operation at a time,
+//! in order of arrival. A page is encoded before it needs its bank. One decoder decodes pages in the order of
+//! their reads.
 //!
-//! A page that is on its way into a frame or being written does not leave, and who wants it waits. A frame is written by one
-//! write at a time.
+//! *Bit errors*: the bit error rate of a frame is `bit_error_rate` at its endurance, which is log-normal over the
+//! frames. It follows a power law of the writes. Bit errors are sampled when a page is written, and inverted in
+//! the data that is read. A page with more bit errors than its code corrects is never returned, even if the code
+//! detects nothing. A clean page is fetched from the backing again. The data of a dirty page is lost, and reads
+//! fail until the whole page is written. The same holds for a dirty page that must be evicted while the backing
+//! rejects it or cannot save it.
 //!
-//! A power loss takes nothing but what is under way: a page being written is a mixture of old and new, in
-//! units of 64 B; a page that comes in is not there; a page that was on its way back is still here, and goes back
-//! again when the backing is ready. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
+//! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear over all frames, except for
+//! pages that are written repeatedly. The `wear_levelling` moves these. Each move reads and writes one additional
+//! frame after the write that caused it, with its time, energy, and wear. The tables of the page move with it.
 //!
-//! Every page comes in and leaves in one way that is counted: `pages.held` is `pages.held_before`, those when measuring
-//! began, with `fills` and `write_allocations` (pages written in whole that had no frame), and without `evictions`,
-//! `pages_given_up` (with too many bit errors where they were read), `pages_trimmed` and `pages_power_failed`. A page that is
-//! read is one of `read_hits`, `read_merged`, `read_misses` and `read_lost`.
+//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame is
+//! written by one write at a time.
 //!
-//! # Leaves out
-//! How the code of a
-//! page is made to fit one that a power loss left half written: the mixture is read as it is. More than one bit
-//! in a cell, drift of resistance; the energy of tables, and their wear; frames that are given up: at 10^10 writes a run
-//! comes nowhere near.
+//! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old and
+//! new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back was
+//! interrupted is still in the cache and is written back again when the backing is ready. If the backing reports
+//! that it lost data, clean pages count as dirty from then on.
+//!
+//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (when measuring began) plus `fills`
+//! and `write_allocations` (whole pages written without a frame), minus `evictions`, `pages_given_up` (too many
+//! bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page that is read counts once, in
+//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
+//!
+//! # Not modeled
+//! - Repair of the code of a page that a power loss left half written: the mixture is read as it is.
+//! - Multi-level cells and resistance drift.
+//! - The energy of tables, and their wear.
+//! - Retired frames: at 10^10 writes, a run does not come near the endurance.
 //!
 //! # Sources
-//! roberts-2009 section IV and figure 4: in place, no split, metadata and look-up in hardware, light codes; reads
-//! over 200 times and writes over 5 times faster than SLC flash; table I for endurance. Wear
-//! leveling is necessary there and not named; start-gap of qureshi-2009 is the usual one.
+//! roberts-2009, section IV and figure 4 (in place, no split, metadata and lookup in hardware, weak codes; reads
+//! over 200 times and writes over 5 times faster than SLC flash), table I (endurance). The paper requires wear
+//! leveling without naming a method; start-gap of qureshi-2009 is the usual one.
 //!
 //! # Checks
-//! Hits against a plain LRU; times of hits; writes of frames conserved; pages held are those that came in less those that
-//! left, in every run; reads give what was written last, also after
-//! power losses at any moment; pages beyond their code are never returned; one write in `interval` moves a frame, and
-//! wear is level then.
+//! - Hits against a plain LRU; times of hits.
+//! - Writes of frames are conserved. In every run, the pages held equal the pages that came in minus those that
+//!   left.
+//! - Reads return the last write, also after power losses at any time. Pages with more bit errors than their code
+//!   corrects are never returned.
+//! - One write in `interval` moves a frame, and wear is then even.
 
 mod pcm;
 #[cfg(test)]
@@ -67,7 +74,7 @@ use pcm::Pcm;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of pages it holds.
+    /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
     /// Bytes of a page; a power of two.
@@ -79,26 +86,26 @@ pub struct Config {
     )]
     pub page: Bytes,
     /// Bytes stored next to a page.
-    #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "assumed: as flash has")]
+    #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "assumed: as for flash")]
     pub spare: Bytes,
-    /// Pages that are read or written at one time.
+    /// Pages read or written in parallel.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: as many banks as the flash has dies")]
     pub banks: u32,
     /// Latency and endurance of its cells.
     #[config(flatten)]
     #[config(with(read(
-        doc = "Reading a page.",
+        doc = "Time to read a page.",
         default = "125 ns",
         source = "paper: roberts-2009 section II: over 200 times faster than 25 us"
     )))]
     #[config(with(program(
         name = "write",
-        doc = "Writing a page.",
+        doc = "Time to write a page.",
         default = "50 us",
         source = "paper: roberts-2009 section II: over 5 times faster than 250 us"
     )))]
     #[config(with(endurance(
-        doc = "Writes that a frame is made for.",
+        doc = "Rated writes of a frame.",
         default = 10_000_000_000,
         max = 1_000_000_000_000_000,
         source = "paper: roberts-2009 table I, 2009",
@@ -110,32 +117,32 @@ pub struct Config {
         doc = "Energy to write a page.",
         after = "read_energy"
     )))]
-    #[config(with(idle_power(doc = "Power of all of it at rest.", after = "write_energy")))]
+    #[config(with(idle_power(doc = "Idle power of the whole memory.", after = "write_energy")))]
     pub cells: Cells,
-    /// Looking a page up in the tables.
+    /// Time to look up a page in the tables.
     #[config(default = "125 ns", max = "1 s", source = "assumed: one read of the memory")]
     pub lookup: Time,
-    /// The code of a page.
+    /// Error-correcting code of a page.
     pub ecc: Slot<EccFamily>,
     /// Bit errors as a function of wear.
     #[config(flatten)]
     #[config(with(bit_error_rate(
-        doc = "Share of bits that are wrong after as many writes as a frame is made for.",
+        doc = "Bit error rate at the rated writes of a frame.",
         source = "assumed: as for flash"
     )))]
     #[config(with(error_exponent(
-        doc = "The power of the writes with which that share grows.",
+        doc = "Exponent of the writes in the bit error rate.",
         source = "assumed: as for flash"
     )))]
     #[config(with(endurance_spread(
-        doc = "Standard deviation of the logarithm of the writes that frames take.",
+        doc = "Standard deviation of the logarithm of the endurance of frames.",
         source = "assumed: as for flash"
     )))]
     pub errors: ErrorLaw,
-    /// How wear is spread over the frames.
+    /// Wear leveling of frames.
     #[config(
         default = "start_gap",
-        source = "assumed: roberts-2009 section IV finds leveling necessary and does not say which"
+        source = "assumed: roberts-2009 section IV requires leveling without naming a method"
     )]
     pub wear_levelling: Slot<WearLevellingFamily>,
     /// Area per bit of its cells, without spare bytes.
@@ -160,11 +167,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "pcm_disk_cache",
-        "a disk cache in phase change memory, written in place, with its tables next to its pages",
+        "a disk cache in phase-change memory, written in place",
         &["roberts-2009", "qureshi-2009"],
         9,
         include_str!("mod.rs"),

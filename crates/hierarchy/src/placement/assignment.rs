@@ -15,11 +15,11 @@ use std::collections::BinaryHeap;
 pub struct Class {
     /// Seconds that all accesses to one of them take in each tier.
     pub seconds: Vec<f64>,
-    /// How many there are.
+    /// Number of extents.
     pub extents: u64,
 }
 
-/// What one access to a tier takes.
+/// Latency of one access to a tier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
     /// Seconds of a read.
@@ -29,7 +29,7 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Seconds that so many reads and writes take.
+    /// Time of these reads and writes, in seconds.
     pub fn of(self, reads: f64, writes: f64) -> f64 {
         reads * self.read_s + writes * self.write_s
     }
@@ -123,7 +123,7 @@ impl Assignment {
         None
     }
 
-    /// The cheapest path from the last tier to `tier`; empty where the last tier has no extents.
+    /// The cheapest path from the last tier to `tier`; empty if the last tier has no extents.
     fn cheapest(&mut self, tier: usize) -> Vec<Hop> {
         let mut table = vec![None; self.tiers * self.tiers];
         for (pair, entry) in table.iter_mut().enumerate() {

@@ -15,7 +15,7 @@ pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<
     members
 }
 
-/// What accesses take in each tier, by their size; each size is tried once.
+/// Latency of accesses in each tier by size; each size is measured once.
 pub struct Speeds<'a, 'b> {
     context: &'a mut (dyn PlacementContext + 'b),
     tiers: usize,
@@ -23,12 +23,12 @@ pub struct Speeds<'a, 'b> {
 }
 
 impl<'a, 'b> Speeds<'a, 'b> {
-    /// Nothing tried yet.
+    /// A table without measured sizes.
     pub fn new(context: &'a mut (dyn PlacementContext + 'b), tiers: usize) -> Self {
         Speeds { context, tiers, by_bytes: BTreeMap::new() }
     }
 
-    /// What an access of `bytes` takes in each tier.
+    /// Latency of an access of `bytes` in each tier.
     pub fn of(&mut self, bytes: u32) -> Result<&[Speed], Problems> {
         if !self.by_bytes.contains_key(&bytes) {
             self.by_bytes.insert(bytes, self.context.speeds(bytes)?);
@@ -36,7 +36,7 @@ impl<'a, 'b> Speeds<'a, 'b> {
         Ok(&self.by_bytes[&bytes])
     }
 
-    /// What the accesses to the extents of each class take.
+    /// Time of the accesses to the extents of each class.
     pub fn classes(
         &mut self,
         members: &BTreeMap<&[SizedAccesses], Vec<u32>>,

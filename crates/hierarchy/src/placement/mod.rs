@@ -37,7 +37,7 @@ impl Family for PlacementFamily {
     type Context<'a> = dyn PlacementContext + 'a;
 }
 
-/// What a placement may ask for while it is built.
+/// Services for a placement during construction.
 pub trait PlacementContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
@@ -59,12 +59,12 @@ pub trait PlacementContext {
 pub static ROOMS: &Table<PlacementFamily> =
     &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM, external::ROOM];
 
-/// Which tier an extent lies in.
+/// Assigns extents to tiers.
 pub trait Placement: State + Send {
     /// The tier of every extent in the beginning: as many of each tier as it holds extents.
     fn start(&self) -> Vec<u8>;
 
-    /// How long accesses are counted before [`Placement::decide`] is asked; `None` where extents stay.
+    /// How long accesses are counted before [`Placement::decide`] is asked; `None` if extents stay.
     fn epoch(&self) -> Option<Time> {
         None
     }
@@ -74,13 +74,13 @@ pub trait Placement: State + Send {
     fn decide(&mut self, _view: &View<'_>, _moves: &mut Vec<Exchange>) {}
 }
 
-/// What decides at the end of an epoch, brought by the caller.
+/// Decision function for the end of an epoch, provided by the caller.
 pub trait Decider: State + Send {
     /// Appends what should move, most urgent first; as [`Placement::decide`].
     fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>);
 }
 
-/// What a placement may see at the end of an epoch.
+/// View for a placement at the end of an epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The tier of each extent.
@@ -91,21 +91,21 @@ pub struct View<'a> {
     pub skipped: u64,
 }
 
-/// Two extents of different tiers that change places.
+/// Two extents of different tiers to exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Exchange {
-    /// The one for whose sake it is done.
+    /// The extent that benefits from the exchange.
     pub extent: u32,
-    /// The one that makes way.
+    /// The extent that makes space.
     pub partner: u32,
 }
 
-/// How extents are laid out over tiers in the beginning.
+/// Initial placement of extents on tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Layout {
-    /// Every tier takes its share of each stretch of addresses.
+    /// Every tier gets its share of each range of addresses.
     Spread,
-    /// The lowest addresses in the fastest tier, and so on.
+    /// The lowest addresses are in the fastest tier, and so on.
     InOrder,
 }
 

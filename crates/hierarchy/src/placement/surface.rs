@@ -12,7 +12,7 @@ pub struct Mix {
     pub steps: Vec<u32>,
     /// Extents in each tier.
     pub extents: Vec<u64>,
-    /// Seconds that all accesses take, one after the other, where extents lie best.
+    /// Time of all accesses in sequence, in seconds, with optimal placement.
     pub seconds: f64,
 }
 
@@ -21,7 +21,7 @@ pub fn boundary(extents: u64, step: u32, steps: u32) -> u64 {
     (u128::from(extents) * u128::from(step) / u128::from(steps)) as u64
 }
 
-/// The best placement of `classes` over so many tiers for every mix in `steps` equal parts.
+/// The optimal placement of `classes` over `tiers` tiers for every mix in `steps` equal parts.
 pub fn surface(classes: &[Class], tiers: usize, steps: u32) -> Vec<Mix> {
     assert!(steps > 0 && tiers > 0, "there is something to divide");
     let total = classes.iter().map(|class| class.extents).sum();

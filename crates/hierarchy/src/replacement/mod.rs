@@ -40,7 +40,7 @@ impl Family for ReplacementFamily {
     type Context<'a> = dyn ReplacementContext + 'a;
 }
 
-/// What a policy may ask for while it is built.
+/// Services for a policy during construction.
 pub trait ReplacementContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
@@ -52,7 +52,7 @@ pub trait ReplacementContext {
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems>;
 }
 
-/// What a policy is built with where nobody brings one.
+/// Construction context without a policy of the caller.
 pub struct Context<'a> {
     /// All rooms, to read the slot's configuration with.
     pub families: &'a dyn Families,
@@ -76,7 +76,7 @@ impl ReplacementContext for Context<'_> {
     }
 }
 
-/// A policy that the caller brings: makes one for so many blocks.
+/// Constructor of a policy provided by the caller, for a number of blocks.
 pub type Brought = Box<dyn FnOnce(usize) -> Box<dyn Replacement>>;
 
 /// The policies, in the order users see them.
@@ -165,7 +165,7 @@ pub trait Replacement: State + Send {
     fn check_invariants(&self);
 }
 
-/// What became of one access.
+/// Result of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The block was resident.

@@ -11,7 +11,7 @@ const QUEUE: usize = 0;
 /// How many blocks before the hand a group of requests asks for the index of.
 const VICTIMS: usize = 8;
 
-/// How the hand moves, and what the blocks it meets know of their use.
+/// Movement of the hand and the use marks of blocks.
 pub trait Turn: Send {
     /// Whether a use marks a block, which the hand then passes by once, taking the mark away.
     const MARKS: bool;

@@ -23,10 +23,10 @@ pub struct Config {
     /// Inclusion of blocks in several levels.
     #[config(
         default = "exclusive",
-        source = "assumed: kim-2014 does not say; more room for blocks at the same cost"
+        source = "assumed: kim-2014 does not state it; more blocks at the same cost"
     )]
     pub inclusion: Inclusion,
-    /// Whether whole blocks that are written come into the first level.
+    /// Whether blocks that are written as a whole are placed in the first level.
     #[config(
         default = true,
         source = "assumed: kim-2014 says write-through and LRU, and measures reads only"
@@ -35,9 +35,10 @@ pub struct Config {
     /// Whether a read that missed waits until the cache holds its blocks.
     #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
     pub fill: FillMode,
-    /// Writes end in the cache, and the backing is written later; without it, writes go through.
+    /// Write-back: writes complete in the cache, and the backing is written later. Absent means
+    /// write-through.
     pub write_back: Option<WriteBackConfig>,
-    /// Time to find out where the blocks of a request are.
+    /// Time to look up the blocks of a request.
     #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]
     pub lookup: Time,
     /// The levels, fastest first.
@@ -51,12 +52,12 @@ pub struct Config {
 pub struct LevelConfig {
     /// Device that holds its blocks; its capacity is that of the level.
     pub device: Slot<DeviceFamily>,
-    /// Which blocks stay.
+    /// Replacement policy.
     #[config(default = "lru", source = "paper: kim-2014")]
     pub policy: Slot<ReplacementFamily>,
 }
 
-/// How a cache writes back.
+/// Settings of write-back.
 #[derive(Clone, Debug, Configuration)]
 pub struct WriteBackConfig {
     /// Maximum dirty blocks, as a share of the capacity of the cache. A write that would exceed it is written
@@ -68,7 +69,7 @@ pub struct WriteBackConfig {
         source = "assumed: bcache writes through above 40 % (its CUTOFF_WRITEBACK)"
     )]
     pub dirty: Ratio,
-    /// Share of dirty blocks above which they are cleaned in the background, the oldest first.
+    /// Share of dirty blocks above which they are written back in the background, oldest first.
     #[config(
         default = "10 %",
         min = "0 %",
@@ -76,33 +77,33 @@ pub struct WriteBackConfig {
         source = "assumed: bcache aims at 10 % (its writeback_percent)"
     )]
     pub clean_above: Ratio,
-    /// Blocks that are cleaned in the background side by side.
+    /// Blocks written back in parallel in the background.
     #[config(default = 16, min = 1, max = 65536, source = "assumed: a few per arm or chip of the backing")]
     pub batch: u32,
     /// Location of the block table.
-    #[config(default = "volatile", source = "assumed: tables in memory, as for a cache that writes through")]
+    #[config(default = "volatile", source = "assumed: tables in memory, as for a write-through cache")]
     pub table: TableKind,
 }
 
 /// Location of the block table of a write-back cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum TableKind {
-    /// In DRAM: a power loss empties the cache, and what was not flushed is lost.
+    /// In DRAM: a power loss empties the cache, and unflushed data is lost.
     Volatile,
     /// In the only level, which keeps acknowledged writes: dirty blocks survive a power loss.
     Persistent,
 }
 
-/// Where a block may be.
+/// Whether a block may be in several levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Inclusion {
-    /// A block is in one level at most; victims go down a level.
+    /// A block is in at most one level; victims move down one level.
     Exclusive,
-    /// A lower level holds all that the levels above it hold.
+    /// A lower level holds all blocks of the levels above it.
     Inclusive,
 }
 
-/// When a read that missed is done.
+/// When a read that missed completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum FillMode {
     /// When the data has arrived; the cache is filled afterwards.

@@ -72,7 +72,7 @@ pub(super) struct Spot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) block: u64,
-    /// Where to read it; `None` where the data is at hand.
+    /// Where to read it; `None` if the data is at hand.
     pub(super) from: Option<Spot>,
     pub(super) to: Spot,
     /// The block whose place in a full level it takes.

@@ -17,12 +17,12 @@ pub const STEPS_MAX: u32 = 1000;
 /// The size of request where the workload has none.
 const DEFAULT_BYTES: u32 = 4096;
 
-/// What is known of the tiers, and every mix of them with extents placed best.
+/// Properties of the tiers, and every mix of them with optimal placement.
 #[derive(Clone, Debug)]
 pub struct Mixes {
-    /// What a mean read and a mean write of the workload take in each tier; of 4 KiB where there are none.
+    /// Latency of a mean read and a mean write of the workload in each tier; of 4 KiB if there are none.
     pub speeds: Vec<Speed>,
-    /// What a GiB of each tier costs, where its price is known.
+    /// Price per GiB of each tier, if known.
     pub prices: Vec<Option<f64>>,
     /// Reads and writes of the whole workload, one for each extent touched.
     pub accesses: Accesses,
@@ -145,7 +145,7 @@ impl Mixes {
         mix.seconds / (self.accesses.reads + self.accesses.writes) as f64
     }
 
-    /// What a GiB of `mix` costs in the mean; `None` where the price of a tier it uses is not known.
+    /// Mean price per GiB of `mix`; `None` if the price of a used tier is unknown.
     pub fn price(&self, mix: &Mix) -> Option<f64> {
         let part = |(&extents, price): (&u64, &Option<f64>)| match extents {
             0 => Some(0.0),

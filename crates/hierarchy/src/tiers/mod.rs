@@ -1,66 +1,72 @@
-//! Extents over tiers of devices.
+//! Tiered storage: extents placed on two to four devices, and moved between them.
 //!
-//! # Models
-//! The address space is cut into extents, and every extent lies in one of two to four tiers, in a place of
-//! its own; all places are taken. A request goes to the tier of its extent; one that touches several is
-//! done with its last part. What the device of a tier does with it is that device's affair, queueing and
-//! saturation included.
+//! # Model
+//! The address space is cut into extents. Every extent is in a slot of one of two to four tiers, and all slots
+//! are occupied. A request goes to the tier of its extent. If it touches several extents, it completes with its
+//! last part. Queueing and saturation are those of the device of the tier.
 //!
-//! A tier is as large as its device, or, with `share`, its device is made as large as its share of
-//! `capacity`, instead of the `capacity` of its own: it is then a share of a pool of such devices, which pays, idles and
-//! lasts as its part of one. So does the share of a device whose size cannot be set.
+//! *Size*: a tier is as large as its device. With `share`, the device gets this share of `capacity` instead of
+//! its own capacity. It is then a share of a pool of such devices: it pays, idles, and lasts in proportion. The
+//! same holds for a share of a device whose size cannot be set.
 //!
-//! The `placement` says where extents lie in the beginning and, where it moves them, which two change
-//! places. They are exchanged `chunk` by `chunk` through memory: a chunk of each is read and written to the
-//! place of the other, on the devices that serve the host, which waits for them where they are busy. The next chunks
-//! follow when these are written, and not so early that both directions together exceed
-//! `migration_bandwidth`. The exchange of a chunk is a sequence of stages:
+//! ## Placement and exchange
+//! The `placement` determines where extents are at the start. If it moves extents, it also determines which two
+//! are exchanged. An exchange moves one `chunk` at a time through memory: a chunk of each extent is read and
+//! written to the slot of the other. It uses the devices that serve the host and waits for them if they are busy.
+//! The next chunks follow when these are written, but not so early that both directions together exceed
+//! `migration_bandwidth`.
 //!
-//! | stage | until | the host |
+//! | stage of a chunk | until | the host |
 //! |---|---|---|
-//! | held | writes of the host to the chunk in progress have ended | reads where it was; its writes wait |
-//! | read | a chunk of each extent is in memory | reads where it was; its writes wait |
-//! | in memory | reads of the host at both places have ended | reads it from memory; its writes wait |
-//! | written | each is safe in the place of the other, flushed if its tier needs that | reads it from memory; its writes wait |
+//! | held | host writes in progress to the chunk have ended | reads the old location; its writes wait |
+//! | read | a chunk of each extent is in memory | reads the old location; its writes wait |
+//! | in memory | host reads of both locations have ended | reads from memory; its writes wait |
+//! | written | each chunk is durable in the slot of the other, flushed if its tier requires that | reads from memory; its writes wait |
 //!
-//! Ends of epochs and chunks that are due are not events that a device comes to rest for: they happen as time passes.
-//! Moves that an epoch leaves undone are forgotten, but for the one that has begun.
+//! Ends of epochs and due chunks are not events: they are processed as time passes, and do not keep the device
+//! busy. Moves that are left at the end of an epoch are dropped, except the one in progress.
+//!
+//! ## Power loss and errors
+//! Extent locations survive a power loss. A chunk in flight also survives, in a buffer with its own power, and is
+//! written again when the tiers are ready. If a tier guarantees only flushed writes, a chunk is moved to it with
+//! a flush.
+//!
+//! - If a tier cannot return a chunk, the exchange ends. Both extents stay where they are. If parts of them have
+//!   already been exchanged, they stay split permanently.
+//! - If a worn-out tier rejects a chunk, the chunk stays in the buffer and is read and written there. No extent
+//!   moves afterwards.
 //!
 //! # Counters
 //!
 //! | counter | counts |
 //! |---|---|
-//! | `reads`, `writes` | parts of requests, one for each extent touched |
-//! | `tierN_reads`, `tierN_writes` | of them, those in tier N, the first being 0 |
-//! | `epochs` | epochs ended, those without accesses included |
-//! | `exchanges` | pairs of extents that changed places |
-//! | `dropped` | exchanges that were decided and did not begin before the epoch was over |
-//! | `migrated_bytes` | bytes written by exchanges, those that a tier refused included |
-//! | `failed_exchanges` | exchanges that ended since a tier could not return a chunk, or refused one |
-//! | `kept_bytes` | bytes that stay in the buffer, since their tier refused them |
+//! | `reads`, `writes` | parts of requests, one per extent |
+//! | `tierN_reads`, `tierN_writes` | parts served by tier N; the first is 0 |
+//! | `epochs` | epochs ended, including those without accesses |
+//! | `exchanges` | pairs of extents exchanged |
+//! | `dropped` | exchanges that were decided but had not started when the epoch ended |
+//! | `migrated_bytes` | bytes written by exchanges, including those that a tier rejected |
+//! | `failed_exchanges` | exchanges that ended because a tier could not return or rejected a chunk |
+//! | `kept_bytes` | bytes that stay in the buffer because their tier rejected them |
 //!
 //! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
 //!
-//! Where extents lie survives a power loss, and so does a chunk on its way, in a buffer that has power of its
-//! own: it is written again when the tiers are ready. To a tier that promises only what was flushed a chunk moves
-//! with a flush.
-//!
-//! Where a tier cannot return a chunk, the exchange ends: both extents stay as they are, and where a part of them has
-//! changed places already, for good. Where a tier refuses a chunk, being worn out, the chunk stays in the buffer and is
-//! read and written there, and nothing moves any more.
-//!
-//! # Leaves out
-//! Volumes: requests come from one address space, as volume 0. The memory and time of the tables and of the
-//! buffer. More than 65,536 epochs are simulated and not drawn.
+//! # Not modeled
+//! - Volumes: requests come from one address space, as volume 0.
+//! - The memory and time of the tables and of the buffer.
+//! - Figures show at most 65,536 epochs; more are simulated but not plotted.
 //!
 //! # Sources
-//! kim-2014: extents over PCM, flash and disk, static-optimal and dynamic; cost as the sum over tiers.
+//! kim-2014: extents on PCM, flash, and disk, static-optimal and dynamic placement; cost as the sum over tiers.
 //!
 //! # Checks
-//! Completion times equal those of a naive simulation, while extents move; mean latency of a closed loop of one is the mean
-//! of the tiers' latencies weighted by accesses; parts and bytes are conserved; every extent is in one place
-//! and every place has one extent, after any number of exchanges. What was flushed is there or told as lost over
-//! drives that wear out, and a chunk that no tier takes is read from the buffer.
+//! - Completion times equal those of a naive simulation, also while extents move.
+//! - The mean latency of a closed loop with one request is the mean of the tiers' latencies, weighted by
+//!   accesses.
+//! - Parts and bytes are conserved. After any number of exchanges, every extent has one slot, and every slot one
+//!   extent.
+//! - On drives that wear out, flushed data is present or reported as lost. A chunk that no tier accepts is read
+//!   from the buffer.
 
 mod chunk;
 mod device;
@@ -94,21 +100,27 @@ use tier::Tier;
 #[config(check = "check")]
 pub struct Config {
     /// The unit of placement; a power of two.
-    #[config(default = "1 GiB", min = "4 KiB", max = "1 TiB", source = "assumed: kim-2014 does not say")]
+    #[config(
+        default = "1 GiB",
+        min = "4 KiB",
+        max = "1 TiB",
+        source = "assumed: kim-2014 does not state it"
+    )]
     pub extent: Bytes,
     /// Total capacity, if tiers have shares.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
-    /// The tiers, the fastest first.
+    /// The tiers, fastest first.
     pub tier: Vec<TierConfig>,
     /// Placement of extents, and when they move.
-    #[config(
-        default = "dynamic",
-        source = "paper: kim-2014, what a system does that does not know the future"
-    )]
+    #[config(default = "dynamic", source = "paper: kim-2014, the system without knowledge of the future")]
     pub placement: Slot<PlacementFamily>,
     /// Maximum bandwidth of moving extents.
-    #[config(default = "100 MB/s", min = "1 B/s", source = "assumed: far below what flash and disks write")]
+    #[config(
+        default = "100 MB/s",
+        min = "1 B/s",
+        source = "assumed: far below the write bandwidth of flash and disks"
+    )]
     pub migration_bandwidth: Bandwidth,
     /// Unit of an exchange, or a whole extent if that is smaller.
     #[config(
@@ -125,7 +137,7 @@ pub struct Config {
 pub struct TierConfig {
     /// Device that holds its extents.
     pub device: Slot<DeviceFamily>,
-    /// Its share of the capacity of all tiers; either all tiers have one or none has.
+    /// Share of the total capacity; set it for all tiers or for none.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
 }
@@ -177,11 +189,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tiers",
-        "extents over tiers of devices, placed once or moved to where they are wanted",
+        "tiered storage: extents are placed once, or moved by their accesses",
         &["kim-2014"],
         5,
         include_str!("mod.rs"),

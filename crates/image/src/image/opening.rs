@@ -13,7 +13,7 @@ use nacre_kernel::identity::differences;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What a new image is made for.
+/// Properties of a new image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The form of the device's pages.
@@ -29,14 +29,14 @@ impl From<Geometry> for Plan {
     }
 }
 
-/// What an image gives when it is opened: the device is brought to `state`, then `records` are played back.
+/// Content of an opened image: restore `state`, then replay `records`.
 #[derive(Debug)]
 pub struct Opened {
     /// The image. Nothing is appended to it before the records are played back.
     pub image: Image,
     /// The state at the last checkpoint; `None` if there was none: the device is as new.
     pub state: Option<Vec<u8>>,
-    /// What was appended since.
+    /// Records appended since the checkpoint.
     pub records: Records,
     /// Whether the journal ended in a record that was not wholly written, as after a kill or a power
     /// failure. It was never acknowledged as synced, and is cut off.

@@ -29,7 +29,7 @@ impl<E> Default for Agenda<E> {
 }
 
 impl<E> Agenda<E> {
-    /// Nothing is pending.
+    /// An agenda without events.
     pub fn new() -> Agenda<E> {
         Agenda::default()
     }
@@ -45,7 +45,7 @@ impl<E> Agenda<E> {
         self.scheduled += 1;
     }
 
-    /// When the next event is due; [`Time::MAX`] if none is pending.
+    /// Time of the next event; [`Time::MAX`] if none is pending.
     #[inline]
     pub fn next(&self) -> Time {
         self.heap.peek().map_or(Time::MAX, |Reverse(key)| at_of(*key))
@@ -64,7 +64,7 @@ impl<E> Agenda<E> {
         Some((at_of(key), event))
     }
 
-    /// How many are pending.
+    /// Number of pending events.
     #[inline]
     pub fn len(&self) -> usize {
         self.heap.len()

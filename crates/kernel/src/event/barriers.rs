@@ -2,12 +2,12 @@
 
 use crate::state::{State, Value};
 
-/// When a piece of work began, relative to the barriers.
+/// Start of an operation relative to the barriers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Ticket(u64);
 
-/// Barriers over pieces of work, such as flushes over writes: a barrier is over when all that began before it has ended.
-/// What begins later does not hold it up.
+/// Barriers over operations, e.g. flushes over writes. A barrier completes when all operations that started
+/// before it have ended; later operations do not delay it.
 #[derive(Clone, Debug, State)]
 #[state(bound = "W: Value")]
 pub struct Barriers<W> {
@@ -34,12 +34,12 @@ impl<W> Default for Barriers<W> {
 }
 
 impl<W> Barriers<W> {
-    /// No work and no barriers.
+    /// No operations and no barriers.
     pub fn new() -> Barriers<W> {
         Barriers::default()
     }
 
-    /// A piece of work begins.
+    /// Starts an operation.
     #[inline]
     pub fn begin(&mut self) -> Ticket {
         self.open += 1;
@@ -64,7 +64,7 @@ impl<W> Barriers<W> {
         self.waiting.extract_if(.., |barrier| barrier.left == 0).for_each(|barrier| over(barrier.who));
     }
 
-    /// `who` waits until all work that is open now has ended. Gives it back if there is none.
+    /// `who` waits until all operations in progress have ended. Returns it if there are none.
     pub fn wait(&mut self, who: W) -> Option<W> {
         self.number += 1;
         if self.open == 0 {
@@ -79,7 +79,7 @@ impl<W> Barriers<W> {
         self.open
     }
 
-    /// Nothing is open and nobody waits.
+    /// Clears all operations and barriers.
     pub fn clear(&mut self) {
         self.open = 0;
         self.waiting.clear();

@@ -11,17 +11,17 @@ use crate::time::Time;
 /// One request that completed.
 #[derive(Clone, Debug)]
 pub struct Completed {
-    /// Which.
+    /// The request.
     pub id: RequestId,
-    /// When.
+    /// Completion time.
     pub at: Time,
-    /// How it ended.
+    /// Status of the request.
     pub status: Status,
     /// Its spans begin here among those of all.
     first: u32,
     /// And end here.
     end: u32,
-    /// What a read returned; none for other requests and where no bytes are carried.
+    /// Data of a read; none for other requests and without data.
     pub data: Payload,
 }
 
@@ -101,7 +101,7 @@ impl Completions {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Number of completions.
     #[inline]
     pub fn len(&self) -> usize {
         self.list.len()
@@ -113,7 +113,7 @@ impl Completions {
         self.list.iter()
     }
 
-    /// The one at `index`, and its spans.
+    /// The completion at `index`, and its spans.
     #[inline]
     pub fn get(&self, index: usize) -> (&Completed, &[Span]) {
         let completed = &self.list[index];

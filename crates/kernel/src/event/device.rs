@@ -70,8 +70,8 @@ pub trait Device: State + Send {
     /// Panics if the device's accounting does not balance. Called by tests, never on the hot path.
     fn check_invariants(&self);
 
-    /// Power is lost at `at`, after `run(at)`. Outstanding requests never complete; volatile state is lost; `chance`
-    /// decides what the model leaves open. No request is submitted before [`Device::recover`].
+    /// Power fails at `at`, after `run(at)`. Outstanding requests never complete; volatile state is lost;
+    /// `chance` decides what the model leaves open. No request is submitted before [`Device::recover`].
     fn power_fail(&mut self, at: Time, chance: &mut Random);
 
     /// Power is back at `at`: the device repairs what was interrupted and returns when it is ready. Power may fail again

@@ -3,7 +3,7 @@
 use crate::request::Request;
 use crate::zone::Zone;
 
-/// A device that is written in zones. A write that does not begin at the write pointer of its zone is refused.
+/// A zoned device. A write that does not start at the write pointer of its zone is rejected.
 pub trait Zones {
     /// The zone that holds `address`, as it is now.
     fn zone(&self, address: u64) -> Zone;
@@ -25,13 +25,13 @@ pub trait Endurance {
 /// A write that is made again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// What is written.
+    /// The write.
     pub request: Request,
-    /// How often.
+    /// Number of repetitions.
     pub times: u64,
 }
 
-/// How far a medium took writes.
+/// Result of writes until wear-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endured {
     /// It took them all.

@@ -22,9 +22,9 @@ pub struct FirstCome<J> {
 /// A job that a power loss cancels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut<J> {
-    /// What the server was to do.
+    /// The job.
     pub what: J,
-    /// How much of its time was left.
+    /// Remaining time of the job.
     pub left: Time,
     /// All its time.
     pub whole: Time,
@@ -44,8 +44,8 @@ impl<J> FirstCome<J> {
         FirstCome { free_at: vec![Time::ZERO; count as usize], jobs: VecDeque::new() }
     }
 
-    /// A job that takes `time` arrives at `now` and can begin at `ready`; returns when it begins. A job behind it does not
-    /// begin before it if only one server is free.
+    /// A job of `time` arrives at `now` and can start at `ready`; returns its start. If only one server is
+    /// free, later jobs do not start before it.
     #[inline]
     pub fn take(&mut self, now: Time, ready: Time, time: Time, what: J) -> Time {
         while self.jobs.front().is_some_and(|&(_, end, _)| end <= now) {
@@ -66,12 +66,12 @@ impl<J> FirstCome<J> {
         by_time.expect("there is a server").0
     }
 
-    /// How many servers there are.
+    /// Number of servers.
     pub fn count(&self) -> u32 {
         self.free_at.len() as u32
     }
 
-    /// Power is lost at `at`: all servers are free, and what had not been done is returned, in order of arrival.
+    /// Power fails at `at`: all servers become free, and unfinished jobs are returned in order of arrival.
     pub fn power_fail(&mut self, at: Time) -> impl Iterator<Item = Cut<J>> + use<J> {
         self.free_at.fill(Time::ZERO);
         let jobs = std::mem::take(&mut self.jobs).into_iter().filter(move |&(_, end, _)| end > at);

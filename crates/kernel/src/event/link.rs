@@ -6,8 +6,8 @@ use crate::state::State;
 use crate::time::Time;
 use crate::units::Bandwidth;
 
-/// A link of constant bandwidth that carries one transfer at a time, both directions together. Transfers are first come,
-/// first served, so the end of one is known when it is ready to begin.
+/// A half-duplex link of constant bandwidth that carries one transfer at a time. Transfers are first come,
+/// first served, so the end of a transfer is known when it is ready.
 #[derive(Clone, Debug, State)]
 pub struct Link {
     #[state(skip = "from the configuration")]
@@ -34,7 +34,7 @@ impl Link {
         }
     }
 
-    /// How long `bytes` take.
+    /// Transfer time of `bytes`.
     #[inline]
     pub fn time_for(&mut self, bytes: u64) -> Time {
         if bytes != self.asked.0 {
@@ -43,8 +43,8 @@ impl Link {
         self.asked.1
     }
 
-    /// A transfer that takes `time` is ready at `ready`; returns when its last byte is across. Calls come in the order in
-    /// which transfers cross. A transfer that will be ready later may be announced, if nothing can come between.
+    /// A transfer of `time` is ready at `ready`; returns its end. Calls are in transfer order. A future
+    /// transfer may be scheduled if no other can precede it.
     #[inline]
     pub fn cross(&mut self, ready: Time, time: Time) -> Time {
         self.ledger.charge(Activity::Link, time);
@@ -55,7 +55,7 @@ impl Link {
         self.free_at
     }
 
-    /// Power is lost at `at`: what has not crossed does not cross, and takes no time.
+    /// Power fails at `at`: unfinished transfers stop, and their remaining time is refunded.
     pub fn power_fail(&mut self, at: Time) {
         self.ledger.give_back(Activity::Link, self.free_at.saturating_sub(at.max(self.busy_since)));
         self.free_at = self.free_at.min(at);

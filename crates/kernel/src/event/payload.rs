@@ -3,13 +3,12 @@
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use bytes::Bytes;
 
-/// Bytes of a write, or bytes that a read returned; none in a simulation of time alone. Cloning and slicing share the
-/// bytes.
+/// Data of a write or a read; none if only time is simulated. Clones and slices share the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payload(Option<Bytes>);
 
 impl Payload {
-    /// No bytes.
+    /// No data.
     pub const NONE: Payload = Payload(None);
 
     /// Whether there are none.

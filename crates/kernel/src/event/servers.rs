@@ -26,7 +26,7 @@ impl<J> Servers<J> {
         Servers { count, busy: Agenda::new(), waiting: VecDeque::new() }
     }
 
-    /// `job` arrives at `now`. If a server is free it begins, and `service` says how long it takes.
+    /// `job` arrives at `now`. If a server is free, it starts, and `service` returns its duration.
     #[inline]
     pub fn arrive(&mut self, now: Time, mut job: J, service: impl FnOnce(&mut J, Time) -> Time) {
         if self.busy.len() < self.count as usize {
@@ -37,13 +37,13 @@ impl<J> Servers<J> {
         }
     }
 
-    /// When the next job ends; [`Time::MAX`] if no server is busy.
+    /// Time at which the next job ends; [`Time::MAX`] if no server is busy.
     #[inline]
     pub fn next(&self) -> Time {
         self.busy.next()
     }
 
-    /// Takes the job that ends next, if that is before `until`. Its server takes the next one that waits.
+    /// Removes the job that ends next, if it ends before `until`. Its server starts the next waiting job.
     #[inline]
     pub fn end_before(
         &mut self,
@@ -64,7 +64,7 @@ impl<J> Servers<J> {
         self.waiting.remove(index)
     }
 
-    /// How many servers there are.
+    /// Number of servers.
     pub fn count(&self) -> u32 {
         self.count
     }

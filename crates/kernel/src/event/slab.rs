@@ -56,7 +56,7 @@ impl<T: Default> Slab<T> {
         number
     }
 
-    /// The number is free again; its entry stays as it is until it is taken.
+    /// Frees the number; its entry is unchanged until the number is reused.
     #[inline]
     pub fn give_back(&mut self, number: u32) {
         debug_assert!(self.used[number as usize], "{number} is given back twice");
@@ -70,7 +70,7 @@ impl<T: Default> Slab<T> {
         all.filter(|(_, (_, used))| **used).map(|(number, (entry, _))| (number as u32, entry))
     }
 
-    /// The same, to be changed.
+    /// Mutable entries in use.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         let all = self.entries.iter_mut().zip(&self.used).enumerate();
         all.filter(|(_, (_, used))| **used).map(|(number, (entry, _))| (number as u32, entry))

@@ -17,7 +17,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// So many timers, none of which is set.
+    /// `count` timers, none of which is set.
     pub fn new(count: usize) -> Timers {
         let leaves = count.next_power_of_two();
         Timers { nodes: vec![u64::MAX; 2 * leaves], leaves }
@@ -44,7 +44,7 @@ impl Timers {
         self.set(number, Time::MAX);
     }
 
-    /// When the next event is due; [`Time::MAX`] if no timer is set.
+    /// Time of the next event; [`Time::MAX`] if no timer is set.
     #[inline]
     pub fn next(&self) -> Time {
         Time::from_ps(self.nodes[1])
@@ -68,7 +68,7 @@ impl Timers {
         number
     }
 
-    /// No timer is set any more.
+    /// Clears all timers.
     pub fn clear_all(&mut self) {
         self.nodes.fill(u64::MAX);
     }

@@ -45,7 +45,7 @@ pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
     restore_runs(list, state)
 }
 
-/// As [`restore_sparse`], for a list that may have another length.
+/// Like [`restore_sparse`], for a list that may have another length.
 #[doc(hidden)]
 pub fn restore_sparse_of_any_length<T: Value + Default + PartialEq + Clone>(
     list: &mut Vec<T>,

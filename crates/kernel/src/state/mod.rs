@@ -50,7 +50,7 @@ pub use nacre_state_derive::{State, Value};
 pub use reader::{StateError, StateReader};
 pub use writer::StateWriter;
 
-/// What a component is at this moment, beyond its configuration.
+/// The current state of a component, without its configuration.
 pub trait State {
     /// Adds all of it. What cannot be written says so with [`StateWriter::refuse`].
     fn save(&self, state: &mut StateWriter);
@@ -111,6 +111,6 @@ pub fn restored<T: State + ?Sized>(what: &mut T, bytes: &[u8]) -> Result<(), Sta
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the state cannot be saved: {reason}")]
 pub struct CannotSave {
-    /// Which part it is, and why.
+    /// The component and the reason.
     pub reason: String,
 }

@@ -9,9 +9,9 @@ pub struct StateError {
     pub at: usize,
     /// The section being read.
     pub section: String,
-    /// What the reader looked for.
+    /// Expected content.
     pub expected: String,
-    /// What is there.
+    /// Actual content.
     pub found: String,
 }
 
@@ -31,7 +31,7 @@ impl<'a> StateReader<'a> {
         StateReader { bytes, at: 0, section: "start".into(), field: "a value" }
     }
 
-    /// Enters the section `name`. Errors: another one begins here, or none.
+    /// Enters the section `name`. Errors: another section starts here, or none.
     pub fn section(&mut self, name: &str) -> Result<(), StateError> {
         let start = self.at;
         let found = self.bytes("the name of a section")?;
@@ -45,12 +45,12 @@ impl<'a> StateReader<'a> {
         Ok(())
     }
 
-    /// What is read from here on is called `name` in messages.
+    /// Sets the name of the following values in messages.
     pub fn field(&mut self, name: &'static str) {
         self.field = name;
     }
 
-    /// What is being read.
+    /// Name of the value that is being read.
     pub fn name(&self) -> &'static str {
         self.field
     }
@@ -205,7 +205,7 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// What the device finds wrong with the value it has just read, for its own checks of plausibility.
+    /// An error in the last value, for plausibility checks of a device.
     pub fn error(&self, expected: String, found: String) -> StateError {
         StateError { at: self.at, section: self.section.clone(), expected, found }
     }

@@ -15,7 +15,7 @@ impl StateWriter {
         StateWriter::default()
     }
 
-    /// A state behind `bytes`, which who keeps it puts before it.
+    /// A state after `bytes`, a header of the caller.
     pub fn beginning(bytes: &[u8]) -> StateWriter {
         StateWriter { bytes: bytes.into(), refused: None }
     }
@@ -50,7 +50,7 @@ impl StateWriter {
         self.put_u64(value.to_bits());
     }
 
-    /// Bytes with their length before them.
+    /// Bytes, preceded by their length.
     pub fn put_bytes(&mut self, values: &[u8]) {
         self.put_u64(values.len() as u64);
         self.bytes.extend_from_slice(values);

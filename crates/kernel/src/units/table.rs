@@ -10,7 +10,7 @@ pub struct Unit {
     pub of: &'static str,
     /// The unit as it is written.
     pub name: &'static str,
-    /// How many of the base unit, or which part of it, it is: a dividend and a divisor.
+    /// Factor to the base unit: a dividend and a divisor.
     pub scale: (u64, u64),
 }
 

@@ -15,12 +15,12 @@ use nacre_crash::{Fault, Options};
 use nacre_kernel::{Bytes, Random, Streams};
 use std::io::{self, BufRead};
 
-/// What is drawn from 64 bits.
+/// A random stack generated from 64 bits.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The scenario.
     pub text: String,
-    /// The same, checked.
+    /// The checked scenario.
     pub checked: Checked,
     /// Faults and seed.
     pub options: Options,
@@ -46,7 +46,7 @@ const SHARES_OF_ENOUGH: [f64; 8] = [0.5, 0.75, 0.999, 1.0, 1.0, 1.25, 1.5, 1.9];
 const ENERGIES: (f64, f64) = (1e-9, 1e5);
 const HALVINGS: u32 = 50;
 
-/// No files: what needs one is not drawn.
+/// No files: models that need one are not generated.
 #[derive(Clone, Copy, Debug)]
 pub struct Nothing;
 

@@ -22,7 +22,7 @@ use nacre_kernel::event::Device;
 use nacre_media::store::{Layout, Pages};
 use std::ops::ControlFlow;
 
-/// The stack of a scenario, built anew as often as it takes.
+/// The stack of a scenario, rebuilt as often as needed.
 pub struct OfScenario<'a> {
     checked: &'a Checked,
     files: &'a dyn Files,

@@ -21,7 +21,7 @@ pub struct OpMeter {
     pub means: BatchMeans,
     /// Picoseconds on the critical path, by component and activity, as of [`Meter::finish`].
     spent: Vec<[u128; Activity::COUNT]>,
-    /// Bytes asked for.
+    /// Requested bytes.
     pub bytes: u64,
     /// Requests that failed, and their bytes: they are in no latency.
     pub failed: [u64; 2],
@@ -56,7 +56,7 @@ impl OpMeter {
         self.latency.count() + self.failed[0]
     }
 
-    /// Bytes of the requests that did not fail.
+    /// Bytes of successful requests.
     pub fn served_bytes(&self) -> u64 {
         self.bytes - self.failed[1]
     }
@@ -149,7 +149,7 @@ impl OpMeter {
     }
 }
 
-/// What the requests of one tenant measured.
+/// Measurements of the requests of one tenant.
 #[derive(Clone, Debug)]
 pub struct TenantMeter {
     /// Reads, without their paths.
@@ -216,11 +216,11 @@ pub struct Meter {
     pub flushes: OpMeter,
     /// Requests that a device could not serve.
     pub errors: u64,
-    /// Those of each tenant, by volume; empty where there are none.
+    /// Measurements of each tenant, by volume; empty without tenants.
     pub tenants: Vec<TenantMeter>,
     /// Throughput and latency over time.
     pub series: TimeSeries,
-    /// When measuring began.
+    /// Start of the measurement.
     pub start: Time,
     /// The last completion, as of [`Meter::finish`].
     pub end: Time,

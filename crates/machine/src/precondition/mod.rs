@@ -99,7 +99,7 @@ impl Driver<'_> {
         }
     }
 
-    /// How many writes are asked for; none where it is all that `workload`, its own trace, has.
+    /// How many writes are asked for; none if it is all that `workload`, its own trace, has.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),

@@ -98,7 +98,7 @@ impl Driver<'_> {
         Ok(ended)
     }
 
-    /// Writes of so many bytes; gives how many there were, 0 where the workload has no more.
+    /// Writes of so many bytes; gives how many there were, 0 if the workload has no more.
     fn write_window(
         &mut self,
         workload: &mut dyn Workload,

@@ -14,10 +14,10 @@ const REFUSED: &str = "refused_writes";
 const SPARE: &str = "blocks_by_state.spare";
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
-/// What a device whose medium wears would tell of its health.
+/// Health of a device whose medium wears.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Health {
-    /// Spare blocks that are left, by those it had when it was new; null where it has none.
+    /// Remaining spare blocks as a share of those of a new device; null without spare blocks.
     pub spare_left: Option<f64>,
     /// Erases or programs of a block or row in its whole life, on average, by those it is made for: above 1 if it had
     /// more. Null where either is not known.
@@ -26,11 +26,11 @@ pub struct Health {
     pub read_only: bool,
     /// Units or pages that it could not correct or has lost, since measuring began.
     pub media_errors: u64,
-    /// Times that it repeated a read with other thresholds, since measuring began; null where that is not modelled.
+    /// Times that it repeated a read with other thresholds, since measuring began; null if that is not modelled.
     pub retries: Option<u64>,
 }
 
-/// The health of one component; `None` where its medium does not wear.
+/// The health of one component; `None` if its medium does not wear.
 pub(super) fn health(report: &ComponentReport) -> Option<Health> {
     let wear = report.wear.as_ref()?;
     let counter = |name: &str| report.counters.iter().find(|(of, _)| *of == name).map(|(_, count)| *count);

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a run returns: the record, and the distributions and series that are too long for JSON.
+/// Result of a run: the record, and the distributions and series that are too long for JSON.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The record.
@@ -43,19 +43,19 @@ pub struct Outcome {
     pub columns: Columns,
 }
 
-/// How a run ended.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The workload, the duration or the request limit was reached.
     Complete,
-    /// Whoever watched it stopped it.
+    /// Stopped by the caller.
     Stopped,
 }
 
 /// The result of one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Record {
-    /// Which form this document has.
+    /// Version of the document format.
     pub schema: &'static str,
     /// The version of Nacre that made it.
     pub version: &'static str,
@@ -65,18 +65,18 @@ pub struct Record {
     pub seed: u64,
     /// False if the run was stopped before its end; the numbers then hold for the part that ran.
     pub complete: bool,
-    /// The scenario with every value that was used, defaults and presets filled in.
+    /// The scenario with every used value, including defaults and presets.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub scenario: serde_json::Value,
-    /// Where each of those values came from.
+    /// Origin of each of these values.
     pub origins: Vec<ValueOrigin>,
-    /// How a steady state was looked for before the run; null where none was.
+    /// Search for a steady state before the run; null without one.
     pub steadiness: Option<Steadiness>,
     /// Requests, counted.
     pub requests: Requests,
-    /// Bytes the host asked for.
+    /// Bytes requested by the host.
     pub bytes: HostBytes,
-    /// Time of the host's processors that drivers took per request, in nanoseconds; null where not modeled.
+    /// Time of the host's processors that drivers took per request, in nanoseconds; null if not modeled.
     pub host_cpu_ns: Option<f64>,
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
@@ -87,21 +87,21 @@ pub struct Record {
     pub throughput: Throughput,
     /// Latencies as the host sees them.
     pub latency: Latencies,
-    /// What the requests of each tenant measured; empty where the workload does not tell them apart.
+    /// Measurements of each tenant; empty without tenants.
     pub tenants: Vec<Tenant>,
     /// Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and
     /// those that send more than is served. It is 1 where all are alike, and one over their number where one has all
-    /// (Jain, Chiu and Hawe 1984); null where there are fewer than two.
+    /// (Jain, Chiu and Hawe 1984); null if there are fewer than two.
     pub fairness: Option<f64>,
-    /// Where the time of a mean request went.
+    /// Time spent by a mean request, by component and activity.
     pub time_spent: TimeSpent,
-    /// What each component did, parents before children.
+    /// Results of each component, parents before children.
     pub components: Vec<Component>,
-    /// Pages programmed per page of host data, over all media; null where none was programmed.
+    /// Pages programmed per page of host data, over all media; null if none was programmed.
     pub write_amplification: Option<f64>,
-    /// Pages cleaners programmed per page of host data, over all media; null where none was programmed.
+    /// Pages cleaners programmed per page of host data, over all media; null if none was programmed.
     pub cleaning_cost: Option<f64>,
-    /// Blocks erased, over all media; null where no medium is modeled.
+    /// Blocks erased, over all media; null if no medium is modeled.
     pub erases: Option<u64>,
     /// Joules by component path; components whose energy is not modeled are absent.
     pub energy_j: BTreeMap<String, f64>,
@@ -111,65 +111,65 @@ pub struct Record {
     pub area_mm2: Option<f64>,
     /// Sum of the components' costs; null if the cost of none is known, or if prices are of several bases.
     pub cost: Option<f64>,
-    /// What the cost is counted in, such as `USD 2023`; null where the scenario does not say, or where there are several.
+    /// Currency of the cost, e.g. `USD 2023`; null if not stated or if there are several.
     pub cost_basis: Option<String>,
-    /// The sums of costs of the same basis; `not stated` where the scenario does not say.
+    /// Sums of costs by currency; `not stated` if the scenario has none.
     pub cost_by_basis: BTreeMap<String, f64>,
     /// Paths of the devices that are not in that sum, because they have no price or a price without a capacity.
     pub cost_unknown: Vec<String>,
-    /// Days until the first component is worn out at the rate of this run; null where not modeled.
+    /// Days until the first component is worn out at the rate of this run; null if not modeled.
     pub lifetime_days: Option<f64>,
     /// Paths of the devices that were written to and whose endurance is not known.
     pub lifetime_unknown: Vec<String>,
-    /// When the first block or row was worn out; null where the run did not ask for that.
+    /// Wear-out of the first block or row; null if `run.wear_out` is off.
     pub worn_out: Option<WornOut>,
-    /// How the trace was split, and what its parts were; null where one run read it all.
+    /// Split of the trace and its parts; null without a split.
     pub split: Option<Split>,
-    /// What the workload has to say about its input.
+    /// Notes of the workload about its input.
     pub workload: WorkloadNotes,
-    /// What keeps figures of this record from being taken at their face.
+    /// Limitations of numbers in this record.
     pub findings: Vec<Caution>,
 }
 
-/// What keeps a figure of a record from being taken at its face.
+/// Limitation of a number in a record.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caution {
     /// `saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
     pub kind: &'static str,
-    /// What it is, in words.
+    /// Text for people.
     pub text: String,
     /// Paths of the components or settings it is about.
     pub paths: Vec<String>,
 }
 
-/// How a trace was split over copies of the stack. The record is that of all copies together.
+/// Split of a trace over copies of the stack. The record combines all copies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Split {
     /// `volume` or `hash`.
     pub by: &'static str,
     /// Settings by path that every copy has a share of.
     pub shared: Vec<String>,
-    /// What each of them did with its part of the trace.
+    /// Results of each copy for its part of the trace.
     pub copies: Vec<SplitCopy>,
 }
 
-/// One copy of the stack, with its part of a trace that was split.
+/// One copy of the stack, with its part of a split trace.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SplitCopy {
     /// Requests that were measured in it.
     pub requests: u64,
     /// From its first measured arrival until nothing was left to do, in seconds.
     pub drained_s: f64,
-    /// Mean latency of its reads and writes together, in nanoseconds; null where it has none.
+    /// Mean latency of its reads and writes together, in nanoseconds; null if there are none.
     pub mean_ns: Option<f64>,
 }
 
-/// When the first block or row was programmed more often than it is made for.
+/// Wear-out of the first block or row, i.e. when it exceeded its endurance.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WornOut {
     /// Seconds of writing.
     pub seconds: f64,
-    /// Writes in all, those before the run included; null where it happened within the run.
+    /// Total writes, including those before the run; null if it happened within the run.
     pub writes: Option<u64>,
     /// Whether it happened within the run. If not, `seconds` are the writes at the rate of the run's.
     pub simulated: bool,
@@ -180,7 +180,7 @@ pub struct WornOut {
 /// for the first time once in that many windows, this leaves as large a share of it unwritten.
 pub(crate) const GROWTH_MAX: f64 = 0.001;
 
-/// How a steady state was looked for.
+/// Search for a steady state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Value)]
 pub struct Steadiness {
     /// Whether write amplification and the amount of valid data came to be steady by the scenario's criterion.
@@ -189,12 +189,12 @@ pub struct Steadiness {
     pub window_bytes: u64,
     /// Writes of all windows.
     pub writes: u64,
-    /// Write amplification of each window; null where nothing was programmed for the host.
+    /// Write amplification of each window; null if nothing was programmed for the host.
     pub write_amplification: Vec<Option<f64>>,
-    /// Pages of valid data at the end of each window; null where the device does not count them.
+    /// Valid pages at the end of each window; null if the device does not count them.
     pub valid_pages: Vec<Option<u64>>,
-    /// How far valid data rose over the last windows above all it had been before, as a share of that; null where it is
-    /// not counted, or before there were enough windows.
+    /// Increase of valid data over the last windows above its previous maximum, as a share of that; null if
+    /// it is not counted, or before there were enough windows.
     pub growth: Option<f64>,
 }
 
@@ -209,7 +209,7 @@ pub struct ValueOrigin {
     pub from: &'static str,
     /// File and line, override, catalog entry, or empty.
     pub place: String,
-    /// Where the number was published; empty for the user's own values.
+    /// Source of the number; empty for values of the user.
     pub source: String,
     /// `standard`, `datasheet`, `measured`, `paper`, `fitted` or `assumed`; empty for the user's own values.
     pub confidence: String,
@@ -222,19 +222,19 @@ pub struct Requests {
     pub issued: u64,
     /// Answered by it.
     pub completed: u64,
-    /// Of them reads.
+    /// Reads among them.
     pub reads: u64,
-    /// Of them writes.
+    /// Writes among them.
     pub writes: u64,
-    /// Of them trims.
+    /// Trims among them.
     pub trims: u64,
-    /// Of them flushes.
+    /// Flushes among them.
     pub flushes: u64,
     /// Answered with a device error: they are in no rate and in no latency.
     pub errors: u64,
 }
 
-/// Bytes the host asked for.
+/// Bytes requested by the host.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HostBytes {
     /// To read.
@@ -250,31 +250,31 @@ pub struct Throughput {
     pub iops: f64,
     /// Bytes read and written per second.
     pub bytes_per_s: f64,
-    /// Whole units of the workload per second; null where it counts in requests alone.
+    /// Units of work per second; null if the workload counts only requests.
     pub units_per_s: Option<f64>,
 }
 
-/// Latencies by kind of request, of those that did not fail; null where there was none.
+/// Latencies of successful requests by kind; null if there were none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Latencies {
-    /// Of reads.
+    /// For reads.
     pub read: Option<Latency>,
-    /// Of writes.
+    /// For writes.
     pub write: Option<Latency>,
-    /// Of flushes: what waits for `fsync`.
+    /// For flushes (`fsync`).
     pub flush: Option<Latency>,
 }
 
-/// What one tenant asked for, and how it was served.
+/// Requests and measurements of one tenant.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Tenant {
     /// Its name.
     pub name: String,
     /// Requests that completed.
     pub requests: u64,
-    /// Of them answered with a device error.
+    /// Device errors among them.
     pub errors: u64,
-    /// Bytes it asked for.
+    /// Requested bytes.
     pub bytes: HostBytes,
     /// Rates from the first measured arrival of any tenant to its own last completion.
     pub throughput: Throughput,
@@ -289,8 +289,8 @@ pub struct Latency {
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
-    /// Half-width of the mean's 95 % confidence interval, by batch means that a test found independent; null below
-    /// 512 requests, and where no batches are.
+    /// Half-width of the 95 % confidence interval of the mean, by batch means that passed a test of
+    /// independence; null below 512 requests, or if no batches passed.
     pub mean_ci95_ns: Option<f64>,
     /// Smallest.
     pub min_ns: f64,
@@ -308,14 +308,14 @@ pub struct Latency {
     pub max_ns: f64,
 }
 
-/// Where the time of a mean request went.
+/// Time spent by a mean request, by component and activity.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TimeSpent {
-    /// Of reads.
+    /// For reads.
     pub read: Vec<Spent>,
-    /// Of writes.
+    /// For writes.
     pub write: Vec<Spent>,
-    /// Of flushes.
+    /// For flushes.
     pub flush: Vec<Spent>,
 }
 
@@ -324,9 +324,9 @@ pub struct TimeSpent {
 pub struct Spent {
     /// The component's path.
     pub component: String,
-    /// Its room.
+    /// Kind of the component.
     pub kind: &'static str,
-    /// What it did.
+    /// Activity.
     pub activity: &'static str,
     /// Nanoseconds of the mean latency.
     pub mean_ns: f64,
@@ -334,74 +334,74 @@ pub struct Spent {
     pub share: f64,
 }
 
-/// What one component did.
+/// Results of one component.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Component {
-    /// Its place in the scenario.
+    /// Path in the scenario.
     pub path: String,
-    /// Its room.
+    /// Kind of the component.
     pub kind: &'static str,
-    /// What it works with; empty where only the components below work.
+    /// Its resources; empty if only the components below are busy.
     pub resources: Vec<Resource>,
-    /// Servers of its busiest resource; 0 where it has none.
+    /// Servers of its busiest resource; 0 without resources.
     pub servers: u32,
     /// Seconds of its resources' time, by activity.
     pub busy: BTreeMap<&'static str, f64>,
-    /// That of its busiest resource; 0 where it has none.
+    /// Utilization of its busiest resource; 0 without resources.
     pub utilisation: f64,
-    /// Joules by activity that took any, and `idle`; null where not modeled.
+    /// Joules by activity that took any, and `idle`; null if not modeled.
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events.
     pub counters: serde_json::Map<String, serde_json::Value>,
-    /// Area of the cells of its memory, in square millimeters; null where it is not known.
+    /// Area of its memory cells in square millimeters; null if unknown.
     pub area_mm2: Option<f64>,
-    /// What it costs, in `cost_basis`; null where no price is known.
+    /// Cost in `cost_basis`; null without a price.
     pub cost: Option<f64>,
-    /// What its cost is counted in, such as `USD 2023`; null where the scenario does not say.
+    /// Currency of its cost, e.g. `USD 2023`; null if not stated.
     pub cost_basis: Option<String>,
-    /// Days until worn out at the rate of this run; null where not modeled.
+    /// Days until worn out at the rate of this run; null if not modeled.
     pub lifetime_days: Option<f64>,
-    /// What was programmed and erased; null where the medium is not modeled.
+    /// Programs and erases; null if the medium is not modeled.
     pub wear: Option<Wear>,
-    /// What it would tell of its health; null where its medium does not wear.
+    /// Health; null if its medium does not wear.
     pub health: Option<Health>,
-    /// What came through each placement handle, in their order; empty where it does not have several.
+    /// Writes through each placement handle, in their order; empty unless there are several.
     pub handles: Vec<Handle>,
-    /// What each fault did that the scenario gives it, in their order; empty where it has none.
+    /// Effects of each fault of the scenario, in their order; empty without faults.
     pub faults: Vec<Fault>,
-    /// What is too long for this document, by name: each in the Parquet file of that name.
+    /// Tables that are too long for this document, by name; each is a Parquet file with that name.
     pub tables: BTreeMap<&'static str, Table>,
 }
 
-/// What came through a placement handle of a drive.
+/// Writes through a placement handle of a drive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Handle {
     /// Mapping units that the host wrote through it.
     pub units_host: u64,
     /// Mapping units of its data that moved.
     pub units_moved: u64,
-    /// Programs of both for one of the host; null where it wrote nothing.
+    /// Write amplification of the handle; null without host writes.
     pub write_amplification: Option<f64>,
 }
 
-/// A fault that the scenario gives a device, and what it did while it was measured.
+/// A fault of the scenario, and its effects during the measurement.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Fault {
-    /// Its place in the scenario.
+    /// Path in the scenario.
     pub path: String,
-    /// Its room.
+    /// Kind of the component.
     pub kind: &'static str,
     /// Requests of its operations and address range that came while it was active.
     pub matching: u64,
-    /// Of them those that it touched.
+    /// Affected requests among them.
     pub touched: u64,
     /// Time that it added to all of them together, in seconds.
     pub added_s: f64,
     /// Requests that it ended with an error.
     pub errors: u64,
-    /// Bytes that requests with these errors asked to read or write.
+    /// Bytes of the requests with these errors.
     pub reported_bytes: u64,
-    /// Bytes that it made wrong without an error.
+    /// Silently corrupted bytes.
     pub silent_bytes: u64,
 }
 
@@ -410,7 +410,7 @@ pub struct Fault {
 pub struct Resource {
     /// What it is.
     pub name: &'static str,
-    /// Requests, or parts of requests, it can work on at one time.
+    /// Requests, or parts of requests, served in parallel.
     pub servers: u32,
     /// Seconds of its servers' time, by activity.
     pub busy: BTreeMap<&'static str, f64>,
@@ -418,18 +418,18 @@ pub struct Resource {
     pub utilisation: f64,
 }
 
-/// What the workload has to say about its input.
+/// Notes of the workload about its input.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorkloadNotes {
-    /// Its room.
+    /// Kind of the component.
     pub kind: &'static str,
-    /// Requests given to the driver, which takes them in batches: where a run ended early, fewer were served.
+    /// Requests generated for the driver in batches; if a run ended early, fewer were served.
     pub records: u64,
     /// Records of a trace that could not be read and were left out.
     pub bad_records: u64,
-    /// The larger unit it counts its work in, such as `transactions`; null where there is none.
+    /// Unit of work, e.g. `transactions`; null if there is none.
     pub unit: Option<&'static str>,
-    /// Whole units of it that ended while it was measured; null where there is none.
+    /// Units of work that completed during the measurement; null if there is none.
     pub units: Option<u64>,
     /// Guesses and remarks, in words.
     pub notes: Vec<String>,

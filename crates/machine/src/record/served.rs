@@ -5,7 +5,7 @@ use crate::meter::OpMeter;
 use nacre_kernel::Time;
 use nacre_workload::Units;
 
-/// Rates of so many requests over `elapsed`; zero where that is nothing.
+/// Rates of so many requests over `elapsed`; zero if that is nothing.
 pub(super) fn throughput(
     requests: u64,
     bytes: &HostBytes,

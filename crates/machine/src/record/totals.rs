@@ -12,7 +12,7 @@ const NOT_STATED: &str = "not stated";
 
 /// The cost of a stack.
 pub(super) struct Cost {
-    /// The sum; `None` where no cost is known, or where prices are of several bases.
+    /// The sum; `None` if no cost is known, or where prices are of several bases.
     pub(super) sum: Option<f64>,
     /// What it is counted in, if that is said.
     pub(super) basis: Option<String>,

@@ -21,13 +21,13 @@ pub struct Wear {
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Erases by block, in the whole life of the medium; null where nothing is erased.
+    /// Erases by block, in the whole life of the medium; null if nothing is erased.
     pub block_erases: Option<BlockErases>,
-    /// Erases a block is made for, or programs a row where nothing is erased; null where not known.
+    /// Erases a block is made for, or programs a row where nothing is erased; null if not known.
     pub endurance: Option<u64>,
-    /// Programs by row, in the whole life of a medium that is written in place; null where none is.
+    /// Lifetime programs by row of a medium that is written in place; null without one.
     pub row_programs: Option<RowPrograms>,
-    /// Pages of valid data at the end; null where the device does not count them.
+    /// Valid pages at the end; null if the device does not count them.
     pub valid: Option<u64>,
     /// Pages programmed per page of host data; null before the first.
     pub write_amplification: Option<f64>,
@@ -35,31 +35,31 @@ pub struct Wear {
     pub cleaning_cost: Option<f64>,
 }
 
-/// How often blocks were erased in their whole life.
+/// Lifetime erases of blocks.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockErases {
     /// Blocks.
     pub blocks: u64,
-    /// Of the block erased least.
+    /// Minimum over blocks.
     pub min: u32,
     /// Over all blocks.
     pub mean: f64,
-    /// Of the block erased most.
+    /// Maximum over blocks.
     pub max: u32,
     /// Standard deviation over all blocks.
     pub stddev: f64,
 }
 
-/// How often rows were programmed in their whole life.
+/// Lifetime programs of rows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RowPrograms {
     /// Rows.
     pub rows: u64,
-    /// Of the row programmed least.
+    /// Minimum over rows.
     pub min: u32,
     /// Over all rows.
     pub mean: f64,
-    /// Of the row programmed most.
+    /// Maximum over rows.
     pub max: u32,
     /// Standard deviation over all rows.
     pub stddev: f64,
@@ -87,7 +87,7 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     }
 }
 
-/// The wear of all components together; `None` where none has any.
+/// The wear of all components together; `None` if none has any.
 pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
     reports.iter().filter_map(|report| report.wear.as_ref()).fold(None, |sum, wear| {
         let sum: ledger::Wear = sum.unwrap_or_default();

@@ -25,7 +25,7 @@ use nacre_workload::{Clock, Issued};
 
 pub use preparation::{Preparations, preparation};
 
-/// How every file of a state begins.
+/// Magic number of state files.
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
@@ -48,7 +48,7 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Unreadable::NoState => ErrorCode::InvalidContent,
@@ -57,7 +57,7 @@ impl Unreadable {
         }
     }
 
-    /// What a program can use of it.
+    /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             Unreadable::OtherVersion(found) => {
@@ -236,7 +236,7 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     write(checked, preparation, kept, |state| driver.serving.device.save(state))
 }
 
-/// Lets so many outstanding requests complete and `device` come to rest; when the last of it happened.
+/// Runs `device` until the outstanding requests complete and it is idle; returns the time of the last event.
 pub fn comes_to_rest(device: &mut dyn Device, mut outstanding: usize) -> Time {
     let (mut rested, mut completions) = (Time::ZERO, Completions::new());
     loop {

@@ -14,7 +14,7 @@ pub trait Preparations: Sync {
 }
 
 /// Lines `path = value` of everything that decides in which state preconditioning leaves the stack of `checked`, in
-/// the order of the paths; none where nothing is preconditioned.
+/// the order of the paths; none if nothing is preconditioned.
 ///
 /// Preconditioning takes no time: when requests arrive, how many are served afterwards and how long a flash drive takes
 /// have no part in it.

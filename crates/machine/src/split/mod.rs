@@ -23,14 +23,14 @@ const PARTS_MAX: usize = 1 << 16;
 /// How a trace is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// What is dealt out.
+    /// Unit of the split.
     pub by: By,
     /// To how many parts; `None`, by volume alone, means one for each.
     pub parts: Option<u32>,
 }
 
 impl Way {
-    /// The way called `volume`, `volume:4` or `hash:4`; the error says what there is.
+    /// Parses `volume`, `volume:4`, or `hash:4`; the error lists the options.
     pub fn parse(text: &str) -> Result<Way, Problem> {
         let wrong = |problem: &str| {
             let remedy = "use volume, volume:4 or hash:4, with the number of parts";
@@ -58,7 +58,7 @@ impl Way {
 /// One part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What its scenario has next to the whole one, as `--set` would give it.
+    /// Settings in addition to those of the whole scenario, as for `--set`.
     pub settings: Vec<(String, String)>,
     /// Requests it has of the trace.
     pub requests: u64,

@@ -1,26 +1,26 @@
-//! What the operations of a medium cost: how many there were of each kind, what for, and the time and energy they took.
+//! Accounting of media operations: their number by kind and cause, and their time and energy.
 //!
-//! A medium has a few kinds of operations, such as reading, programming and erasing. Whoever has it do something counts
-//! that here, and charges the time of the part that was busy. Energy is so much for each operation: either that of
-//! every kind is known, or energy is not modeled. A part of it would count the rest as nothing.
+//! A medium has a few kinds of operations, such as reads, programs, and erases. The controller that issues an
+//! operation counts it here and charges the time of the busy part. Energy is a constant per operation. Either the
+//! energy of every kind is known, or energy is not modeled: a partial sum would count the rest as zero.
 
 use nacre_config::Reader;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Energy, Ledger, Power, Time};
 
-/// What one operation of each kind takes, above idling; `None` where that is not known.
+/// Energy of one operation of each kind, above idle; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energies<const KINDS: usize>(Option<[Energy; KINDS]>);
 
 impl<const KINDS: usize> Energies<KINDS> {
-    /// Of settings: not known unless all are given.
+    /// Energies from settings; unknown unless all are given.
     #[must_use]
     pub fn of(each: [Option<Energy>; KINDS]) -> Energies<KINDS> {
         let is_known = each.iter().all(Option::is_some);
         Energies(is_known.then(|| each.map(|energy| energy.expect("all are given"))))
     }
 
-    /// The same of so many parts that do each operation together.
+    /// Energies of `parts` parts that perform each operation together.
     #[must_use]
     pub fn times(self, parts: f64) -> Energies<KINDS> {
         Energies(self.0.map(|each| each.map(|energy| Energy(energy.0 * parts))))
@@ -32,7 +32,7 @@ impl<const KINDS: usize> Energies<KINDS> {
         self.0.is_some()
     }
 
-    /// Of so many operations of one kind; nothing where it is not known.
+    /// Energy of `count` operations of one kind; zero if unknown.
     #[must_use]
     pub fn of_many(&self, kind: usize, count: u64) -> Energy {
         self.0.map_or(Energy(0.0), |each| Energy(each[kind].0 * count as f64))
@@ -52,7 +52,7 @@ pub fn check_powers(reader: &mut Reader<'_>, powers: &[(&str, Option<Power>)]) {
     check_together(reader, powers.iter().map(|(name, power)| (*name, power.map(|power| power.to_string()))));
 }
 
-/// Reports energies that are given in part, of what draws no power of its own at rest.
+/// Reports incomplete energies of a part without idle power.
 pub fn check_work(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) {
     let shown = |energy: Option<Energy>| energy.map(|energy| energy.to_string());
     check_together(reader, energies.iter().map(|&(name, energy)| (name, shown(energy))));
@@ -106,7 +106,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.busy.give_back(activity, time);
     }
 
-    /// The same of `count` operations of one kind, which never began.
+    /// Refunds `count` operations of one kind that never started.
     pub fn give_back_count(&mut self, kind: usize, activity: Activity, count: u64) {
         let counted = &mut self.counts[kind][activity as usize];
         *counted = counted.saturating_sub(count);

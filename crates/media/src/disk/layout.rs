@@ -38,7 +38,7 @@ impl Layout {
         Layout { capacity, rotation, whole_ps, fall, heads: u64::from(heads), cylinders }
     }
 
-    /// How many bytes there are.
+    /// Capacity in bytes.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
@@ -58,7 +58,7 @@ impl Layout {
         Time::from_ps((x * self.whole_ps + 0.5) as u64)
     }
 
-    /// The position of the arm for the place `turns`.
+    /// Arm position for `turns`.
     #[inline]
     pub fn cylinder(&self, turns: Time) -> u64 {
         turns.as_ps() / (self.rotation.as_ps() * self.heads)
@@ -72,13 +72,13 @@ impl Layout {
         if cylinders == 0 { 0.0 } else { (cylinders as f64 / (self.cylinders - 1).max(1) as f64).min(1.0) }
     }
 
-    /// How far the platters have turned, of one rotation, when the place `turns` is under the head.
+    /// Angle of the platters, within one rotation, when `turns` is under the head.
     #[inline]
     pub fn angle(&self, turns: Time) -> Time {
         Time::from_ps(turns.as_ps() % self.rotation.as_ps())
     }
 
-    /// How long after `now` the place at `angle` comes under the head.
+    /// Wait from `now` until `angle` is under the head.
     #[inline]
     pub fn wait(&self, now: Time, angle: Time) -> Time {
         let turned = self.angle(now);

@@ -9,24 +9,24 @@ use nacre_kernel::{Bandwidth, Bytes, Power, Rate, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Mechanics {
-    /// Bytes it holds.
+    /// Capacity.
     #[config(min = "1 MiB")]
     pub capacity: Bytes,
-    /// How fast the platters turn.
+    /// Rotational speed of the platters.
     #[config(min = "1 /s", max = "1000 /s")]
     pub rotation: Rate,
-    /// Surfaces with data; that many tracks lie under one position of the arm.
+    /// Number of data surfaces, i.e. tracks per arm position.
     #[config(min = 1, max = 64)]
     pub heads: u32,
-    /// Seek to the next track, settling included.
+    /// Seek time to the next track, including settling.
     #[config(min = "1 us")]
     pub track_to_track_seek: Time,
-    /// Seek averaged over all pairs of tracks, settling included.
+    /// Seek time averaged over all pairs of tracks, including settling.
     pub average_seek: Time,
-    /// Seek over all tracks, settling included.
+    /// Seek time over all tracks, including settling.
     pub full_stroke_seek: Time,
     /// Extra settling time of a write.
-    #[config(default = "0 s", source = "assumed: none, where a datasheet gives one seek time for both")]
+    #[config(default = "0 s", source = "assumed: none, if the data sheet gives one seek time for both")]
     pub write_settle: Time,
     /// Sustained transfer rate of the outermost tracks.
     #[config(min = "1 kB/s")]
@@ -36,9 +36,9 @@ pub struct Mechanics {
     pub inner_rate: Bandwidth,
     /// Power while spinning without work.
     pub idle_power: Option<Power>,
-    /// Power while the arm moves, idling included.
+    /// Power while the arm moves, including idle power.
     pub seek_power: Option<Power>,
-    /// Power while waiting for a sector, reading or writing, idling included.
+    /// Power while waiting for a sector, reading, or writing, including idle power.
     pub active_power: Option<Power>,
 }
 
@@ -50,13 +50,13 @@ impl Mechanics {
         Layout::new(self.capacity, rotation, self.outer_rate, self.inner_rate, self.heads)
     }
 
-    /// How long the arm takes; the settings were checked.
+    /// Seek curve; the settings were checked.
     #[must_use]
     pub fn curve(&self) -> SeekCurve {
         SeekCurve::fit(self.seek_times()).expect("the configuration was checked")
     }
 
-    /// What working draws beyond idling.
+    /// Power of activities above idle.
     #[must_use]
     pub fn draw(&self) -> Draw {
         let above_idle = |power: Option<Power>| {

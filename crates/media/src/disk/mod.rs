@@ -1,24 +1,25 @@
-//! The physics of a magnetic disk: an arm that seeks, platters that turn, tracks of falling length.
+//! The mechanics of a magnetic disk: an arm that seeks, rotating platters, and tracks of decreasing length.
 //!
-//! # Models
-//! - Seek: a square-root curve for short distances that runs over into a straight line
-//!   ([`SeekCurve`]), fitted to the track-to-track, average and full-stroke times of a datasheet.
-//! - Rotation: the angle of the platters is a function of absolute time and that of a sector a function
-//!   of its address ([`Layout`]), so the rotational wait is exact, not drawn.
-//! - Transfer: the rate falls linearly from the outermost to the innermost track. Head and track
-//!   switches are part of the sustained rates, so a stream runs across tracks without a break.
-//! - Energy: what seeking and spinning with data add to idling.
+//! # Model
+//! - *Seek*: a square-root curve for short distances that continues as a straight line ([`SeekCurve`]). It is
+//!   fitted to the track-to-track, average, and full-stroke times of a data sheet.
+//! - *Rotation*: the angle of the platters is a function of absolute time, and that of a sector is a function of
+//!   its address ([`Layout`]). The rotational latency is therefore exact, not random.
+//! - *Transfer*: the rate falls linearly from the outermost to the innermost track. Head and track switches are
+//!   included in the sustained rates, so a stream crosses tracks without a break.
+//! - *Energy*: the energy of seeks and of data transfers, in addition to idle power.
 //!
-//! # Leaves out
-//! Steps between zones, defects, retries, and head switches of their own; acceleration that differs
-//! inwards and outwards; spin-down.
+//! # Not modeled
+//! - Steps between zones, defects, retries, and separate head switches.
+//! - Different acceleration inward and outward.
+//! - Spin-down.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
 //!
 //! # Checks
-//! The mean of the curve over all pairs of tracks against the stated average; its two ends; half a
-//! rotation on average; sequential bandwidth of every zone; energy against time by activity.
+//! The mean of the curve over all pairs of tracks equals the stated average, and its two ends match. Half a
+//! rotation on average. Sequential bandwidth of every zone. Energy against the time of each activity.
 
 mod layout;
 mod mechanics;
@@ -33,7 +34,7 @@ pub use seek::{SeekCurve, SeekTimes, Unfit};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Power, Time};
 
-/// What seeking and turning with data draw beyond idling.
+/// Power of seeks and transfers above idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Draw {
     /// While the arm moves.
@@ -60,7 +61,7 @@ impl Access {
     }
 }
 
-/// Where the arm stands.
+/// Position of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Arm {
     /// The address that passes under the head next.
@@ -68,7 +69,7 @@ pub struct Arm {
     cylinder: u64,
 }
 
-/// Where an access goes: what is the same from wherever the arm comes.
+/// Target of an access: the part that does not depend on the arm position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Target {
     address: u64,
@@ -78,7 +79,7 @@ pub struct Target {
     transfer: Time,
     /// Settling beyond that of a read.
     settle: Time,
-    /// Where it leaves the arm.
+    /// Position of the arm after the access.
     pub behind: Arm,
 }
 
@@ -100,7 +101,7 @@ impl Target {
     }
 }
 
-/// A disk: where its arm stands, and what it did.
+/// A disk: the position of its arm, and its activities.
 #[derive(Clone, Debug, State)]
 pub struct Disk {
     #[state(skip = "from the configuration")]
@@ -117,12 +118,12 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A disk whose arm stands at address 0. A write settles `write_settle` longer after a seek.
+    /// A disk with its arm at address 0. A write settles `write_settle` longer after a seek.
     pub fn new(layout: Layout, curve: SeekCurve, draw: Draw, write_settle: Time) -> Disk {
         Disk { layout, curve, draw, write_settle, head_at: 0, ledger: Ledger::default() }
     }
 
-    /// A disk as `mechanics`, which were checked, have it; its arm stands at address 0.
+    /// A disk with checked `mechanics` and its arm at address 0.
     #[must_use]
     pub fn of(mechanics: &Mechanics) -> Disk {
         Disk::new(mechanics.layout(), mechanics.curve(), mechanics.draw(), mechanics.write_settle)
@@ -136,7 +137,7 @@ impl Disk {
         self.plan_from(&self.arm(), start, &self.target(address, bytes, is_write))
     }
 
-    /// The same to `target`, where the access before it left the arm as `arm` says.
+    /// The access to `target` from the position `arm`.
     #[inline]
     pub fn plan_from(&self, arm: &Arm, start: Time, target: &Target) -> Access {
         let mut seek = Time::ZERO;
@@ -149,19 +150,19 @@ impl Disk {
         Access { seek, rotate: self.layout.wait(start + seek, target.angle), transfer: target.transfer }
     }
 
-    /// Where the arm stands now.
+    /// Current position of the arm.
     #[inline]
     pub fn arm(&self) -> Arm {
         self.arm_at(self.head_at)
     }
 
-    /// Where the arm stands behind an access that ended at `address`.
+    /// Position of the arm after an access that ended at `address`.
     #[inline]
     pub fn arm_at(&self, address: u64) -> Arm {
         Arm { address, cylinder: self.layout.cylinder(self.layout.turns_at(address)) }
     }
 
-    /// Where an access of `bytes` at `address` goes.
+    /// Target of an access of `bytes` at `address`.
     #[inline]
     pub fn target(&self, address: u64, bytes: u64, is_write: bool) -> Target {
         let [turns, end] = [address, address + bytes].map(|address| self.layout.turns_at(address));
@@ -197,7 +198,7 @@ impl Disk {
         self.ledger.give_back_energy(activity, power.over(time));
     }
 
-    /// Where its bytes lie.
+    /// Layout of its bytes.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -207,7 +208,7 @@ impl Disk {
         &self.ledger
     }
 
-    /// Forgets time and energy; the arm stays where it is.
+    /// Clears time and energy; the arm does not move.
     pub fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
     }

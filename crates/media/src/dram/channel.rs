@@ -29,13 +29,13 @@ pub enum Unready {
 /// A row that was opened, read or written, and closed: the clocks of its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// When it was opened.
+    /// Clock at which it was opened.
     pub opened: u64,
     /// The first read or write.
     pub first: u64,
     /// The last one.
     pub last: u64,
-    /// When it closed by itself.
+    /// Clock of its auto-precharge.
     pub closed: u64,
 }
 
@@ -67,7 +67,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel with so many `ranks` of `part`, all rows closed.
+    /// A channel with `ranks` ranks of `part`, all rows closed.
     pub fn new(part: Part, ranks: u32) -> Channel {
         let all = rules(&part);
         let (ranks, groups) = (ranks as usize, part.groups);
@@ -111,7 +111,7 @@ impl Channel {
         self.give(command, clock);
     }
 
-    /// Gives `command`, which the state allows, as early as possible from `from` on; gives the clock.
+    /// Issues `command`, which the state allows, as early as possible from `from` on; returns the clock.
     #[inline(always)]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
@@ -253,24 +253,24 @@ impl Channel {
         self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()
     }
 
-    /// The row that is open in the bank of `place`.
+    /// The open row in the bank of `place`.
     #[inline]
     pub fn open_row(&self, place: Place) -> Option<u32> {
         self.banks[self.spot(place).bank].open_row()
     }
 
-    /// How many commands of `kind` were given.
+    /// Number of commands of `kind`.
     pub fn given(&self, kind: Kind) -> u64 {
         self.given[kind as usize]
     }
 
-    /// Every row is closed and nothing is under way, as after a power loss.
+    /// Closes every row and drops all commands, as after a power loss.
     pub fn clear(&mut self) {
         let given = self.given;
         *self = Channel { given, ..Channel::new(self.part.clone(), self.ranks.len() as u32) };
     }
 
-    /// Every rank was refreshed so often while nothing was asked for, and all rows are closed.
+    /// Counts `count` refreshes of every rank while idle; all rows are closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }

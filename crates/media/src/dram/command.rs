@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use nacre_kernel::state::Value;
 
-/// Where an access goes.
+/// Location of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
     /// The rank.
@@ -17,8 +17,8 @@ pub struct Place {
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What it does.
+    /// Kind of the command.
     pub kind: Kind,
-    /// Where. A refresh is for the whole rank.
+    /// Location. A refresh applies to the whole rank.
     pub place: Place,
 }

@@ -92,7 +92,7 @@ impl InOrder {
         &self.part
     }
 
-    /// The row that is open in the bank of `place`.
+    /// The open row in the bank of `place`.
     #[inline]
     pub fn open_row(&self, place: Place) -> Option<u32> {
         self.banks[self.shifts.spot(place).bank].open
@@ -194,12 +194,12 @@ impl InOrder {
         (0..banks).zip(of_rank).filter_map(move |(bank, state)| Some(Place { rank, bank, row: state.open? }))
     }
 
-    /// How many commands of `kind` were given.
+    /// Number of commands of `kind`.
     pub fn given(&self, kind: Kind) -> u64 {
         self.given[kind as usize]
     }
 
-    /// Every rank was refreshed `count` times while nothing was asked for, and all rows are closed.
+    /// Counts `count` refreshes of every rank while idle; all rows are closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
@@ -209,7 +209,7 @@ impl InOrder {
         self.given[kind as usize] -= count;
     }
 
-    /// Every row is closed and nothing is under way, as after a power loss.
+    /// Closes every row and drops all commands, as after a power loss.
     pub fn clear(&mut self) {
         *self = InOrder { given: self.given, ..InOrder::new(self.part.clone(), self.ranks.len() as u32) };
     }

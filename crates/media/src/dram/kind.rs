@@ -1,6 +1,6 @@
 //! Kinds of commands.
 
-/// What a command does.
+/// Kind of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Opens a row.

@@ -1,31 +1,36 @@
-//! A memory channel of the DDR kind: ranks, banks and open rows, and when the next command may be given.
+//! A DDR memory channel: ranks, banks, open rows, and the earliest clock of the next command.
 //!
-//! # Models
-//! Commands on one channel: activate, read, write, precharge, refresh. Every timing constraint of the data sheet is a
-//! row of a table (what comes first, what comes later, where, how many clocks), and the command bus carries one
-//! command a clock. A command that the state of a bank does not allow, or that comes too early, is refused with a
-//! panic: no controller may give it. A command finds its place between those that were given before where it leaves all
-//! of them their clocks: rows are opened while data of others moves, and one whose bank is ready goes before one that
-//! waits. Commands to a bank and around a refresh keep their order, but that a row may be read or written before the
-//! command that closes it, up to the last clock that leaves that one its own. Reads or writes may take rows of several groups of
-//! banks in turn. A row closes by itself after its last
-//! burst where that was asked for (auto-precharge).
-//! With the times of another part the same channel is STT-MRAM: longer activation and precharge, no refresh.
+//! # Model
+//! The channel accepts the commands activate, read, write, precharge, and refresh. Every timing constraint of the
+//! data sheet is a row of a table: the earlier command, the later command, the scope, and the number of clocks.
+//! The command bus carries one command per clock.
 //!
-//! # Leaves out
-//! Which command comes next, which is a controller's to decide; power-down and self refresh, mode registers,
-//! calibration, training, burst chop; bits. A command that could have gone more than 65,536 clocks
-//! before the newest one goes no earlier than that, nor one before the last 64 openings of rows of its rank and the last
-//! 64 trains of data.
+//! - A command that is too early, or that the state of a bank does not allow, causes a panic: a controller must
+//!   not issue it.
+//! - A command may be placed between commands that were issued before, if all of them keep their clocks. Rows can
+//!   be opened while other data moves, and a command for a ready bank goes before one that waits.
+//! - Commands to a bank and around a refresh keep their order, with one exception: a row may be read or written
+//!   before the command that closes it, up to the last clock that does not delay that command.
+//! - Reads or writes may alternate between rows of several bank groups.
+//! - With auto-precharge, a row closes after its last burst.
+//!
+//! With the timing of STT-MRAM parts, the same channel is STT-MRAM: longer activation and precharge, and no
+//! refresh.
+//!
+//! # Not modeled
+//! - The choice of the next command, which is the controller's.
+//! - Power-down and self refresh, mode registers, calibration, training, burst chop, and the stored bits.
+//! - A command is placed at most 65,536 clocks before the newest one. It is not placed before the last 64
+//!   activations of its rank or the last 64 data bursts.
 //!
 //! # Sources
-//! jesd79-3 and jesd79-4 for the constraints, jedec-21c-spd-ddr4 for their rounding; the numbers of parts are in the
-//! catalog.
+//! jesd79-3 and jesd79-4 for the constraints; jedec-21c-spd-ddr4 for their rounding. The numbers of parts are in
+//! the catalog.
 //!
 //! # Checks
-//! Every constraint by itself: a command is refused one clock early and taken in time. Random commands against a
-//! model that tries every clock and compares all pairs of commands, whichever of both comes first. Many bursts at once
-//! against as many one by one.
+//! Every constraint alone: a command is rejected one clock early and accepted in time. Random commands against a
+//! model that tries every clock and compares all pairs of commands in both orders. Many bursts at once against
+//! single bursts.
 
 mod bank;
 mod channel;

@@ -4,13 +4,13 @@ use crate::charge::check_energies;
 use nacre_config::{Choice, Configuration, Reader};
 use nacre_kernel::{Bytes, Energy, Time};
 
-/// How many whole clocks a constraint in nanoseconds takes.
+/// Rounding of a constraint from nanoseconds to clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Rounding {
-    /// As many as cover it.
+    /// Up to the next clock.
     Up,
-    /// As many as cover it but for 2.6 % of a clock, with which the standard of DDR4 makes good that clocks and times are
-    /// given in rounded figures.
+    /// Up to the next clock, except for 2.6 % of a clock: the DDR4 standard compensates rounded values of
+    /// clocks and times with it.
     Ddr4,
 }
 
@@ -31,17 +31,17 @@ pub struct Part {
     /// Banks of a group.
     #[config(default = 8, min = 1, max = 64, source = "standard: jesd79-3")]
     pub banks: u32,
-    /// Groups of banks; one where there are none.
+    /// Bank groups; 1 for parts without groups.
     #[config(default = 1, min = 1, max = 16, source = "standard: jesd79-3")]
     pub groups: u32,
     /// Transfers of a burst.
     #[config(default = 8, min = 2, max = 32, source = "standard: jesd79-3 and jesd79-4")]
     pub burst: u64,
-    /// One clock; data moves at both its edges.
+    /// Clock period; data is transferred on both edges.
     #[config(min = "1 ps", max = "1 us")]
     pub clock: Time,
-    /// How constraints in nanoseconds become clocks.
-    #[config(default = "up", source = "assumed: nothing comes earlier than the data sheet says")]
+    /// Rounding of constraints from nanoseconds to clocks.
+    #[config(default = "up", source = "assumed: never earlier than in the data sheet")]
     pub rounding: Rounding,
     /// Clocks from a read to its data: CL.
     #[config(max = 256)]
@@ -49,47 +49,47 @@ pub struct Part {
     /// Clocks from a write to its data: CWL.
     #[config(max = 256)]
     pub write_latency: u64,
-    /// From opening a row to reading or writing it: tRCD.
+    /// Time from opening a row to reading or writing it: tRCD.
     #[config(max = "1 ms")]
     pub activate_to_access: Time,
-    /// From closing a row to opening another: tRP.
+    /// Time from closing a row to opening another: tRP.
     #[config(max = "1 ms")]
     pub precharge: Time,
-    /// From opening a row to closing it: tRAS.
+    /// Time from opening a row to closing it: tRAS.
     #[config(max = "1 ms")]
     pub row_open: Time,
-    /// From opening a row to opening the next of its bank: tRC.
+    /// Time from opening a row to opening the next row of its bank: tRC.
     #[config(max = "1 ms")]
     pub row_cycle: Time,
-    /// From opening a row to opening one of another bank: tRRD, of another group where there are groups.
+    /// Time from opening a row to opening one in another bank: tRRD; in another group if there are groups.
     #[config(max = "1 ms")]
     pub activate_to_activate: Time,
-    /// The same within a group.
+    /// Time from opening a row to opening one in another bank of its group: tRRD_L.
     #[config(max = "1 ms")]
     pub activate_to_activate_in_group: Option<Time>,
-    /// In which at most four rows are opened: tFAW.
+    /// Time window in which at most four rows are opened: tFAW.
     #[config(max = "1 ms")]
     pub four_activates: Time,
-    /// Clocks from a read to a read, and a write to a write: tCCD, of another group where there are groups.
+    /// Clocks from a read to a read, and a write to a write: tCCD; in another group if there are groups.
     #[config(default = 4, min = 1, max = 256, source = "standard: jesd79-3 and jesd79-4")]
     pub access_to_access: u64,
-    /// The same within a group.
+    /// Clocks from a read to a read, and a write to a write, within a group: tCCD_L.
     #[config(max = "1 ms")]
     pub access_to_access_in_group: Option<Time>,
-    /// From the last data written to closing the row: tWR.
+    /// Time from the last data written to closing the row: tWR.
     #[config(max = "1 ms")]
     pub write_recovery: Time,
-    /// From the last data written to a read: tWTR, of another group where there are groups.
+    /// Time from the last data written to a read: tWTR; in another group if there are groups.
     #[config(max = "1 ms")]
     pub write_to_read: Time,
-    /// The same within a group.
+    /// Time from the last data written to a read in its group: tWTR_L.
     #[config(max = "1 ms")]
     pub write_to_read_in_group: Option<Time>,
-    /// From a read to closing the row: tRTP.
+    /// Time from a read to closing the row: tRTP.
     #[config(max = "1 ms")]
     pub read_to_precharge: Time,
     /// Clocks between data of two ranks: tRTRS.
-    #[config(default = 2, max = 256, source = "assumed: a clock for each side of the bus to change hands")]
+    #[config(default = 2, max = 256, source = "assumed: one clock per change of the bus owner")]
     pub rank_to_rank: u64,
     /// Refresh interval of each rank: tREFI; absent for a part without refresh.
     #[config(min = "100 ns", max = "1 s")]
@@ -129,7 +129,7 @@ impl Part {
         self.banks * self.groups
     }
 
-    /// How often a rank is refreshed and how long that takes, where it is.
+    /// Refresh interval and refresh time of a rank, if it has refresh.
     pub fn refreshing(&self) -> Option<(Time, Time)> {
         self.refresh_every.zip(self.refresh)
     }

@@ -1,31 +1,34 @@
-//! Flash whose pages hold one bit or two bits in a cell, as they were programmed, and go wrong as they wear.
+//! Flash whose pages are programmed with one or two bits per cell, with bit errors that grow with wear.
 //!
-//! # Models
-//! Blocks of *slots*. A slot is one row of cells: programmed with one bit in a cell (SLC) it is one page, with two
-//! (MLC) it is two. Every erased slot is programmed in either mode, the slots of a block in their order; anything
-//! else is refused with a panic, since no controller may ask for it. An erase wears all cells of its block alike.
+//! # Model
+//! A block consists of *slots*. A slot is one row of cells. With one bit per cell (SLC) it is one page; with two
+//! (MLC) it is two. Every erased slot can be programmed in either mode. The slots of a block are programmed in
+//! order. Any other order causes a panic, since a controller must not request it. An erase wears all cells of its
+//! block equally.
 //!
-//! A programmed page has a number of bit errors, drawn from a Poisson distribution. Their share of the bits is
-//! `rate (cycles / (endurance f))^exponent`: `rate` after as many erases as the mode is made for, and a power law of
-//! the erases. `f` is each slot's own, log-normal with median one, one for each mode. While a page lies, more
-//! of its bits go wrong: a share `drift` of that rate for every day. Bit errors stay wrong until the block is erased.
-//! With a [`Store`] that carries bytes, what is read has these bits inverted; where they lie is fixed by page
-//! and program.
+//! The number of bit errors of a programmed page is sampled from a Poisson distribution. The bit error rate is
+//! `rate (cycles / (endurance f))^exponent`: `rate` at the endurance of the mode, with a power law of the erases.
+//! `f` is log-normal with median one, different for each slot and mode. With retention, a share `drift` of that
+//! rate is added per day. Bit errors persist until the block is erased.
 //!
-//! # Leaves out
-//! Time and energy of the operations, which the controller that overlaps them charges; read disturbance and
-//! program interference, which follow from reads and neighbors; bits that are stuck for good; slower
-//! programs of worn cells. Errors of one page are independent, though measured ones cluster.
+//! With a [`Store`] that carries data, these bits are inverted in the data that is read. Their positions are
+//! fixed by page and program.
+//!
+//! # Not modeled
+//! - Time and energy of the operations: the controller that overlaps them accounts for them.
+//! - Read disturb and program interference.
+//! - Permanently stuck bits, and slower programs of worn cells.
+//! - Errors of one page are independent, although measured errors cluster.
 //!
 //! # Sources
-//! roberts-2009 section II for the two modes, 10 times and more between their lives, and a slot of SLC that is two
-//! pages of MLC. mielke-2008: errors of multi-level cells grow with cycles and with time since the program.
-//! hetzler-2012 fits them by laws that are near a power of the cycles.
+//! roberts-2009, section II, for the two modes (endurance ratio of 10 or more; an SLC slot equals two MLC pages).
+//! mielke-2008: errors of multi-level cells grow with cycles and with time since the program. hetzler-2012 fits
+//! them by laws close to a power of the cycles.
 //!
 //! # Checks
-//! Slots out of order, a mode that changes within a slot, and pages beyond the block are refused; mean and variance of
-//! bit errors against the law in both modes; bits that are wrong in the bytes as many as were counted, and the same at
-//! every read; programs and erases are conserved.
+//! Slots out of order, a change of mode within a slot, and pages beyond the block are rejected. Mean and variance
+//! of bit errors follow the law in both modes. The number of inverted bits equals the counted errors, with equal
+//! positions at every read. Programs and erases are conserved.
 
 mod nand;
 #[cfg(test)]
@@ -39,7 +42,7 @@ use nacre_kernel::{Random, Time};
 pub use nand::Nand;
 pub use wrong_bits::{Ageing, ErrorLaw};
 
-/// How many bits a cell holds.
+/// Bits per cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Mode {
@@ -168,7 +171,7 @@ impl<S: Store> DualModeFlash<S> {
         }
     }
 
-    /// How many bits of `page` are wrong at `now`.
+    /// Number of bit errors of `page` at `now`.
     #[inline]
     pub fn wrong_bits(&mut self, page: u32, now: Time) -> u32 {
         let block = &self.blocks[(page >> self.page_shift) as usize];
@@ -187,8 +190,8 @@ impl<S: Store> DualModeFlash<S> {
         u32::from(state.wrong)
     }
 
-    /// Copies the bytes of `page`, of which the first are data, with its bit errors into `into`; `false` where there are
-    /// none, for it was programmed while no bytes were carried.
+    /// Copies the bytes of `page` (data first), with its bit errors, into `into`; `false` if it was
+    /// programmed without data.
     pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
         let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
         if has_bytes {
@@ -219,7 +222,7 @@ impl<S: Store> DualModeFlash<S> {
         self.pages[page as usize].mode
     }
 
-    /// The block `page` lies in.
+    /// The block of `page`.
     #[inline]
     pub fn block_of(&self, page: u32) -> u32 {
         page >> self.page_shift
@@ -231,7 +234,7 @@ impl<S: Store> DualModeFlash<S> {
         1 << self.page_shift
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.blocks.len() as u32
     }

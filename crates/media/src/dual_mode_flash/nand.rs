@@ -14,14 +14,14 @@ pub struct Nand {
     #[config(flatten)]
     #[config(with(read(
         name = "slc_read",
-        doc = "Reading a page in SLC.",
+        doc = "Time to read a page in SLC mode.",
         default = "25 us",
         max = "1 s",
         source = "paper: roberts-2009 section II.A"
     )))]
     #[config(with(program(
         name = "slc_program",
-        doc = "Programming a page in SLC.",
+        doc = "Time to program a page in SLC mode.",
         default = "250 us",
         min = "1 ps",
         max = "1 s",
@@ -29,7 +29,7 @@ pub struct Nand {
     )))]
     #[config(with(erase(
         name = "slc_erase",
-        doc = "Erasing a block whose slots are mostly SLC.",
+        doc = "Time to erase a block with mostly SLC slots.",
         default = "500 us",
         max = "1 s",
         source = "paper: roberts-2009 section II.A"
@@ -39,14 +39,14 @@ pub struct Nand {
     #[config(flatten)]
     #[config(with(read(
         name = "mlc_read",
-        doc = "Reading a page in MLC.",
+        doc = "Time to read a page in MLC mode.",
         default = "50 us",
         max = "1 s",
         source = "paper: roberts-2009 section II.A"
     )))]
     #[config(with(program(
         name = "mlc_program",
-        doc = "Programming a page in MLC.",
+        doc = "Time to program a page in MLC mode.",
         default = "900 us",
         min = "1 ps",
         max = "1 s",
@@ -54,16 +54,16 @@ pub struct Nand {
     )))]
     #[config(with(erase(
         name = "mlc_erase",
-        doc = "Erasing a block whose slots are mostly MLC.",
+        doc = "Time to erase a block with mostly MLC slots.",
         default = "3.5 ms",
         max = "1 s",
         source = "paper: roberts-2009 section II.A"
     )))]
     pub mlc: Timing<Time>,
-    /// Erases that a slot in SLC is made for.
+    /// Rated erases of a slot in SLC mode.
     #[config(default = 100_000, min = 1, max = 4294967294, source = "paper: roberts-2009 table I, 2009")]
     pub slc_endurance: u64,
-    /// Erases that a slot in MLC is made for.
+    /// Rated erases of a slot in MLC mode.
     #[config(
         default = 10_000,
         min = 1,
@@ -78,17 +78,17 @@ pub struct Nand {
     #[config(
         default = "1 %",
         max = "10000 %",
-        source = "assumed: twice as many after 100 days; mielke-2008 finds errors of retention as frequent as others"
+        source = "assumed: twice as many after 100 days; in mielke-2008, retention errors are as frequent as others"
     )]
     pub drift: Ratio,
-    /// Power of a die that reads, programs or erases, idling included.
+    /// Power of a busy die, including idle power.
     pub active_power: Option<Power>,
-    /// Power of a die that does nothing.
+    /// Power of an idle die.
     pub idle_power: Option<Power>,
 }
 
 impl Nand {
-    /// How it goes wrong with cycles and time.
+    /// Its bit errors by cycles and time.
     #[must_use]
     pub fn ageing(&self) -> Ageing {
         let endurance = [self.slc_endurance as f64, self.mlc_endurance as f64];

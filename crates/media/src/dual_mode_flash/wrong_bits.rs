@@ -7,7 +7,7 @@ use nacre_kernel::{Random, Time};
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// How the share of bit errors grows with wear.
+/// Bit error rate as a function of wear.
 #[derive(Clone, Copy, Debug, PartialEq, Configuration)]
 pub struct ErrorLaw {
     /// Bit error rate at the rated endurance of a slot.
@@ -18,20 +18,20 @@ pub struct ErrorLaw {
         source = "assumed: one page of 2 KiB in 60 has a bit error; order of magnitude of mielke-2008"
     )]
     pub bit_error_rate: f64,
-    /// The power of the erases with which that share grows.
+    /// Exponent of the erases in the bit error rate.
     #[config(
         default = 3.0,
         min = 0.1,
         max = 20,
-        source = "assumed: steep, as hetzler-2012 finds; results say how much hangs on it"
+        source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
     )]
     pub error_exponent: f64,
-    /// Standard deviation of the logarithm of the erases that slots take.
+    /// Standard deviation of the logarithm of the endurance of slots.
     #[config(
         default = 0.1,
         min = 0,
         max = 2,
-        source = "assumed: the companion paper spreads the life of pages by 5 to 20 %"
+        source = "assumed: the companion paper varies the lifetime of pages by 5 to 20 %"
     )]
     pub endurance_spread: f64,
 }
@@ -49,12 +49,12 @@ impl ErrorLaw {
     }
 }
 
-/// How a medium goes wrong with cycles and time.
+/// Bit errors of a medium by cycles and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ageing {
     /// Erases that each mode is made for: SLC, MLC.
     pub endurance: [f64; 2],
-    /// How it goes wrong with cycles.
+    /// Bit errors by cycles.
     pub errors: ErrorLaw,
     /// Relative increase of the rate per day of retention.
     pub drift: f64,
@@ -66,7 +66,7 @@ impl Ageing {
         [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))
     }
 
-    /// The same in one mode.
+    /// Bit error rate in one mode.
     pub fn rate_at(&self, mode: Mode, erases: f64) -> f64 {
         self.errors.rate_at(erases / self.endurance[mode as usize])
     }

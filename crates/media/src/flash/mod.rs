@@ -1,22 +1,25 @@
-//! Flash: pages that are programmed once, blocks that are erased as a whole.
+//! Flash: pages that are programmed once, in blocks that are erased as a whole.
 //!
-//! # Models
-//! Blocks of equally many pages. A page is programmed only after its block was erased, and the pages of a
-//! block in their order; anything else is refused with a panic, since no controller may ask for it. Every
-//! erase wears its block by one cycle. A program that loses its power leaves a page that holds garbage and
-//! cannot be programmed again before the next erase; an interrupted erase has to be repeated.
-//! With a [`Store`] that carries bytes, programs, copies and erases move them.
+//! # Model
+//! All blocks have the same number of pages. A page is programmed only after its block was erased, and the pages
+//! of a block in order. Any other order causes a panic, since a controller must not request it. Every erase wears
+//! its block by one cycle. If power fails during a program, the page contains garbage and cannot be programmed
+//! before the next erase. An interrupted erase has to be repeated. With a [`Store`] that carries data, programs,
+//! copies, and erases move it.
 //!
-//! # Leaves out
-//! That operations overlap, which the controller of dies and channels knows; bit errors, read disturbance and retention;
-//! slower programs of worn cells. What NAND takes for an operation, in time and energy, is in [`Nand`]. A block continues after the cycles it is made
-//! for, as the chips tested by Wu and Zwaenepoel (ASPLOS 1994, section 2) did.
+//! # Not modeled
+//! - Overlap of operations, which the controller of dies and channels handles.
+//! - Bit errors, read disturb, and retention.
+//! - Slower programs of worn cells.
+//! - The time and energy of operations are in [`Nand`].
+//! - A block stays usable after its rated cycles, like the chips tested by Wu and Zwaenepoel (ASPLOS 1994,
+//!   section 2).
 //!
 //! # Sources
-//! wu-1994 section 2: programmed once, erased in large blocks, cycles limited.
+//! wu-1994, section 2: pages are programmed once and erased in large blocks, with limited cycles.
 //!
 //! # Checks
-//! Programming a page twice, out of order or beyond the block is refused; programs and erases are conserved.
+//! Programming a page twice, out of order, or beyond the block is rejected. Programs and erases are conserved.
 
 mod nand;
 
@@ -133,7 +136,7 @@ impl<S: Store> Flash<S> {
         self.store.erase(u64::from(block) << self.page_shift, u64::from(self.pages_per_block));
     }
 
-    /// The block `page` lies in.
+    /// The block of `page`.
     #[inline]
     pub fn block_of(&self, page: u32) -> u32 {
         page >> self.page_shift
@@ -168,7 +171,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// What it holds.
+    /// Its store.
     pub fn store(&self) -> &S {
         &self.store
     }

@@ -18,26 +18,26 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = 4;
 }
 
 /// Time to program a page, which may differ between pages, and to erase a block.
 #[derive(Clone, Debug, Configuration)]
 pub struct ProgramErase<T: FieldType> {
-    /// Programming a page.
+    /// Time to program a page.
     pub program: T,
-    /// Erasing a block.
+    /// Time to erase a block.
     #[config(min = "1 ps")]
     pub erase: Time,
 }
 
-/// How long the operations of flash take.
+/// Times of flash operations.
 #[derive(Clone, Debug, Configuration)]
 pub struct Timing<T: FieldType> {
-    /// Reading a page.
+    /// Time to read a page.
     pub read: T,
-    /// What changes it.
+    /// Time of programs and erases.
     #[config(flatten)]
     pub program_erase: ProgramErase<T>,
 }
@@ -54,7 +54,7 @@ pub struct OperationEnergy {
 }
 
 impl OperationEnergy {
-    /// Of a read, a program and an erase.
+    /// Energies of a read, a program, and an erase.
     #[must_use]
     pub fn each(&self) -> [Option<Energy>; 3] {
         [self.read_energy, self.program_energy, self.erase_energy]
@@ -67,42 +67,42 @@ impl OperationEnergy {
 pub struct Nand {
     /// How long its operations take.
     #[config(flatten)]
-    #[config(with(read(doc = "Reading a page, by its place among the pages that share a word line.")))]
+    #[config(with(read(doc = "Time to read a page, by its position among the pages of a word line.")))]
     #[config(with(program(
-        doc = "Programming a page, by its place among the pages that share a word line."
+        doc = "Time to program a page, by its position among the pages of a word line."
     )))]
     #[config(with(erase(max = "10 s")))]
     pub timing: Timing<Vec<Time>>,
-    /// Erases a block is made for; absent means no limit.
+    /// Rated erases of a block; absent means no limit.
     #[config(min = 1, max = 4294967294)]
     pub endurance: Option<u64>,
     /// Standard deviation of the endurance of blocks, as a share of `endurance`.
-    #[config(default = "0 %", max = "50 %", source = "assumed: all alike unless told otherwise")]
+    #[config(default = "0 %", max = "50 %", source = "assumed: no variation by default")]
     pub endurance_spread: Ratio,
     /// Energy of the operations.
     #[config(flatten)]
     pub energy: OperationEnergy,
     /// Energy to move a page over its channel, above idling.
     pub transfer_energy: Option<Energy>,
-    /// Power that flows whether or not it works.
+    /// Idle power; it applies at all times.
     pub idle_power: Option<Power>,
 }
 
 impl Nand {
-    /// By [`Operation`].
+    /// Energies by [`Operation`].
     #[must_use]
     pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
         let [read, program, erase] = self.energy.each();
         Energies::of([read, program, erase, self.transfer_energy])
     }
 
-    /// Reading a page, by its place on its word line.
+    /// Time to read a page, by its position on its word line.
     #[must_use]
     pub fn read(&self) -> &[Time] {
         &self.timing.read
     }
 
-    /// Programming a page, by its place on its word line.
+    /// Time to program a page, by its position on its word line.
     #[must_use]
     pub fn program(&self) -> &[Time] {
         &self.timing.program_erase.program
@@ -114,13 +114,13 @@ impl Nand {
         self.timing.program_erase.erase
     }
 
-    /// The longest a read takes.
+    /// Maximum time of a read.
     #[must_use]
     pub fn longest_read(&self) -> Time {
         longest(self.read())
     }
 
-    /// The longest a program takes.
+    /// Maximum time of a program.
     #[must_use]
     pub fn longest_program(&self) -> Time {
         longest(self.program())

@@ -4,7 +4,7 @@ use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Energy, Power, Time};
 
-/// What phase change memory does.
+/// Operation of phase-change memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Reads what is read as a whole.
@@ -14,32 +14,32 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = 2;
 }
 
 /// Times, wear and energy of phase change memory.
 #[derive(Clone, Debug, Configuration)]
 pub struct Cells {
-    /// How long a read takes.
+    /// Time of a read.
     #[config(max = "1 s")]
     pub read: Time,
-    /// How long a program takes.
+    /// Time of a program.
     #[config(max = "1 s")]
     pub program: Time,
-    /// Programs a row is made for.
+    /// Rated programs of a row.
     #[config(min = 1)]
     pub endurance: u64,
     /// Energy of a read, above idling.
     pub read_energy: Option<Energy>,
     /// Energy of a program, above idling.
     pub program_energy: Option<Energy>,
-    /// Power that flows whether or not it works.
+    /// Idle power; it applies at all times.
     pub idle_power: Option<Power>,
 }
 
 impl Cells {
-    /// By [`Operation`].
+    /// Energies by [`Operation`].
     #[must_use]
     pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
         Energies::of([self.read_energy, self.program_energy])

@@ -11,7 +11,7 @@ pub struct Chips {
     /// Chips of a rank that hold data.
     #[config(default = 4, min = 1, max = 64, source = "paper: akel-2011 section 2.2")]
     pub data_chips: u32,
-    /// Chips of a rank next to them, for error correction.
+    /// Spare chips of a rank, for error correction.
     #[config(default = 1, max = 64, source = "paper: akel-2011 section 2.2")]
     pub spare_chips: u32,
     /// Bytes of a chip.
@@ -28,13 +28,13 @@ pub struct Chips {
     /// Latency and endurance of their cells.
     #[config(flatten)]
     #[config(with(read(
-        doc = "How long one read of a rank takes.",
+        doc = "Time of one read of a rank.",
         default = "314 ns",
         min = "1 ps",
         source = "paper: akel-2011 section 2.2"
     )))]
     #[config(with(program(
-        doc = "How long a rank takes to program what its chips' write buffers hold.",
+        doc = "Time of a rank to program the write buffers of its chips.",
         default = "120 us",
         min = "1 ps",
         source = "datasheet: akel-2011 section 2.2, arbitrary data",
@@ -56,7 +56,7 @@ pub struct Chips {
     )))]
     #[config(with(idle_power(after = "read_energy")))]
     pub cells: Cells,
-    /// Bytes a chip programs at one time.
+    /// Bytes that a chip programs at once.
     #[config(default = "64 B", min = "1 B", max = "64 KiB", source = "paper: akel-2011 section 2.2")]
     pub program_unit: Bytes,
     /// Time to fill the write buffers of a rank's chips.
@@ -86,15 +86,15 @@ impl Chips {
         }
     }
 
-    /// Reports energies that are given in part. That of a program alone may be asked for by something else, such as
-    /// capacitors: energy is not modeled then.
+    /// Reports incomplete energies. Only that of a program may be required, e.g. by capacitors: energy is not
+    /// modeled then.
     pub fn check_energies(&self, reader: &mut Reader<'_>, may_lack_reads: bool) {
         if !may_lack_reads || self.cells.read_energy.is_some() || self.cells.idle_power.is_some() {
             self.cells.check_energies(reader, ["read_energy", "program_energy"]);
         }
     }
 
-    /// Of a whole rank, by [`Operation`].
+    /// Energies of a whole rank, by [`Operation`].
     #[must_use]
     pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
         self.cells.energies().times(f64::from(self.count()))

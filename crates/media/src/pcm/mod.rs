@@ -1,21 +1,23 @@
-//! Phase change memory: rows that are written in place and wear by it.
+//! Phase-change memory: rows that are written in place and wear with every program.
 //!
-//! # Models
-//! Chips of a *rank* work in concert. A read of one *beat* gives every chip's page of words; a program of
-//! one *chunk* commits every chip's write buffer. Both are as long as the chip's timing says, whatever was
-//! there before: nothing has to be erased. A row is a whole number of chunks. Every write to a row, of all its
-//! chunks or of some, counts as one program of the row; counters exist for the rows that were ever written.
-//! A row that was programmed more often than its endurance is worn out and continues.
+//! # Model
+//! The chips of a *rank* operate together. A read of one *beat* returns the page of words of every chip. A
+//! program of one *chunk* commits the write buffer of every chip. Both take the time of the chip, whatever the
+//! previous content; nothing is erased. A row is a whole number of chunks. Every write to a row, of all its
+//! chunks or of some, counts as one program of the row. Counters exist for the rows that were ever written. A row
+//! with more programs than its endurance is worn out, but stays usable.
 //!
-//! # Leaves out
-//! That a program of zeros is faster; bit errors, drift and stuck cells; wear of single chunks.
+//! # Not modeled
+//! - Faster programs of zeros.
+//! - Bit errors, drift, and stuck cells.
+//! - Wear of single chunks.
 //!
 //! # Sources
-//! akel-2011 section 2.2, of the Micron P8P: 16 B are read in 314 ns, 64 B are programmed in 120 us, a cell
-//! is programmed a million times.
+//! akel-2011, section 2.2, on the Micron P8P: 16 B are read in 314 ns, 64 B are programmed in 120 us, and a cell
+//! endures a million programs.
 //!
 //! # Checks
-//! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs conserved.
+//! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs are conserved.
 
 mod cells;
 mod chips;
@@ -33,13 +35,13 @@ const ROWS_PER_PART: usize = 4096;
 /// Chips that work in concert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// Bytes of one read, over all chips that hold data.
+    /// Bytes of one read, over all data chips.
     pub beat: u64,
-    /// How long one read takes.
+    /// Time of one read.
     pub read: Time,
-    /// Bytes of one program, over all chips that hold data.
+    /// Bytes of one program, over all data chips.
     pub chunk: u64,
-    /// How long one program takes, once the chips' write buffers are filled.
+    /// Time of one program, after the write buffers of the chips are filled.
     pub program: Time,
 }
 
@@ -78,7 +80,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Bytes of memory that so many rows take: before any is written, and when all are.
+    /// Memory of `count` rows in bytes: before any is written, and when all are.
     pub fn memory_bytes(count: u64) -> (u64, u64) {
         let places = count.div_ceil(ROWS_PER_PART as u64);
         let (place, part) =
@@ -102,7 +104,7 @@ impl Rows {
         self.programs += 1;
     }
 
-    /// Programs `row` so many times.
+    /// Programs `row` `times` times.
     pub fn program_often(&mut self, row: u64, times: u64) {
         let programs = &mut self.part(row)[row as usize % ROWS_PER_PART];
         let before = u64::from(*programs);
@@ -127,8 +129,8 @@ impl Rows {
         self.programs += count;
     }
 
-    /// The first of `row`, the one before it, and so on, `count` rows in all, that one more program wears out:
-    /// how many rows come before it.
+    /// The first of `count` rows, from `row` downward, that one more program wears out, as its distance from
+    /// `row`.
     pub fn first_worn_down(&self, row: u64, count: u64) -> Option<u64> {
         let is_worn = |&index: &u64| u64::from(self.programs_of(row - index)) == self.endurance;
         match self.programs_in(row + 1 - count, row + 1).1 {
@@ -145,14 +147,14 @@ impl Rows {
         }
     }
 
-    /// How often `row` was programmed in its life.
+    /// Lifetime programs of `row`.
     #[inline]
     pub fn programs_of(&self, row: u64) -> u32 {
         let part = self.parts[row as usize / ROWS_PER_PART].as_ref();
         part.map_or(0, |counts| counts[row as usize % ROWS_PER_PART])
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -172,7 +174,7 @@ impl Rows {
         self.worn_out
     }
 
-    /// How often each row was programmed in its life.
+    /// Lifetime programs of each row.
     pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
         let count = |row: u64| self.programs_of(row);
         (0..self.count).map(count)

@@ -21,7 +21,7 @@ pub struct Landed<S> {
 }
 
 impl Landed<Nothing> {
-    /// What a store has to hold for `capacity` bytes; if there is no limit, as much as any host reaches.
+    /// Store layout for `capacity` bytes; without a limit, for the maximum address range.
     pub fn layout(capacity: Option<Bytes>) -> Layout {
         let capacity = capacity.map_or(UNLIMITED, |bytes| bytes.0);
         Layout {

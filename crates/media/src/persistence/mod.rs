@@ -1,18 +1,18 @@
-//! Persistence: bytes that are written in place, and what a power loss leaves of them.
+//! Persistence of data that is written in place, and the effect of a power loss.
 //!
-//! # Models
-//! A write is applied when it lands, so reads before that see what was there. A power loss leaves what has landed; of a
-//! write in progress, each unit that the medium takes as a whole is old or new, as chance decides; what has not begun did
-//! not happen. Nothing has to be taken back.
+//! # Model
+//! A write is applied when it ends, so earlier reads return the previous data. A power loss keeps all completed
+//! writes. In a write in progress, each atomic unit of the medium has old or new data, at random. A write that
+//! has not started does not happen. Nothing has to be undone.
 //!
-//! # Leaves out
-//! Errors of the medium: a unit that was torn reads as a mixture and not as uncorrectable.
+//! # Not modeled
+//! Errors of the medium: a torn unit reads as a mixture, not as uncorrectable.
 //!
 //! # Sources
 //! standard: the atomic write unit of NVMe and SCSI, sectors that are old or new.
 //!
 //! # Checks
-//! Random writes that are torn, against a copy of what was there before; drives and caches in the crash simulator.
+//! Random torn writes against a copy of the previous content; drives and caches in the crash simulator.
 
 mod landed;
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// From `address` on, so many bytes are zero. Whole pages take no room any more.
+    /// Zeros `bytes` bytes from `address` on. Whole pages use no memory afterwards.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let page_bytes = self.page.len() as u64;
         let end = address + bytes;
@@ -58,7 +58,7 @@ impl<S: Store> InPlace<S> {
         self.store.copy(from, to);
     }
 
-    /// Bytes of a page; 0 where nothing is carried.
+    /// Bytes of a page; 0 without data.
     pub fn page_bytes(&self) -> usize {
         self.page.len()
     }

@@ -20,7 +20,7 @@ pub trait Store: Send {
     /// Whether there are bytes at all.
     const CARRIES_BYTES: bool;
 
-    /// Bytes of a page; 0 where nothing is carried.
+    /// Bytes of a page; 0 if nothing is carried.
     fn page_bytes(&self) -> usize;
 
     /// Copies the bytes of `page` from `offset` on into `into`. A page never programmed reads as 0xFF, and is told by
@@ -97,7 +97,7 @@ impl Store for Box<dyn Pages> {
     }
 }
 
-/// What a store has to hold for a device.
+/// Size of the store of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Bytes of a page.
@@ -108,7 +108,7 @@ pub struct Layout {
     pub pages: u64,
 }
 
-/// No bytes: every operation is free.
+/// A store without data: every operation is free.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 

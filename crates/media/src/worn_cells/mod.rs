@@ -1,18 +1,18 @@
-//! Rows of cells that are written in place and go wrong as they wear.
+//! Rows of cells that are written in place, with bit errors that grow with wear.
 //!
-//! # Models
-//! Every write of a row draws how many of its bits are wrong until the next one, from a Poisson distribution. Their
-//! share is `rate (writes / (endurance f))^exponent`, with `f` log-normal, of median one, and each row's own. Which
-//! bits they are is fixed by row and write.
+//! # Model
+//! Each write of a row samples its number of bit errors, until the next write, from a Poisson distribution. The
+//! bit error rate is `rate (writes / (endurance f))^exponent`. `f` is log-normal with median one, different for
+//! each row. The positions of the bit errors are fixed by row and write.
 //!
-//! # Leaves out
-//! Cells that are stuck for good, and drift.
+//! # Not modeled
+//! Permanently stuck cells, and drift.
 //!
 //! # Sources
-//! Assumed: the law of `dual_mode_flash`, without an erase.
+//! Assumed: the law of `dual_mode_flash`, without erases.
 //!
 //! # Checks
-//! Bit errors after as many writes as rows are made for, against the law; as many bits inverted as were counted.
+//! Bit errors at the endurance of the rows follow the law. The number of inverted bits equals the counted errors.
 
 use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
 use nacre_kernel::Random;
@@ -40,7 +40,7 @@ struct Row {
 }
 
 impl WornCells {
-    /// `rows` new rows that are made for `endurance` writes and go wrong by this law.
+    /// `rows` new rows with an endurance of `endurance` writes and this error law.
     pub fn new(rows: u32, endurance: u64, errors: ErrorLaw, mut random: Random) -> WornCells {
         let weakness = (0..rows).map(|_| errors.weakness(&mut random)).collect();
         WornCells {
@@ -64,13 +64,13 @@ impl WornCells {
         self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
     }
 
-    /// `row`, just written, holds what had `wrong` bits wrong where it came from, and they were not corrected.
+    /// Adds `wrong` uncorrected bit errors of the source to `row`, which was just written.
     pub fn worsen(&mut self, row: u32, wrong: u32) {
         let found = &mut self.rows[row as usize].wrong;
         *found = (*found).max(wrong as u16);
     }
 
-    /// How many bits of `row` are wrong.
+    /// Number of bit errors of `row`.
     #[inline]
     pub fn wrong_bits(&self, row: u32) -> u32 {
         u32::from(self.rows[row as usize].wrong)

@@ -47,7 +47,7 @@ impl Life<'_> {
         first..(first + 1 + self.random.below(BLOCKS_MAX)).min(self.blocks)
     }
 
-    /// Has the device do `step`; `None` where its transaction has no room for it, and nothing was done.
+    /// Has the device do `step`; `None` if its transaction has no room for it, and nothing was done.
     fn change(&mut self, step: Step<'_>) -> Result<Option<Status>, String> {
         match self.kept.change(self.kept.until(), step) {
             Ok(done) => Ok(Some(done.completion.status)),

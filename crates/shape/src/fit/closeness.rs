@@ -11,13 +11,13 @@ pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
 /// The largest distance between two curves, of the shares they run from 0 to 1 over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Closeness {
-    /// What the curve shows.
+    /// Name of the curve.
     pub curve: &'static str,
     /// The largest difference of shares, from 0 to 1.
     pub distance: f64,
 }
 
-/// How far `b` is from `a`.
+/// Distance of `b` from `a`.
 pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     let mut found = Vec::new();
     let mut add = |curve, distance| found.push(Closeness { curve, distance });

@@ -127,11 +127,11 @@ struct Counted {
 pub struct Fitted {
     /// The table `[workload]` of a scenario, as TOML.
     pub text: String,
-    /// What the trace is like.
+    /// Description of the trace.
     pub trace: Description,
-    /// What the workload is like.
+    /// Description of the workload.
     pub workload: Description,
-    /// How far one is from the other, curve by curve.
+    /// Distances between both, by curve.
     pub closeness: Vec<Closeness>,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Rhythm {
     span_s: f64,
     weights: Vec<f64>,
     gaps: Vec<f64>,
-    /// Gaps of the last step, the longest; none where they are spread evenly.
+    /// Gaps of the last step, the longest; none if they are spread evenly.
     tail: Vec<f64>,
 }
 

@@ -22,9 +22,9 @@ use requests::Requests;
 use rhythm::Rhythm;
 use serde::Serialize;
 
-/// Blocks that are followed unless the caller says otherwise.
+/// Default number of tracked blocks.
 pub const BLOCKS_FOLLOWED: u32 = 1 << 20;
-/// Bytes of an extent, as tiers move them.
+/// Bytes of an extent, the unit of tiers.
 pub const EXTENT_BYTES: u64 = 1 << 20;
 /// Windows of working sets, in seconds.
 const WINDOWS: [f64; 18] = [
@@ -53,7 +53,7 @@ struct Block {
     accesses: [u32; 2],
 }
 
-/// What a trace is like. Tables are columns of one length.
+/// Description of a trace. Tables are columns of equal length.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// Bytes of a block.
@@ -62,17 +62,17 @@ pub struct Description {
     pub extent_bytes: u64,
     /// The share of blocks that popularity, reuse and misses are counted on: 1 unless there were too many.
     pub sample_rate: f64,
-    /// Seconds from the first request to the last; `None` where the trace has no times.
+    /// Seconds from the first request to the last; `None` for traces without times.
     pub duration_s: Option<f64>,
-    /// How unevenly accesses fall on blocks.
+    /// Popularity of blocks.
     pub blocks: Popularity,
-    /// How unevenly accesses fall on extents.
+    /// Popularity of extents.
     pub extents: Popularity,
-    /// The exponent of Zipf's law that fits the blocks best, where one does.
+    /// Exponent of Zipf's law that fits the blocks best, if any.
     pub zipf_theta: Option<f64>,
     /// Sizes of requests.
     pub sizes: Sizes,
-    /// How sequential requests are.
+    /// Sequential runs.
     pub runs: Runs,
     /// Misses of an LRU cache by its size.
     pub misses: Misses,
@@ -84,9 +84,9 @@ pub struct Description {
     pub working_set: Option<WorkingSet>,
     /// Amounts and footprint over the whole trace.
     pub timeline: Option<Timeline>,
-    /// The same by hours from the first request, where it lasts more than one.
+    /// Timeline by hours from the first request, if the trace is longer than one hour.
     pub hours: Option<Timeline>,
-    /// The same by days, where it lasts more than one.
+    /// Timeline by days, if the trace is longer than one day.
     pub days: Option<Timeline>,
 }
 
@@ -98,9 +98,9 @@ pub struct Misses {
     pub bytes: Vec<u64>,
     /// Misses of reads and writes.
     pub all: Vec<f64>,
-    /// Misses of reads; zero where there are none.
+    /// Read misses; zero without reads.
     pub reads: Vec<f64>,
-    /// Misses of writes; zero where there are none.
+    /// Write misses; zero without writes.
     pub writes: Vec<f64>,
 }
 
@@ -125,7 +125,7 @@ pub struct Reuse {
     pub first_share: f64,
     /// Seconds since the access before; rising.
     pub time_s: Vec<f64>,
-    /// The share of accesses, first ones not counted, that come within it.
+    /// Share of accesses within it, without first accesses.
     pub share: Vec<f64>,
 }
 
@@ -135,7 +135,7 @@ pub struct Reuse {
 pub struct WorkingSet {
     /// Seconds of the window; rising.
     pub window_s: Vec<f64>,
-    /// Bytes of the blocks touched.
+    /// Bytes of the accessed blocks.
     pub bytes: Vec<f64>,
 }
 
@@ -193,7 +193,7 @@ impl Profile {
         });
     }
 
-    /// What the trace is like. `has_times` says whether its arrivals mean anything.
+    /// Description of the trace. `has_times` states whether it has arrival times.
     pub fn describe(&self, has_times: bool) -> Description {
         let timed = has_times && self.last_arrival > Time::ZERO;
         let estimate = self.blocks.estimate();

@@ -9,7 +9,7 @@ use serde::Serialize;
 const SIZES_MAX: usize = 4096;
 const PS_PER_S: f64 = 1e12;
 
-/// How large requests are. Columns of one length, in the order of sizes.
+/// Request sizes. Columns of equal length, sorted by size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
     /// Bytes of a request.
@@ -20,18 +20,18 @@ pub struct Sizes {
     pub writes: Vec<u64>,
 }
 
-/// How long runs are in which each request begins where the one before it on its volume ended.
+/// Lengths of runs, in which each request starts at the end of the previous one on its volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Runs {
     /// Reads and writes that continue a run, as a share of all.
     pub sequential_share: f64,
     /// Requests of a run; rising.
     pub requests: Vec<u64>,
-    /// The share of all reads and writes that lie in runs of at most so many.
+    /// Share of reads and writes in runs of at most this length.
     pub share: Vec<f64>,
 }
 
-/// How far arrivals lie apart.
+/// Gaps between arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Gaps {
     /// Mean gap in seconds.

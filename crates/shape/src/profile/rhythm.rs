@@ -16,7 +16,7 @@ const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 pub struct Timeline {
     /// Seconds that each row lasts.
     pub width_s: f64,
-    /// When each row begins, in seconds from the first request.
+    /// Start of each row, in seconds from the first request.
     pub start_s: Vec<f64>,
     /// Reads.
     pub reads: Vec<u64>,
@@ -26,7 +26,7 @@ pub struct Timeline {
     pub bytes_read: Vec<u64>,
     /// Bytes written.
     pub bytes_written: Vec<u64>,
-    /// Bytes of the blocks touched for the first time in this row or an earlier one.
+    /// Bytes of the blocks accessed so far.
     pub footprint_bytes: Vec<f64>,
 }
 

@@ -6,115 +6,111 @@ use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Price, Ratio, Time};
 use nacre_media::flash::Nand;
 
-/// Whose processors run the flash translation layer.
+/// Where the flash translation layer runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Translator {
-    /// Those of the drive.
+    /// On the processors of the drive.
     Device,
-    /// Those of the host, in its driver.
+    /// On the CPUs of the host, in its driver.
     Host,
 }
 
-/// What a read of a unit takes that was never written.
+/// Cost of a read of a unit that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Unwritten {
-    /// What it would take if the drive had been filled in order.
+    /// The cost on a drive that was filled in order.
     Flash,
-    /// No access to the flash: the drive knows that it is zero.
+    /// No flash access: the drive returns zeros.
     Zeros,
 }
 
-/// What crosses a channel next.
+/// Order of transfers on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Arbitration {
-    /// Whatever waited longest: commands of reads, pages that were read, data to be programmed.
+    /// The oldest first: read commands, pages that were read, or data to be programmed.
     FirstCome,
-    /// Commands of reads before all else, so that dies never stand idle behind a page.
+    /// Read commands first, so that no die is idle while a page is transferred.
     CommandsFirst,
-    /// Pages that the host reads before all else, as in MQSim.
+    /// Pages of host reads first, as in MQSim.
     PagesFirst,
-    /// Commands and pages of the host's reads before data to be programmed or copied.
+    /// Commands and pages of host reads before data to be programmed or copied.
     ReadsFirst,
 }
 
-/// Which write leaves its place in a buffer that is full.
+/// Order in which space of the buffer is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum BufferPlaces {
-    /// The one that took its place first: places go round.
+    /// In the order of allocation (a ring).
     Ring,
-    /// The one whose program ends first.
+    /// In the order in which programs end.
     Pool,
 }
 
-/// Settings of flash drives, however they find data.
+/// Settings of every flash drive, with page mapping or zones.
 #[derive(Clone, Debug, Configuration)]
 pub struct Drive {
-    /// Channels, each a bus of its own.
+    /// Number of channels, each with a separate bus.
     #[config(min = 1, max = 1024)]
     pub channels: u32,
-    /// Dies on a channel.
+    /// Dies per channel.
     #[config(min = 1, max = 1024)]
     pub ways: u32,
-    /// Planes of a die.
+    /// Planes per die.
     #[config(default = 1, min = 1, max = 64, source = "assumed: the simplest die")]
     pub planes: u32,
-    /// Blocks of a plane.
+    /// Blocks per plane.
     #[config(min = 8, max = 1048576)]
     pub blocks: u32,
-    /// Pages of a block.
+    /// Pages per block.
     #[config(min = 1, max = 65536)]
     pub pages: u32,
-    /// Bytes of a page: what one plane reads or programs as a whole.
+    /// Bytes of a page, the unit that one plane reads or programs.
     #[config(min = "512 B", max = "1 MiB")]
     pub page: Bytes,
-    /// Bytes the mapping knows as a whole; a smaller write reads the rest of it.
+    /// Size of a mapping unit (LPN). A smaller write first reads the rest of its unit.
     #[config(
         default = "4 KiB",
         min = "512 B",
         max = "1 MiB",
-        source = "assumed: the page size of every host we know"
+        source = "assumed: the page size of common hosts"
     )]
     pub unit: Bytes,
-    /// Its flash.
+    /// Flash timing, energy, and endurance.
     #[config(flatten)]
     pub nand: Nand,
-    /// Dies that erase at one time at most, so that the others go on programming meanwhile; absent means as many as
-    /// there are.
+    /// Maximum dies that erase concurrently, so that the others continue to program; absent means all.
     #[config(min = 1, max = 1048576)]
     pub erases_at_once: Option<u32>,
-    /// Dies that program at one time at most, as a budget of power allows; absent means as many as there are.
+    /// Maximum dies that program concurrently, as a power budget allows; absent means all.
     #[config(min = 1, max = 1048576)]
     pub programs_at_once: Option<u32>,
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
-    /// The smallest part of a unit that crosses a channel for a read, such as a codeword; absent means that units cross as
-    /// wholes.
+    /// Smallest part of a unit that is transferred for a read, e.g. a codeword; absent means whole units.
     #[config(min = "64 B", max = "1 MiB")]
     pub transfer: Option<Bytes>,
-    /// What commands and addresses take on the channel, for each page read or programmed.
+    /// Channel time of command and address, per page read or programmed.
     #[config(
         default = "300 ns",
         max = "1 ms",
         source = "assumed: seven cycles of 40 ns, as in the ONFI 2 command sets"
     )]
     pub command: Time,
-    /// Whether all planes of a die are programmed, erased, and read for copies, at once. By plane (`allocation`) those are
-    /// programmed at once whose pages wait with the same number.
+    /// Whether all planes of a die program, erase, and read for copies in one multi-plane command. With
+    /// allocation by plane, waiting pages with the same number are programmed together.
     #[config(default = true, source = "assumed: every die with planes can")]
     pub multi_plane: bool,
-    /// Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait
-    /// for it. With one a die does nothing while a page crosses: it has no cached commands. Absent means as many as are
-    /// asked for.
+    /// Page registers per plane for host reads: the page that is sensed, and pages in transfer or waiting for
+    /// the channel. With one register, a die is idle during the transfer: it has no cached commands. Absent
+    /// means no limit.
     #[config(min = 1, max = 64)]
     pub registers: Option<u32>,
-    /// What crosses a channel next.
-    #[config(
-        default = "commands_first",
-        source = "assumed: a command is short, and a die does nothing before it has one"
-    )]
+    /// Order of transfers on a channel.
+    #[config(default = "commands_first", source = "assumed: commands are short, and a die waits for them")]
     pub arbitration: Arbitration,
-    /// Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too.
+    /// Flash beyond the usable capacity, as a share of the usable capacity. Space that the workload never
+    /// writes acts as extra over-provisioning.
     #[config(
         default = "28 %",
         min = "0.1 %",
@@ -122,66 +118,66 @@ pub struct Drive {
         source = "assumed: 128 GiB of flash in a drive of 100 GiB"
     )]
     pub over_provisioning: Ratio,
-    /// Blocks of each plane that stand in for others when they are bad.
-    #[config(default = 0, max = 1048576, source = "assumed: no blocks go bad unless told otherwise")]
+    /// Spare blocks per plane, which replace bad blocks.
+    #[config(default = 0, max = 1048576, source = "assumed: no bad blocks by default")]
     pub spare_blocks: u32,
-    /// Share of the blocks that are bad from the start.
-    #[config(default = "0 %", max = "20 %", source = "assumed: none unless told otherwise")]
+    /// Share of blocks that are bad in a new drive.
+    #[config(default = "0 %", max = "20 %", source = "assumed: none by default")]
     pub factory_bad: Ratio,
-    /// Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first.
+    /// Whether the erased superblock with the fewest erases is written first; otherwise, the one that was
+    /// erased first.
     #[config(default = true, source = "assumed: usual in drives")]
     pub youngest_first: bool,
-    /// DRAM that buffers writes.
+    /// Size of the DRAM write buffer.
     #[config(min = "512 B", max = "1 TiB")]
     pub buffer: Bytes,
-    /// Which write leaves its place in a full buffer.
-    #[config(default = "ring", source = "assumed: data is taken in and programmed in one order")]
+    /// Order in which space of the buffer is freed.
+    #[config(default = "ring", source = "assumed: data is buffered and programmed in one order")]
     pub buffer_places: BufferPlaces,
     /// Bytes of one mapping.
     #[config(default = "4 B", min = "1 B", max = "64 B", source = "assumed: 32 bits, up to 16 TiB")]
     pub mapping_entry: Bytes,
-    /// Which of the operations that wait for a die is next.
+    /// Order of the operations that wait for a die.
     #[config(default = "read_priority", source = "assumed: usual in drives")]
     pub scheduling: Scheduling,
-    /// How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means
-    /// these.
+    /// Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings.
     pub host: Option<Slot<HostInterfaceFamily>>,
-    /// Bandwidth of the link to the host, each way.
+    /// Bandwidth of the link to the host, in each direction.
     #[config(min = "1 kB/s")]
     pub link: Bandwidth,
-    /// CPU time the host's driver takes for a request.
-    #[config(default = "0 s", max = "1 s", source = "assumed: the host is free unless told otherwise")]
+    /// CPU time of the host driver per request.
+    #[config(default = "0 s", max = "1 s", source = "assumed: no host cost by default")]
     pub driver: Time,
     /// CPUs that run the driver.
-    #[config(default = 16, min = 1, max = 1024, source = "assumed: enough not to wait for")]
+    #[config(default = 16, min = 1, max = 1024, source = "assumed: enough that no request waits")]
     pub cpus: u32,
-    /// Whose processors run the flash translation layer.
-    #[config(default = "device", source = "assumed: usual; some early PCIe drives left it to the host")]
+    /// Where the flash translation layer runs.
+    #[config(default = "device", source = "assumed: usual; some early PCIe drives use the host")]
     pub translator: Translator,
-    /// Processors of the drive.
+    /// Number of processors of the drive.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: the simplest controller")]
     pub processors: u32,
-    /// What a processor of the drive takes for a request, whoever translates it.
-    #[config(default = "0 s", max = "1 s", source = "assumed: hidden unless told otherwise")]
+    /// Processor time of the drive per request, wherever it is translated.
+    #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub firmware: Time,
-    /// What translation takes for a request.
-    #[config(default = "0 s", max = "1 s", source = "assumed: hidden unless told otherwise")]
+    /// Processor time of translation per request.
+    #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub translation: Time,
-    /// What translation takes for each unit of it.
-    #[config(default = "0 s", max = "1 s", source = "assumed: hidden unless told otherwise")]
+    /// Processor time of translation per mapping unit of a request.
+    #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub translation_unit: Time,
-    /// Requests the drive works on at one time; absent means as many as come.
+    /// Maximum requests in progress; absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
-    /// Parts of `queue_depth` that each tenant of a workload has, in their order, round and round, and one place at least: no
-    /// tenant takes places of another. Absent means all take what is free.
+    /// Shares of `queue_depth` reserved for the tenants of a workload, assigned cyclically; each tenant has
+    /// at least one slot. Absent means that tenants share all slots.
     pub queue_shares: Option<Vec<u32>>,
-    /// What a read of a unit takes that was never written.
-    #[config(default = "flash", source = "assumed: nobody measures an empty drive")]
+    /// Cost of a read of a unit that was never written.
+    #[config(default = "flash", source = "assumed: benchmarks use full drives")]
     pub unwritten: Unwritten,
-    /// Price of what the host sees.
+    /// Price per usable capacity.
     pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use nacre_config::{Configuration, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_kernel::{Bytes, Ratio};
 
-/// Bit errors by cycles, retention, and reads, and the code that corrects them.
+/// Bit errors by cycles, retention, and reads, and their error-correcting code.
 #[derive(Clone, Debug, Configuration)]
 pub struct ErrorsConfig {
     /// Error-correcting code of a mapping unit, which is a whole number of codewords.
@@ -16,7 +16,7 @@ pub struct ErrorsConfig {
     #[config(min = 0, max = 0.1)]
     pub bit_error_rate: f64,
     /// Bit error rate of a page right after programming in a block without erases.
-    #[config(default = 0.0, min = 0, max = 0.1, source = "assumed: cells of few bits have next to none")]
+    #[config(default = 0.0, min = 0, max = 0.1, source = "assumed: almost none with few bits per cell")]
     pub fresh_bit_error_rate: f64,
     /// Number of erases at which `bit_error_rate` and `read_disturb` are given.
     #[config(min = 1, max = 4294967294)]
@@ -26,7 +26,7 @@ pub struct ErrorsConfig {
         default = 3.0,
         min = 0,
         max = 20,
-        source = "assumed: steep, as hetzler-2012 finds; results say how much hangs on it"
+        source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
     )]
     pub error_exponent: f64,
     /// Erases of every block before the simulation. They affect bit errors, but not endurance.
@@ -37,26 +37,21 @@ pub struct ErrorsConfig {
     #[config(default = "0 %", max = "10000 %", source = "assumed: runs are far shorter than retention")]
     pub retention: Ratio,
     /// Exponent of the days of retention.
-    #[config(default = 1.0, min = 0, max = 20, source = "assumed: as much every day")]
+    #[config(default = 1.0, min = 0, max = 20, source = "assumed: linear in time")]
     pub retention_exponent: f64,
     /// Exponent of the erases in `retention`; absent means `error_exponent`.
     #[config(min = 0, max = 20)]
     pub retention_cycles_exponent: Option<f64>,
     /// Increase of the bit error rate of each page of a block by one read of the block.
-    #[config(default = 0.0, min = 0, max = 0.001, source = "assumed: off unless told otherwise")]
+    #[config(default = 0.0, min = 0, max = 0.001, source = "assumed: off by default")]
     pub read_disturb: f64,
     /// Reads of a block after which all data of its superblock moves; absent means never.
     #[config(min = 1, max = 4294967294)]
     pub refresh_reads: Option<u32>,
     /// Exponent of the erases in `read_disturb`.
-    #[config(
-        default = 1.5,
-        min = 0,
-        max = 20,
-        source = "assumed: cai-2015 finds reads to disturb worn cells more"
-    )]
+    #[config(default = 1.5, min = 0, max = 20, source = "assumed: reads disturb worn cells more (cai-2015)")]
     pub disturb_exponent: f64,
     /// Exponent of the reads of a block in `read_disturb`.
-    #[config(default = 1.0, min = 0, max = 20, source = "assumed: as much with every read")]
+    #[config(default = 1.0, min = 0, max = 20, source = "assumed: linear in reads")]
     pub disturb_reads_exponent: f64,
 }

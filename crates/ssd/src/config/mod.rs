@@ -25,26 +25,26 @@ use crate::allocation::Allocation;
 use nacre_config::Configuration;
 use std::ops::Deref;
 
-/// A flash SSD that is written anywhere.
+/// A page-mapped flash SSD.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "crate::config::checks::check")]
 pub struct SsdConfig {
-    /// What every flash drive has.
+    /// Settings of every flash drive.
     #[config(flatten)]
     pub drive: Drive,
-    /// Its page mapping.
+    /// Settings of the page mapping.
     #[config(flatten)]
     pub mapping: PageMapping,
 }
 
-/// A flash SSD that is written in zones.
+/// A zoned (ZNS) flash SSD.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "crate::config::zone_checks::check")]
 pub struct ZnsSsdConfig {
-    /// What every flash drive has.
+    /// Settings of every flash drive.
     #[config(flatten)]
     pub drive: Drive,
-    /// Its zones.
+    /// Settings of the zones.
     #[config(flatten)]
     pub zones: ZonesConfig,
 }

@@ -6,22 +6,22 @@ use nacre_config::{Choice, Configuration, Slot};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
 
-/// Whose data fills a superblock together when cleaning moves it.
+/// Whether garbage collection mixes the data of placement handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Isolation {
-    /// That of all placement handles: they are apart until they are moved.
+    /// Garbage collection mixes the data of all placement handles (initially isolated).
     Initial,
-    /// That of one placement handle.
+    /// Garbage collection keeps the data of each placement handle separate (persistently isolated).
     Persistent,
 }
 
-/// Cells that the host fills with one bit each.
+/// SLC cache: blocks that host writes use in SLC mode.
 #[derive(Clone, Debug, Configuration)]
 pub struct SlcCacheConfig {
-    /// The most data that lies in such cells.
+    /// Maximum data in SLC mode.
     #[config(min = "512 B", max = "1 PiB")]
     pub size: Bytes,
-    /// Bits that a cell holds otherwise: so much less data fits.
+    /// Bits per cell outside of SLC mode; SLC mode holds this factor less data.
     #[config(
         default = 3,
         min = 2,
@@ -29,76 +29,79 @@ pub struct SlcCacheConfig {
         source = "assumed: TLC, the usual flash of drives with such a cache"
     )]
     pub bits: u32,
-    /// Reading a page.
+    /// Time to read a page.
     #[config(min = "1 ps", max = "1 s")]
     pub read: Time,
-    /// Programming a page.
+    /// Time to program a page.
     #[config(min = "1 ps", max = "1 s")]
     pub program: Time,
 }
 
-/// Settings of a page mapping.
+/// Settings of a page-mapped drive.
 #[derive(Clone, Debug, Configuration)]
 pub struct PageMapping {
-    /// Where a page of the host's data goes. By plane, what is said of superblocks holds for the blocks of each plane.
+    /// Placement of host data in the flash. With allocation by plane, settings for superblocks apply to the
+    /// blocks of each plane.
     #[config(default = "superblock", source = "assumed: usual in drives for servers")]
     pub allocation: Allocation,
-    /// Bytes that the host sees, if that is less than the whole drive: a share of a pool of such drives, with as many blocks
-    /// of each plane as it takes, and its part of `spare_blocks`, `mapping_cache`, `slc_cache` and `idle_power`.
+    /// Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary
+    /// blocks per plane and its part of `spare_blocks`, `mapping_cache`, `slc_cache`, and `idle_power`.
     /// Absent means the whole drive.
     #[config(min = "512 B")]
     pub capacity: Option<Bytes>,
-    /// Erased superblocks (a block of every plane) below which cleaning begins.
+    /// Number of erased superblocks below which garbage collection starts.
     #[config(
         default = 4,
         min = 4,
         max = 4096,
-        source = "assumed: one for the host, one for cleaning, one for wear levelling, one in hand"
+        source = "assumed: one each for the host, garbage collection, and wear leveling, and one spare"
     )]
     pub reserve: u32,
-    /// Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with
-    /// writes only below `reserve`. Absent means there is no cleaning without writes.
+    /// Number of erased superblocks up to which garbage collection runs while the host is idle; a request
+    /// stops it. Absent means no garbage collection while idle.
     #[config(min = 5, max = 1048576)]
     pub idle_cleaning: Option<u32>,
-    /// What is cleaned.
-    #[config(default = "greedy", source = "assumed: what simulators of SSDs do where nothing else is said")]
+    /// Garbage collection policy: selects the victim.
+    #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
     pub cleaning: Slot<CleaningFamily>,
-    /// Difference of erases from which cold data moves to worn superblocks; 0 is never.
-    #[config(default = 0, max = 4294967295, source = "assumed: off unless told otherwise")]
+    /// Difference in erases at which cold data moves to worn superblocks (static wear leveling); 0 means
+    /// never.
+    #[config(default = 0, max = 4294967295, source = "assumed: off by default")]
     pub wear_spread: u32,
-    /// Cells that the host fills with one bit each while erased superblocks abound; absent means none.
+    /// SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none.
     pub slc_cache: Option<SlcCacheConfig>,
-    /// Share of the buffer that is kept back to be changed there; beyond it data is programmed at once.
+    /// Share of the buffer that holds data back for overwrites; data beyond it is programmed immediately.
     #[config(default = "0 %", max = "90 %", source = "assumed: drives program as soon as they can")]
     pub buffer_kept: Ratio,
-    /// Whether the buffer survives a power failure. Where not, a flush programs it.
+    /// Whether the buffer survives a power loss. If not, a flush programs it.
     #[config(default = true, source = "assumed: usual in drives for servers")]
     pub power_protected: bool,
-    /// Whether a program that loses its power damages the pages before it on its word line, which has as many pages as
-    /// `program` has times. Where not, the drive keeps copies of them until the word line is full.
-    #[config(default = false, source = "assumed: drives that promise to keep what was flushed keep copies")]
+    /// Whether an interrupted program damages earlier pages of its word line, which has one page per entry of
+    /// `program`. If not, the drive keeps copies of these pages until the word line is full.
+    #[config(default = false, source = "assumed: drives that guarantee flushed data keep copies")]
     pub paired_page_loss: bool,
-    /// Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed
-    /// since is found by its spare areas.
+    /// Data programmed between two checkpoints of the mapping. After a power loss, later data is found by
+    /// reading spare areas.
     #[config(
         default = "1 GiB",
         min = "512 B",
         max = "1 PiB",
-        source = "assumed: a scan of some seconds' writes, as drives are ready within a second or two"
+        source = "assumed: a scan of the writes of a few seconds; drives are ready within a second or two"
     )]
     pub checkpoint_every: Bytes,
-    /// A mapping table in flash, a part of which is in DRAM; absent means all of it is in DRAM.
+    /// Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM.
     pub mapping_cache: Option<MappingCacheConfig>,
-    /// Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills
-    /// superblocks of its own. The tenants of a workload take them in their order, round and round.
+    /// Number of placement handles, like the reclaim unit handles of NVMe flexible data placement (FDP). Data
+    /// of each handle is written to separate superblocks. The tenants of a workload are assigned to them
+    /// cyclically.
     #[config(default = 1, min = 1, max = 128, source = "assumed: a drive without placement by the host")]
     pub placement_handles: u32,
-    /// Whose data fills a superblock together when cleaning moves it.
+    /// Whether garbage collection mixes the data of placement handles.
     #[config(
         default = "initial",
-        source = "assumed: the lesser promise, which every drive with handles keeps"
+        source = "assumed: the weaker guarantee, which every drive with handles has"
     )]
     pub isolation: Isolation,
-    /// Bits that go wrong, and what puts them right; absent means none do.
+    /// Bit errors and their correction; absent means no bit errors.
     pub errors: Option<ErrorsConfig>,
 }

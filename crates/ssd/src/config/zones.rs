@@ -6,13 +6,13 @@ use nacre_config::Configuration;
 #[derive(Clone, Debug, Configuration)]
 pub struct ZonesConfig {
     /// Superblocks per zone, each one block of every plane of every die.
-    #[config(default = 1, min = 1, max = 65536, source = "assumed: what is erased as a whole")]
+    #[config(default = 1, min = 1, max = 65536, source = "assumed: the erase unit")]
     pub zone_superblocks: u32,
-    /// Zones that may be written in part at one time, of those there are. A write to another one is refused.
+    /// Maximum zones that are partly written (active). A write to another empty zone is rejected.
     #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
     pub active_zones: u32,
-    /// Of these, zones that are open at one time: a write to another one closes that which was written longest ago. Absent
-    /// means all of them.
+    /// Maximum open zones, out of the active ones. A write to another zone closes the one that was written
+    /// longest ago. Absent means all active zones.
     #[config(min = 1, max = 65536)]
     pub open_zones: Option<u32>,
 }

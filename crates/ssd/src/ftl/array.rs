@@ -34,7 +34,7 @@ pub(crate) struct Rules {
     pub(crate) wear_spread: u32,
     /// Units of the host's data that stay in the write buffer of each of its frontiers to be changed there.
     pub(crate) held_units: u32,
-    /// Erased superblocks up to which cleaning continues while the host is quiet; 0 where it does not.
+    /// Erased superblocks up to which cleaning continues while the host is quiet; 0 if it does not.
     pub(crate) erased_while_idle: u32,
     /// Dies wait for their turn to erase: the superblock erased last is filled last.
     pub(crate) erases_in_turn: bool,

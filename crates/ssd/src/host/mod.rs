@@ -286,7 +286,7 @@ impl Host {
         self.reached.pop_front()
     }
 
-    /// Power is lost at `at`: nothing is under way any more.
+    /// Power fails at `at`: nothing is under way any more.
     pub(crate) fn power_fail(&mut self, at: Time) {
         self.port.get_mut().power_fail(at);
         self.processors.power_fail(at);

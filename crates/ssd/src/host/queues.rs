@@ -4,7 +4,7 @@ use crate::config::{Drive, tenants_places};
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// The queues of a drive; none where as many requests are worked on as come.
+/// The queues of a drive; none if as many requests are worked on as come.
 #[derive(State)]
 pub(super) struct Queues(Vec<Queue>);
 

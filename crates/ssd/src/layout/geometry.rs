@@ -39,7 +39,7 @@ pub(crate) struct Geometry {
     /// All of the drive, or its planes.
     pub(crate) regions: u32,
     pub(crate) superblocks_of_region: u32,
-    /// From the first superblock of a die to that of the next; 0 where superblocks lie over all dies.
+    /// From the first superblock of a die to that of the next; 0 if superblocks lie over all dies.
     superblocks_between_dies: u32,
     by_superblocks_of_die: Divisor,
     pub(crate) unit_bytes: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Geometry {
     pub(crate) open_for_handles: u32,
     /// Units the host sees.
     pub(crate) logical_units: u32,
-    /// Units of the mapping table in flash; 0 where all of it is in DRAM.
+    /// Units of the mapping table in flash; 0 if all of it is in DRAM.
     pub(crate) mapping_units: u32,
     /// Mappings one of them holds.
     pub(crate) mappings_per_unit: u32,
@@ -71,7 +71,7 @@ pub(crate) struct Geometry {
     by_superblock: Divisor,
     /// Whether superblocks lie over all dies without parity: operations are programmed in the order of their data.
     is_in_order: bool,
-    /// Operations with one of parity among them; `None` where there is no parity.
+    /// Operations with one of parity among them; `None` if there is no parity.
     pub(crate) stripes: Option<Stripes>,
 }
 

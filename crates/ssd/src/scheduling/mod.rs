@@ -20,7 +20,7 @@ impl Family for FlashSchedulingFamily {
 /// The policies, in the order users see them.
 pub static ROOMS: &Table<FlashSchedulingFamily> = &[read_priority::ROOM, suspension::ROOM, in_order::ROOM];
 
-/// Which of the operations that wait for a die is next.
+/// Order of the operations that wait for a die.
 #[derive(Clone, Debug)]
 pub enum Scheduling {
     /// Reads of the host go before everything that waits.

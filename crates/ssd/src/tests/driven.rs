@@ -262,7 +262,7 @@ impl Driven {
         self.report().wear.and_then(|wear| wear.write_amplification()).expect("something was written")
     }
 
-    /// Power is lost at `at`, and is back at once.
+    /// Power fails at `at`, and is back at once.
     pub(crate) fn fail(&mut self, at: Time) -> Recovery {
         self.run_to(at);
         self.device.power_fail(at, &mut random("chance"));

@@ -1,32 +1,40 @@
-//! A ZNS SSD: flash that the host writes in zones, each in order, and resets as a whole.
+//! A zoned-namespace (ZNS) SSD: the host writes each zone sequentially and resets it as a whole.
 //!
-//! # Models
-//! Flash, channels, dies, buffer, and the way of a request to the drive and back are those of [`ssd`](ssd.md); zones
-//! (NVMe's zoned namespaces, ZNS) replace its page mapping and its cleaning. A zone is `zone_superblocks` superblocks (a
-//! block of every plane of every die each), which it takes from the erased ones when it is first written, the youngest
-//! first. A write is refused, and counted by its reason, if it is elsewhere than at the write pointer, goes beyond the end
-//! of its zone, is to a full zone, is to an empty zone while `active_zones` others are written in part, or is not of whole
-//! units. A trim of a whole zone resets it: its superblocks are erased at once. A trim from the write pointer to the end
-//! finishes it: the rest of its last operation is padded. Other trims do nothing. If more than `open_zones` would be open,
-//! the one written longest ago is closed; it is opened again when it is written. The drive cleans nothing and programs
-//! every unit once. Its table has a mapping for each superblock of a zone. Writes of one zone are taken in one after the
-//! other. In preconditioning, which has no trims, a write to the first unit of a zone that holds something resets it.
+//! # Model
+//! Flash, channels, dies, buffer, and host side are those of [`ssd`](ssd.md). Zones (zoned namespaces of NVMe,
+//! ZNS) replace its page mapping and garbage collection. The drive moves no data and programs every unit once.
+//! Its table has one entry per superblock of a zone.
 //!
-//! *Power loss*: capacitors finish every program of what was acknowledged, and save operations that are not full. Recovery
-//! reads the table of zones, and finds the write pointer of each active zone by halves among its operations.
+//! - *Zone*: a zone consists of `zone_superblocks` superblocks, each one block of every plane of every die. At
+//!   the first write, the zone takes the erased superblocks with the fewest erases.
+//! - *Write*: writes of one zone are accepted one after the other.
+//! - *Rejected write*: the drive rejects a write and counts it by reason if it does not start at the write
+//!   pointer, crosses the end of its zone, targets a full zone, or is not a multiple of a unit. It also rejects a
+//!   write to an empty zone if `active_zones` other zones are partly written.
+//! - *Reset*: a trim of a whole zone resets the zone and erases its superblocks at once.
+//! - *Finish*: a trim from the write pointer to the end of the zone finishes it. The rest of its last operation
+//!   is padded. Other trims have no effect.
+//! - *Open zones*: if more than `open_zones` zones would be open, the zone that was written longest ago is
+//!   closed. The next write to it opens it again.
+//! - *Preconditioning* has no trims, so a write to the first unit of a zone that holds data resets it.
+//! - *Power loss*: capacitors finish the programs of all acknowledged writes and save partly filled operations.
+//!   Recovery reads the table of zones and finds the write pointer of each active zone by a binary search among
+//!   its operations.
 //!
-//! # Leaves out
-//! Zone append, since a request cannot return an address; zones that are opened and closed by command; zones of some of
-//! the dies, with a capacity below their size, or with a queue of their own. Bit errors, and parity. The flash to which
-//! capacitors save operations that are not full.
+//! # Not modeled
+//! - Zone append, since a request cannot return an address.
+//! - Commands that open and close zones.
+//! - Zones on some of the dies, zones with a capacity below their size, and zones with their own queue.
+//! - Bit errors and parity.
+//! - The flash to which capacitors save partly filled operations.
 //!
 //! # Sources
 //! nvme-zns-1.1 and bjorling-2021 (zones, their states and limits); tavakkol-2018 (MQSim) for the flash below.
 //!
 //! # Checks
-//! Zones are written at the speed of their dies, every unit once, and wear all superblocks alike; a write goes to the write
-//! pointer and nowhere else; limits of active and open zones; every unit after power losses at random moments, against an
-//! auditor that knows its versions.
+//! Zones are written at the speed of their dies, every unit is programmed once, and all superblocks wear evenly.
+//! Writes succeed only at the write pointer. The limits of active and open zones hold. After power losses at
+//! random times, every unit is compared with an auditor that knows its versions.
 
 mod layer;
 mod refusal;
@@ -49,11 +57,11 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 use nacre_media::store::{Nothing, Store};
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<ZnsSsdConfig>(
         "zns_ssd",
-        "a flash SSD that is written in zones (ZNS): no page mapping, no cleaning",
+        "a zoned (ZNS) flash SSD: no page mapping, no garbage collection",
         &["nvme-zns-1.1", "bjorling-2021", "tavakkol-2018"],
         1,
         include_str!("mod.rs"),

@@ -13,7 +13,7 @@ use nacre_config::{Family, Table};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// Who decides when a request is issued.
+/// Source of the issue time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
     /// Requests arrive at their own times, whether earlier ones are done or not.
@@ -25,7 +25,7 @@ pub enum Pacing {
     Closed {
         /// Requests outstanding at once, at least one.
         queue_depth: u32,
-        /// Time between a completion and the next request of the same asker.
+        /// Time between a completion and the next request of the same client.
         think: Time,
     },
     /// The workload, as its requests complete: it is [`Interactive`](crate::Interactive), so what it does may depend on

@@ -1,31 +1,36 @@
 //! DBT-2: the transactions of TPC-C as page requests of a database.
 //!
-//! # Models
-//! A database of `warehouses`, each with ten districts, 30,000 customers and 100,000 kinds of stock, and one list of
-//! 100,000 items, laid out in one address space: tables one after the other, rows without gaps on pages of
-//! `page`, behind each table the leaves of its index, then the log. Clients run the five transactions of TPC-C in its
-//! shares: new order 45 %, payment 43 %, and order status, delivery and stock level 4 % each. Customers and items are
-//! drawn by TPC-C's NURand, so some are asked for far more often; a new order takes 5 to 15 items, of which 1 % are
-//! from any of the warehouses; 60 % of payments and order statuses look the customer up by name, which reads three.
+//! # Model
+//! A database has `warehouses`, each with ten districts, 30,000 customers, and 100,000 kinds of stock, and one
+//! list of 100,000 items. All are in one address space: tables one after the other, rows without gaps on pages of
+//! `page`, each table followed by the leaves of its index, then the log.
 //!
-//! A row that is looked up is a read of an index leaf and of the row's page; a row that is changed is a
-//! write of its page besides. New orders, order lines and history go to the ends of their tables, round and round in
-//! as much room as they begin with. A commit appends to the log, in whole blocks of `log_block`. `operation` and `commit`
-//! are the processors' time of a row and of a commit. A unit of work is a transaction.
+//! *Transactions*: clients run the five transactions of TPC-C in its shares: new order 45 %, payment 43 %, and
+//! order status, delivery, and stock level 4 % each. Customers and items are selected by TPC-C's NURand, so some
+//! are requested far more often. A new order has 5 to 15 items, of which 1 % are from any of the warehouses. 60 %
+//! of payments and order statuses look up the customer by name, which reads three customers.
 //!
-//! # Leaves out
-//! Inner pages of indices, which stay in memory; a database's own buffers, locks and checkpoints; a flush for every
-//! commit: the log is written and not waited for beyond that. Terminals' keying and thinking times. 25 % of
-//! a last name's customers that TPC-C would sort. Payments by customers of another warehouse, 15 % in TPC-C. What of a
-//! commit lies beyond the end of the log's room.
+//! *Requests*: a lookup of a row reads an index leaf and the page of the row. A change of a row also writes its
+//! page. New orders, order lines, and history are appended to their tables, which are circular with their initial
+//! size. A commit appends to the log, in whole blocks of `log_block`. `operation` and `commit` are the CPU time
+//! of a row and of a commit. A unit of work is a transaction.
+//!
+//! # Not modeled
+//! - Inner pages of indices, which stay in memory.
+//! - Buffers, locks, and checkpoints of a database.
+//! - A flush for every commit: the log is written, without waiting for anything more.
+//! - Keying and thinking times of terminals.
+//! - The 25 % of customers with the same last name that TPC-C would sort.
+//! - Payments by customers of another warehouse, 15 % in TPC-C.
+//! - The part of a commit that exceeds the end of the log region.
 //!
 //! # Sources
-//! tpc-c for tables, sizes of rows, transactions, shares and NURand. roberts-2009 runs DBT-2 on a scaled-down database
-//! and gives no settings.
+//! tpc-c for tables, row sizes, transactions, shares, and NURand. roberts-2009 runs DBT-2 on a scaled-down
+//! database and gives no settings.
 //!
 //! # Checks
-//! Shares of transactions, of items and of customers looked up by name, by chi-square; NURand against its exact distribution; reads and writes of a transaction; addresses in
-//! bounds; size of the database.
+//! Shares of transactions, items, and lookups by name, by chi-square; NURand against its exact distribution;
+//! reads and writes of a transaction; addresses in bounds; size of the database.
 
 mod tables;
 #[cfg(test)]
@@ -45,11 +50,11 @@ pub struct Config {
     /// Clients and processors.
     #[config(flatten)]
     pub server: Server,
-    /// How many transactions there are in all. Absent: the run's own limit ends it.
+    /// Total number of transactions; absent means the limit of the run.
     #[config(min = 1)]
     pub transactions: Option<u64>,
     /// Warehouses: about 100 MB each.
-    #[config(default = 20, min = 1, max = 10000, source = "assumed: 2 GB, as recalled from kgil-2008")]
+    #[config(default = 20, min = 1, max = 10000, source = "assumed: 2 GB, from memory of kgil-2008")]
     pub warehouses: u64,
     /// Bytes of a page; a power of two.
     #[config(
@@ -67,7 +72,7 @@ pub struct Config {
         source = "standard: PostgreSQL's block of the log"
     )]
     pub log_block: Bytes,
-    /// Bytes of the log's room, which is used round and round.
+    /// Bytes of the circular log region.
     #[config(
         default = "48 MiB",
         min = "64 KiB",
@@ -75,15 +80,19 @@ pub struct Config {
         source = "assumed: three segments of PostgreSQL's log"
     )]
     pub log: Bytes,
-    /// Processor time of a row that is looked up.
+    /// CPU time per row lookup.
     #[config(
         default = "50 us",
         max = "1 s",
         source = "assumed: 50,000 instructions of a simple core at 1 GHz"
     )]
     pub operation: Time,
-    /// Processor time of a commit.
-    #[config(default = "200 us", max = "1 s", source = "assumed: with parsing, planning and the network")]
+    /// CPU time of a commit.
+    #[config(
+        default = "200 us",
+        max = "1 s",
+        source = "assumed: including parsing, planning, and the network"
+    )]
     pub commit: Time,
 }
 
@@ -101,7 +110,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "dbt2",

@@ -1,63 +1,71 @@
-//! A transactional key-value store, run for the requests it makes, as BerkeleyDB compares storage devices.
+//! A transactional key-value store, executed for its requests, as BerkeleyDB compares storage devices.
 //!
-//! # Models
-//! A store of `keys` pairs on pages of one size, kept by a hash table or a B+tree, behind a page cache, with a
-//! write-ahead log. The store is really there: its pages hold pairs, searches go from page to page, and what a
-//! transaction swaps stays swapped. Only the bytes are left out: a key is its number and a value stands for
-//! `value` bytes. A transaction draws two different keys, each as likely as any other, gets both, puts the
-//! value of each under the other, and commits: four searches, two changed pairs, three log records.
+//! # Model
+//! A store has `keys` pairs on pages of one size, in a hash table or a B+tree, behind a page cache, with a
+//! write-ahead log. The store is real except for the bytes: its pages hold pairs, searches go from page to page,
+//! and swapped values stay swapped. A key is its number, and a value stands for `value` bytes.
 //!
-//! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991): a page that describes the table, read
-//!   first by every search; then the bucket's page, then overflow pages. When there are more than `fill` pairs
-//!   for each bucket, the next bucket in a row splits. Overflow pages that fall free are used again.
-//! - `btree` is a B+tree: a search goes from the root to a leaf. A full page splits in the middle; a page at the
-//!   right end of its level that grows at its end stays full, so keys loaded in their order fill leaves whole.
-//! - How much fits on a page follows from Berkeley DB's own format: 26 B of header; in a leaf 2 B of index and
-//!   3 B of head for each item, in fours; 2 B and 12 B for each pointer, in fours; 2 B and 1 B for each item of a
-//!   bucket. With the defaults 31 pairs on a leaf, 135 pointers on an inner page, 33 pairs on a bucket's page.
-//! - The page cache holds `cache` bytes of pages, none of them at the start. A page that is not there is read. The
-//!   page used longest ago leaves; a changed one is written first. A page that is being read or written is used
-//!   by nobody else until that is done.
-//! - Every change makes a log record of `log_record` and both values. It must be durable before its page is
-//!   written (write-ahead logging). A commit appends its record and makes the log durable: one request writes
-//!   every log block that has new records, then a flush. One client at a time does so. Who comes meanwhile waits,
-//!   and whatever was appended by then goes out with the next write: group commit.
-//! - A transaction locks the two pages it changes, a leaf or a bucket's first page, from its get to the end of
-//!   its commit. It takes its keys in the order of those pages, so there is no deadlock.
-//! - A checkpoint begins every `checkpoint` transactions, and when more than half of the log's region is needed
-//!   for recovery. `writers` clients of their own write the pages that are dirty at that time, in the order of
-//!   their numbers, while transactions continue; then they flush, and log, write and flush a mark. The region is
-//!   used round and round; when it is full a transaction begins only after the checkpoint.
-//! - `threads` threads run one transaction after the other, without a pause but for the processor's work:
-//!   `operation` before each get and put, `commit` before each commit. Every request of a thread waits for the
-//!   one before. The store is notified when each request is done, so which thread continues, who waits for whom and
-//!   what one flush commits follow from the device.
+//! *Transaction*: selects two different keys with equal probability, gets both, puts the value of each under the
+//! other, and commits. It has four searches, two changed pairs, and three log records.
 //!
-//! Addresses: the log from 0, then page 0 and all others. A unit of work is a transaction; it is done with the
-//! flush that makes its commit durable. All requests of pages have the size of a page; log writes are whole log
-//! blocks.
+//! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). Every search first reads a page that
+//!   describes the table, then the page of the bucket, then overflow pages. When there are more than `fill` pairs
+//!   per bucket, the next bucket in order splits. Free overflow pages are reused.
+//! - `btree` is a B+tree. A search goes from the root to a leaf. A full page splits in the middle. A page at the
+//!   right end of its level that grows at its end stays full, so keys that are loaded in order fill leaves
+//!   completely.
+//! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. A leaf item has 2 B of
+//!   index and 3 B of head, in multiples of 4 B. A pointer has 2 B and 12 B, in multiples of 4 B. A bucket item
+//!   has 2 B and 1 B. With the defaults, there are 31 pairs on a leaf, 135 pointers on an inner page, and 33
+//!   pairs on the page of a bucket.
+//! - *Page cache*: it holds `cache` bytes of pages and is empty at the start. A missing page is read. The least
+//!   recently used page is evicted; a changed one is written first. A page that is being read or written is not
+//!   used by others until that is done.
+//! - *Log*: every change makes a log record of `log_record` and both values. The record must be durable before
+//!   its page is written (write-ahead logging).
+//! - *Commit*: a commit appends its record and makes the log durable. One request writes every log block with new
+//!   records, then a flush follows. One client does this at a time. Clients that arrive in the meantime wait, and
+//!   the next write includes everything that was appended by then (group commit).
+//! - *Locks*: a transaction locks the two pages that it changes, a leaf or the first page of a bucket, from its
+//!   get to the end of its commit. It takes its keys in the order of those pages, so there is no deadlock.
+//! - *Checkpoint*: a checkpoint starts every `checkpoint` transactions, and when recovery needs more than half of
+//!   the log region. `writers` separate clients write the pages that are dirty at that time, in the order of
+//!   their numbers, while transactions continue. Then they flush, and log, write, and flush a mark. The log
+//!   region is circular. When it is full, a transaction starts only after the checkpoint.
+//! - *Threads*: `threads` threads run one transaction after the other without a pause, except for CPU time:
+//!   `operation` before each get and put, and `commit` before each commit. Every request of a thread waits for
+//!   the previous one. The store is notified of each completion. Which thread continues, which threads wait for
+//!   each other, and what one flush commits therefore depend on the device.
 //!
-//! # Leaves out
-//! Processors are as many as there are threads, and what wakes a thread takes no time; a store's own data in
-//! memory (its lists, its log buffer) is never waited for. Deadlocks, and locks shared by readers: all are
-//! exclusive, also on a page that is being written. Inserts and deletes during the run; values larger than half a
-//! page; prefix compression; file system metadata; a page torn by power failure. The loading itself makes no
-//! requests: the device already holds the store, and the cache is cold.
+//! *Addresses*: the log starts at 0, followed by page 0 and all other pages. A unit of work is a transaction; it
+//! completes with the flush that makes its commit durable. Page requests have the size of a page. Log writes are
+//! whole log blocks.
+//!
+//! # Not modeled
+//! - CPU contention: there are as many CPUs as threads, and waking a thread takes no time. A store never waits
+//!   for its data in memory (lists, log buffer).
+//! - Deadlocks and shared locks: all locks are exclusive, also on a page that is being written.
+//! - Inserts and deletes during the run, values larger than half a page, prefix compression, and file system
+//!   metadata.
+//! - A page torn by a power loss.
+//! - Loading makes no requests: the device already holds the store, and the cache is cold.
 //!
 //! # Sources
-//! akel-2011: section 3.1, the transaction that swaps the values of two keys, hash table and B-tree, synchronous
-//! I/O, and the number of threads. The paper gives neither the number nor the size of pairs, nor pages nor cache;
-//! those are Berkeley DB's own defaults (berkeley-db) or assumed. litwin-1980, seltzer-1991: linear hashing.
-//! comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978: how full random insertions leave leaves.
-//! Assumed: the hash function, MurmurHash3's finaliser, instead of Berkeley DB's of the key's bytes; one lookup of
-//! the table's page for each search; that put searches anew; processor times.
+//! akel-2011, section 3.1: the transaction that swaps the values of two keys, hash table and B-tree, synchronous
+//! I/O, and the number of threads. The paper gives neither the number and size of pairs, nor pages and cache;
+//! these are defaults of Berkeley DB (berkeley-db) or assumed. litwin-1980, seltzer-1991: linear hashing.
+//! comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978: fill of leaves under random insertions.
+//! Assumed: the hash function (MurmurHash3's finalizer instead of Berkeley DB's hash of the key's bytes); one
+//! lookup of the table's page per search; a new search for each put; CPU times.
 //!
 //! # Checks
-//! Contents against a plain map, under random insertions and under swaps; order, depth and fill of the tree,
-//! among them ln 2 under random insertions; addresses, size and overflow of buckets; recovery from a power
-//! failure at any moment, whatever writes survive it, gives what was committed; with one thread every request
-//! against a plain program; hit ratio of a cache of a share of the pages; log bytes and page writes of a
-//! transaction; group commit and throughput of threads by hand.
+//! - Contents against a plain map, under random insertions and swaps.
+//! - Order, depth, and fill of the tree, including ln 2 under random insertions; addresses, size, and overflow of
+//!   buckets.
+//! - Recovery from a power loss at any time returns the committed data, whichever writes survive.
+//! - With one thread, every request against a plain program.
+//! - Hit ratio of a cache for a share of the pages; log bytes and page writes per transaction; group commit and
+//!   throughput of threads, calculated by hand.
 
 mod btree;
 mod cache;
@@ -81,7 +89,7 @@ use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Bytes, Random, Time};
 use transactions::Transactions;
 
-/// How a store finds its pairs.
+/// Index structure of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum AccessMethod {
     /// Linear hashing: a bucket's page and its overflow pages.
@@ -90,7 +98,7 @@ pub enum AccessMethod {
     Btree,
 }
 
-/// In what order a store is loaded.
+/// Order in which a store is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Load {
     /// By key: leaves become full.
@@ -103,18 +111,18 @@ pub enum Load {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// How many transactions there are in all. Absent: the run's own limit ends it.
+    /// Total number of transactions; absent means the limit of the run.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// How pairs are found.
-    #[config(default = "hash", source = "assumed: the paper measures both, this one first")]
+    /// Index structure.
+    #[config(default = "hash", source = "assumed: the first of the two that the paper measures")]
     pub method: AccessMethod,
-    /// How many pairs there are.
+    /// Number of pairs.
     #[config(
         default = 1_000_000,
         min = 4,
         max = 67_108_864,
-        source = "assumed: as in LevelDB's db_bench; the paper does not say"
+        source = "assumed: as in LevelDB's db_bench; the paper does not state it"
     )]
     pub keys: u64,
     /// Bytes of a key.
@@ -122,7 +130,7 @@ pub struct Config {
         default = "16 B",
         min = "4 B",
         max = "16 KiB",
-        source = "assumed: as in LevelDB's db_bench; the paper does not say"
+        source = "assumed: as in LevelDB's db_bench; the paper does not state it"
     )]
     pub key: Bytes,
     /// Bytes of a value.
@@ -130,7 +138,7 @@ pub struct Config {
         default = "100 B",
         min = "1 B",
         max = "16 KiB",
-        source = "assumed: as in LevelDB's db_bench; the paper does not say"
+        source = "assumed: as in LevelDB's db_bench; the paper does not state it"
     )]
     pub value: Bytes,
     /// Bytes of a page; a power of two.
@@ -138,14 +146,14 @@ pub struct Config {
         default = "4 KiB",
         min = "512 B",
         max = "64 KiB",
-        source = "standard: berkeley-db, the file system's block, which is 4 KiB on the usual ones"
+        source = "standard: berkeley-db, the block of the file system, usually 4 KiB"
     )]
     pub page: Bytes,
-    /// The order in which the store is loaded before the run.
-    #[config(default = "sorted", source = "assumed: a benchmark numbers its keys and inserts them in a row")]
+    /// Order in which the store is loaded before the run.
+    #[config(default = "sorted", source = "assumed: benchmarks insert numbered keys in order")]
     pub load: Load,
-    /// Of a hash table: mean pairs of a bucket above which it grows. Absent: (page - 32 B) / (key + value + 8 B),
-    /// the rule of Berkeley DB's documentation.
+    /// For a hash table: mean pairs per bucket above which it grows. Absent means (page - 32 B) / (key +
+    /// value + 8 B), the rule of Berkeley DB's documentation.
     #[config(min = 1, max = 65536)]
     pub fill: Option<u32>,
     /// Bytes of the page cache.
@@ -153,10 +161,10 @@ pub struct Config {
         default = "256 KiB",
         min = "512 B",
         max = "1 TiB",
-        source = "standard: berkeley-db, the default of DB->set_cachesize; the paper does not say"
+        source = "standard: berkeley-db, the default of DB->set_cachesize; the paper does not state it"
     )]
     pub cache: Bytes,
-    /// Threads that run transactions, each one after the other.
+    /// Number of threads; each runs one transaction after the other.
     #[config(
         default = 4,
         min = 1,
@@ -164,14 +172,14 @@ pub struct Config {
         source = "paper: akel-2011, section 3.1: the number that maximizes throughput on Onyx"
     )]
     pub threads: u32,
-    /// Processor time of one get or put.
+    /// CPU time of one get or put.
     #[config(
         default = "5 us",
         max = "1 s",
         source = "assumed: a get or put of a page in memory, with its lock and its log record"
     )]
     pub operation: Time,
-    /// Processor time of one commit.
+    /// CPU time of one commit.
     #[config(
         default = "10 us",
         max = "1 s",
@@ -194,7 +202,7 @@ pub struct Config {
         source = "assumed: synchronous writes go out in blocks of the file system"
     )]
     pub log_block: Bytes,
-    /// Bytes of a log record besides the values.
+    /// Bytes of a log record without its values.
     #[config(
         default = "68 B",
         min = "1 B",
@@ -202,10 +210,10 @@ pub struct Config {
         source = "assumed: the fields of Berkeley DB's record of a replaced item"
     )]
     pub log_record: Bytes,
-    /// Transactions between two checkpoints. Absent: there is one whenever the log is half full.
+    /// Transactions between two checkpoints; absent means a checkpoint whenever the log is half full.
     #[config(min = 1)]
     pub checkpoint: Option<u64>,
-    /// Pages a checkpoint writes at a time.
+    /// Pages that a checkpoint writes in parallel.
     #[config(
         default = 1,
         min = 1,
@@ -255,7 +263,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "kv",

@@ -12,17 +12,17 @@ use nacre_kernel::{Bytes, Op, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Part {
-    /// How the trace is divided.
+    /// How the trace is split.
     #[config(default = "hash", source = "assumed: any trace has addresses")]
     pub by: By,
-    /// How many parts there are.
+    /// Number of parts.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: the whole trace")]
     pub parts: u32,
-    /// Which of them this is, counted from 0.
+    /// Index of this part, from 0.
     #[config(default = 0, source = "assumed: the first")]
     pub number: u32,
-    /// Extent size of a split by hash. Requests are cut at the borders of extents of different parts. A power of
-    /// two.
+    /// Extent size of a split by hash; a power of two. Requests are split at the boundaries between extents
+    /// of different parts.
     #[config(
         default = "1 MiB",
         min = "4 KiB",
@@ -32,7 +32,7 @@ pub struct Part {
     pub extent: Bytes,
 }
 
-/// What is dealt out to the parts of a trace.
+/// How a trace is split into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum By {
     /// Whole volumes in turn: volume k is in part k modulo the number of parts.

@@ -18,19 +18,14 @@ mod tests;
 /// The clients and processors of a server.
 #[derive(Clone, Debug, Configuration)]
 pub struct Server {
-    /// Clients, each of which asks again when its answer is there.
-    #[config(
-        default = 32,
-        min = 1,
-        max = 65536,
-        source = "assumed: enough to keep processors and disk at work"
-    )]
+    /// Number of clients; each sends its next request after the reply.
+    #[config(default = 32, min = 1, max = 65536, source = "assumed: enough to keep CPUs and disk busy")]
     pub clients: u32,
-    /// Time a client waits between an answer and its next question.
-    #[config(default = "0 s", max = "1000 s", source = "assumed: the server is driven as hard as it goes")]
+    /// Time between a reply and the next request of a client.
+    #[config(default = "0 s", max = "1000 s", source = "assumed: maximum load")]
     pub think: Time,
-    /// Processors that clients share.
-    #[config(default = 8, min = 1, max = 4096, source = "assumed: eight cores, as recalled from kgil-2008")]
+    /// CPUs that clients share.
+    #[config(default = 8, min = 1, max = 4096, source = "assumed: eight cores, from memory of kgil-2008")]
     pub processors: u32,
 }
 

@@ -1,22 +1,26 @@
 //! SPECweb99: the files of a web server.
 //!
-//! # Models
-//! Directories of 36 files: nine of each of four classes, of n times 102.4 B, 1 KiB, 10 KiB and 100 KiB for n = 1..9. A
-//! request names a directory by Zipf's law with exponent `theta`, a class in the shares 35, 50, 14 and 1 %, and one of
-//! its nine files by a fixed table. Files lie one after the other, each from the beginning of a block, directories in a
-//! scattered order. A file is read from its beginning in requests of at most `read`; then it is sent. A share of
-//! requests also appends to a log. `request` and `send` are the processors' time of a request and of every 64 KiB that
-//! are sent. A unit of work is an answer.
+//! # Model
+//! A directory has 36 files: nine in each of four classes, of n times 102.4 B, 1 KiB, 10 KiB, and 100 KiB for n =
+//! 1..9. A request selects a directory by Zipf's law with exponent `theta`, a class with the shares 35, 50, 14,
+//! and 1 %, and one of its nine files by a fixed table. Files are stored one after the other, each from the
+//! beginning of a block, with directories in a scattered order.
 //!
-//! # Leaves out
-//! Dynamic content beyond that it takes time and writes a log; connections; the network, which has room for all.
+//! A file is read from its beginning in requests of at most `read`; then it is sent. A share of requests also
+//! appends to a log. `request` and `send` are the CPU time of a request and of every 64 KiB sent. A unit of work
+//! is a reply.
+//!
+//! # Not modeled
+//! Dynamic content, except for its time and its log writes; connections; the network, which is never the
+//! bottleneck.
 //!
 //! # Sources
-//! specweb99 for classes, sizes and shares; the table of files in a class and Zipf's law of directories are as they
-//! are recalled. roberts-2009 runs it and gives no settings.
+//! specweb99 for classes, sizes, and shares. The table of files in a class and Zipf's law of directories are from
+//! memory. roberts-2009 runs it and gives no settings.
 //!
 //! # Checks
-//! How often every file is asked for, by chi-square; mean size of an answer against the sum over files; addresses in bounds and files apart.
+//! How often every file is requested, by chi-square; the mean size of a reply against the sum over files;
+//! addresses in bounds; files do not overlap.
 
 #[cfg(test)]
 mod tests;
@@ -45,16 +49,16 @@ pub struct Config {
     /// Clients and processors.
     #[config(flatten)]
     pub server: Server,
-    /// How many answers there are in all. Absent: the run's own limit ends it.
+    /// Total number of replies; absent means the limit of the run.
     #[config(min = 1)]
     pub answers: Option<u64>,
-    /// Directories: about 5 MB each.
-    #[config(default = 360, min = 1, max = 1000000, source = "assumed: 1.8 GB, as recalled from kgil-2008")]
+    /// Number of directories, about 5 MB each.
+    #[config(default = 360, min = 1, max = 1000000, source = "assumed: 1.8 GB, from memory of kgil-2008")]
     pub directories: u64,
-    /// Exponent of the law by which directories are asked for.
-    #[config(default = 1.0, min = 0, max = 10, source = "assumed: as recalled from SPECweb99")]
+    /// Exponent of Zipf's law for directories.
+    #[config(default = 1.0, min = 0, max = 10, source = "assumed: from memory of SPECweb99")]
     pub theta: f64,
-    /// Bytes of a file that are read at a time.
+    /// Maximum bytes per read of a file.
     #[config(
         default = "64 KiB",
         min = "2 KiB",
@@ -62,26 +66,26 @@ pub struct Config {
         source = "assumed: half of Linux's largest read-ahead"
     )]
     pub read: Bytes,
-    /// Share of requests that also write to a log.
+    /// Share of requests that also append to a log.
     #[config(default = "5 %", max = "100 %", source = "assumed: 30 % dynamic requests, of which 16 % post")]
     pub logged: Ratio,
-    /// Processor time of a request.
+    /// CPU time of a request.
     #[config(
         default = "500 us",
         max = "1 s",
         source = "assumed: half a million instructions of a simple core at 1 GHz"
     )]
     pub request: Time,
-    /// Processor time of every 64 KiB that are sent.
+    /// CPU time per 64 KiB sent.
     #[config(
         default = "200 us",
         max = "1 s",
-        source = "assumed: some instructions for every byte of checksums and copies"
+        source = "assumed: a few instructions per byte for checksums and copies"
     )]
     pub send: Time,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "specweb",

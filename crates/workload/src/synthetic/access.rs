@@ -10,7 +10,7 @@ use nacre_kernel::{Bytes, Ratio};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Access {
-    /// Bytes of address space used; a whole number of requests.
+    /// Address space used, in bytes; a multiple of the request size.
     #[config(min = "1 B", max = "8192 PiB")]
     pub footprint: Bytes,
     /// First address used.
@@ -19,10 +19,10 @@ pub struct Access {
     /// Bytes of one request; addresses are multiples of it past `start`.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Share of requests that read.
+    /// Share of requests that are reads.
     #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
     pub read_share: Ratio,
-    /// Share of requests that trim; the rest write.
+    /// Share of requests that are trims; the rest are writes.
     #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
     pub trim_share: Ratio,
 }

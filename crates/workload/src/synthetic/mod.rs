@@ -29,7 +29,7 @@ use nacre_config::{Family, Table};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Ranges, Request};
 
-/// Which addresses are touched, and how. It has no end.
+/// An endless sequence of addresses and operations.
 pub trait Pattern: State + Send {
     /// Appends the next `count` requests to `batch`, all with arrival zero and on volume 0.
     ///

@@ -56,7 +56,7 @@ impl Ranks {
         Ranks { theta, alias, steps }
     }
 
-    /// A rank, from zero for the item asked for most.
+    /// A random rank; zero is the most popular item.
     #[inline(always)]
     pub fn sample(&self, random: &mut Random) -> u64 {
         loop {

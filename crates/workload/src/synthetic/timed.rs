@@ -13,14 +13,14 @@ use nacre_kernel::{Burst, Ranges, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Timed<C: Configuration> {
-    /// How many requests there are in all.
+    /// Total number of requests.
     #[config(min = 1)]
     pub requests: u64,
     /// The settings of the pattern.
     #[config(flatten)]
     pub pattern: C,
-    /// When they arrive: an open loop at a rate, or a closed loop with a queue depth.
-    #[config(default = "closed", source = "assumed: as benchmarks do, one request after another")]
+    /// Arrival process: an open loop at a rate, or a closed loop with a queue depth.
+    #[config(default = "closed", source = "assumed: one request after the other, like benchmarks")]
     pub arrival: Slot<ArrivalFamily>,
 }
 

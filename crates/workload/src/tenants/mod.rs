@@ -1,33 +1,41 @@
-//! Tenants: several hosts at once on one stack, each with its own addresses, workload and times.
+//! Tenants: several hosts on one stack, each with its own addresses, workload, and arrivals.
 //!
-//! # Models
-//! Every tenant has a part of the address space, as an NVMe namespace or a logical volume is one, and a workload
-//! with arrivals of its own: one may wait for its answers with a queue depth of 8 while another sends so many
-//! requests a second. All go to one stack, in the order of time; at one time, in the order of the tenants. The
-//! record has the requests, rates and latencies of each. Requests carry the number of their tenant, by which a
-//! drive with `placement_handles` tells them apart. The writes that precondition a device are given in turns,
-//! `weight` of each tenant.
+//! # Model
+//! Every tenant has a part of the address space, like an NVMe namespace or a logical volume, and a workload with
+//! its own arrivals. One tenant may have a queue depth of 8, while another sends at a fixed rate. All requests go
+//! to one stack in time order; at the same instant, in the order of the tenants. The record has the requests,
+//! rates, and latencies of each tenant. Requests carry the number of their tenant, by which a drive with
+//! `placement_handles` distinguishes them. The writes that precondition a device are issued in turns, `weight` of
+//! each tenant.
 //!
-//! With `places`, so many requests of all tenants are under way at one time, as a controller that fetches from the submission
-//! queues of its hosts has them. The others wait, each in the queue of its tenant. A place that falls free goes to a request of
-//! the highest `priority` (NVMe's classes: urgent, high, medium, low); among tenants of one class to the one whose turn is
-//! longest ago. With `weights`, only the urgent class goes before all others, and these take turns: as many of its requests
-//! take places in the turn of a class as its weight says, then the next class that has any waiting has its turn (weighted round
-//! robin with an urgent class, as NVMe has it). What is under way is not interrupted. The wait is part of the latency, in the queue of the
-//! top of the stack.
+//! *Slots*: with `places`, at most that many requests of all tenants are in progress, as in a controller that
+//! fetches from the submission queues of its hosts. The others wait in the queue of their tenant. The wait is
+//! part of the latency, as queueing of the top of the stack. Requests in progress are not interrupted.
 //!
-//! # Leaves out
-//! What is under way has no priority: behind its place a request is served as it comes. Units of a tenant's workload, such as
-//! transactions. A cache passes on what it fetches and evicts without the tenant. Tenants within tenants.
+//! *Priority*: a free slot goes to a request of the highest `priority` (the classes of NVMe: urgent, high,
+//! medium, low). Among tenants of one class, it goes to the tenant whose last turn is longest ago.
+//!
+//! *Weights*: with `weights`, only the urgent class goes before all others, and the other classes take turns. In
+//! its turn, a class gets as many slots as its weight. Then the next class with waiting requests has its turn
+//! (weighted round robin with an urgent class, as in NVMe).
+//!
+//! # Not modeled
+//! - Priority after the slot: requests in progress are served without priority.
+//! - Units of a tenant's workload, e.g. transactions.
+//! - A cache sends its fetches and write-backs without the number of the tenant.
+//! - Tenants within tenants.
 //!
 //! # Sources
-//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces, classes of priority, weighted round robin); cobham-1954 (waits under priority).
+//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces, priority classes, weighted round robin); cobham-1954
+//! (waiting times under priority).
 //!
 //! # Checks
-//! One tenant alone asks for what its workload asks for, at the same times; closed loops keep so many requests
-//! outstanding; times never decrease; every request lies within its tenant's addresses; waits of each class under priority
-//! without preemption, and with several places that all requests together wait no longer and no shorter; with weights, every
-//! choice against an independent list of turns, and the shares of classes that always ask.
+//! - A single tenant issues the requests of its workload at the same times. Closed loops keep their number of
+//!   requests outstanding. Times never decrease. Every request is within the addresses of its tenant.
+//! - Waits of each class under non-preemptive priority. With several slots, the total wait of all requests does
+//!   not change.
+//! - With weights, every choice against an independent list of turns, and the shares of classes that always have
+//!   requests.
 
 mod arbitration;
 mod tenant;
@@ -50,39 +58,39 @@ use tenant::Tenant;
 pub struct Config {
     /// The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay.
     pub tenant: Vec<TenantConfig>,
-    /// Requests of all tenants that are under way at one time; a device with a `queue_depth` of its own should have no smaller one.
-    /// Absent means that none waits before the stack.
+    /// Maximum requests of all tenants in progress. The `queue_depth` of a device should not be smaller.
+    /// Absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
-    /// Weighted round robin among the classes below urgent, where they wait for `places`. Absent means that each class goes
-    /// before all lower ones.
+    /// Weighted round robin among the classes below urgent that wait for `places`. Absent means strict
+    /// priority.
     pub weights: Option<Weights>,
 }
 
-/// How many requests of each class take places in its turn.
+/// Requests of each class per turn.
 #[derive(Clone, Copy, Debug, Configuration)]
 pub struct Weights {
-    /// Of the high class.
+    /// Weight of the high class.
     #[config(min = 1, max = 256)]
     pub high: u32,
-    /// Of the medium class.
+    /// Weight of the medium class.
     #[config(min = 1, max = 256)]
     pub medium: u32,
-    /// Of the low class.
+    /// Weight of the low class.
     #[config(min = 1, max = 256)]
     pub low: u32,
 }
 
-/// Whose requests go before whose, where they wait for `places`.
+/// Priority class of requests that wait for `places`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Choice)]
 pub enum Priority {
     /// Before all others.
     Urgent,
-    /// Before medium and low ones.
+    /// Before medium and low.
     High,
-    /// Before low ones.
+    /// Before low.
     Medium,
-    /// If no other tenant waits.
+    /// Only if no other tenant waits.
     Low,
 }
 
@@ -94,13 +102,13 @@ pub struct TenantConfig {
     /// Size of its part of the address space. Absent means the range of its workload; required for a trace.
     #[config(min = "512 B", max = "1024 PiB")]
     pub capacity: Option<Bytes>,
-    /// Writes it gives in its turn when a device is preconditioned.
-    #[config(default = 1, max = 65536, source = "assumed: as many of each tenant")]
+    /// Writes per turn during preconditioning.
+    #[config(default = 1, max = 65536, source = "assumed: equal for all tenants")]
     pub weight: u32,
-    /// Whose requests its own go before, where they wait for `places`.
-    #[config(default = "medium", source = "assumed: all alike unless told otherwise")]
+    /// Priority class of requests that wait for `places`.
+    #[config(default = "medium", source = "assumed: no variation by default")]
     pub priority: Priority,
-    /// Its requests and their times.
+    /// Workload of the tenant, including arrivals.
     pub workload: Slot<WorkloadFamily>,
 }
 
@@ -140,11 +148,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tenants",
-        "several hosts on one stack, each with its own addresses, workload and times",
+        "several hosts on one stack, each with its own addresses, workload, and arrivals",
         &["tavakkol-2018", "nvme-1.1", "cobham-1954"],
         3,
         include_str!("mod.rs"),

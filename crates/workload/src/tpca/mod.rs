@@ -1,45 +1,53 @@
 //! TPC-A as eNVy ran it: banking transactions that search B-trees word by word in a linear memory.
 //!
-//! # Models
-//! A database of branches, tellers and accounts, laid out in one address space: three B-trees, then three
-//! tables of records. A transaction takes an account, each as likely as any other, and adds to its balance
-//! and to those of the teller and the branch that keep it. For each of the three it searches the index
-//! from the root: in every node it reads the header, which tells how many pointers there are, then does a
-//! binary search, one word read for every key it looks at, then reads the pointer it follows. Then it reads
-//! the record's id, who keeps it, and its balance, and writes the balance. Transactions arrive as a Poisson
-//! process; their accesses are issued one after the other, as one processor would, and a transaction that
-//! arrives while another runs waits. With the sizes of the paper a transaction is 70 reads and 3 writes on
-//! average, and the database takes 1.68 GB: the load of 78 % of a 2 GiB array. `branches` alone scales all
-//! of it.
+//! # Model
+//! A database of branches, tellers, and accounts is stored in one address space: three B-trees, then three tables
+//! of records. A transaction selects an account with equal probability. It adds to the balance of the account,
+//! and to those of its teller and branch.
 //!
-//! The layout, from address 0: the nodes of the branch, teller and account trees, each tree level by level
-//! from its root, then the records of branches, tellers and accounts, without gaps. A node is a header,
-//! `fanout - 1` keys, each the smallest id under the next pointer, and `fanout` pointers, of one word each:
-//! 4 B + 31 x 4 B + 32 x 4 B = 256 B, one page of eNVy. A full node of 32 pointers takes 5 keys of its 31 in
-//! every search, so 7 words. Trees are as dense as ids without holes allow: every node but the last of its
-//! level is full. Nodes are aligned to their size; records are not, and some lie across two pages.
+//! *Search*: for each of the three, the transaction searches the index from the root. In every node it reads the
+//! header, which has the number of pointers, performs a binary search with one word read per key, and reads the
+//! pointer that it follows. Then it reads the id of the record, its owner, and its balance, and writes the
+//! balance.
 //!
-//! # Leaves out
-//! The history record of TPC-A and the processor's own work between accesses, which the paper leaves out
-//! too; locks; caches of the processor; inserts. In TPC-A a customer visits a teller of another branch in
-//! 15 % of all transactions; here, as in the paper's words, the account's own teller and branch change.
+//! *Arrival*: transactions arrive as a Poisson process. Their accesses are issued one after the other, as by one
+//! processor. A transaction that arrives while another runs waits.
+//!
+//! With the sizes of the paper, a transaction has 70 reads and 3 writes on average, and the database takes 1.68
+//! GB: the load of 78 % of a 2 GiB array. `branches` alone scales all of it.
+//!
+//! *Layout*, from address 0: the nodes of the branch, teller, and account trees, each tree level by level from
+//! its root, then the records of branches, tellers, and accounts, without gaps. A node has a header, `fanout - 1`
+//! keys, and `fanout` pointers, of one word each: 4 B + 31 x 4 B + 32 x 4 B = 256 B, one page of eNVy. Each key
+//! is the smallest id under the next pointer. In a full node of 32 pointers, every search reads 5 of 31 keys, so
+//! 7 words. Trees are as dense as possible for ids without gaps: every node except the last of its level is full.
+//! Nodes are aligned to their size. Records are not, and some cross a page boundary.
+//!
+//! # Not modeled
+//! - The history record of TPC-A and the CPU time between accesses, which the paper leaves out, too.
+//! - Locks, CPU caches, and inserts.
+//! - In TPC-A, a customer uses a teller of another branch in 15 % of all transactions. Here, as in the paper, the
+//!   account's own teller and branch change.
 //!
 //! # Sources
-//! wu-1994: section 5.2 and figure 12 give the numbers of records, their size, 32 pointers in a node, levels
-//! 2, 3 and 5, uniform accounts and exponential gaps.
-//! Assumed, since the paper does not say: words, keys and pointers of 4 B and a header of one word (a node of
-//! 32 pointers is then a page, and the database the 80 % of the array it is said to be), the binary search
-//! (the first key greater than the id, without a stop on equality), which words of a record are read, the
-//! order account, teller, branch (that of TPC-A's own transaction), and the order in memory.
-//! The paper does not count accesses. Its shares at 30,000 transactions a second, approximately 40 % of
-//! 33.3 us in reads of 180 ns, imply about 74 reads. The 70 of this layout would take 38 %. So the shares
-//! speak for the layout, but that is an inference: its confidence stays `assumed`.
+//! wu-1994, section 5.2 and figure 12: the numbers of records, their size, 32 pointers per node, levels 2, 3, and
+//! 5, uniform accounts, and exponential gaps.
+//!
+//! The paper leaves these values open, so they are assumed: words, keys, and pointers of 4 B and a header of one
+//! word (a node of 32 pointers is then a page, and the database the stated 80 % of the array); the binary search
+//! (for the first greater key, without a stop on equality); the words of a record that are read; the order
+//! account, teller, branch (that of TPC-A's transaction); and the order in memory.
+//!
+//! The paper does not count accesses. Its shares at 30,000 transactions a second, approximately 40 % of 33.3 us
+//! in reads of 180 ns, imply about 74 reads. The 70 of this layout would take 38 %. This supports the layout, but
+//! it is an inference: its confidence stays `assumed`.
 //!
 //! # Checks
-//! Levels 2, 3 and 5; every search against a binary search over keys and pointers in a real memory image;
-//! addresses in bounds and aligned; accesses of a transaction within bounds derived from the tree, and their
-//! mean, 73.01, from its counts; uniform accounts by chi-square; mean and variance of the gaps; cuts between
-//! batches; counts of transactions.
+//! - Levels 2, 3, and 5; every search against a binary search over keys and pointers in a real memory image.
+//! - Addresses are in bounds and aligned.
+//! - Accesses of a transaction within bounds derived from the tree, and their mean, 73.01, from its counts.
+//! - Uniform accounts by chi-square; mean and variance of the gaps; boundaries between batches; counts of
+//!   transactions.
 
 mod layout;
 mod probes;
@@ -55,16 +63,16 @@ use transactions::Transactions;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Mean transactions per second that arrive.
+    /// Mean transactions per second.
     #[config(min = "0.000001 /s", max = "1 GHz")]
     pub rate: Rate,
-    /// How many transactions there are in all. Absent: the run's own limit ends it.
+    /// Total number of transactions; absent means the limit of the run.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Branches of the bank; everything else grows with them.
+    /// Number of branches; everything else scales with it.
     #[config(default = 155, min = 1, max = 1_000_000, source = "paper: wu-1994, figure 12")]
     pub branches: u64,
-    /// Tellers of a branch.
+    /// Tellers per branch.
     #[config(default = 10, min = 1, max = 1_000_000, source = "paper: wu-1994, section 5.2")]
     pub tellers_per_branch: u64,
     /// Accounts per teller.
@@ -73,10 +81,10 @@ pub struct Config {
     /// Bytes of a record; a whole number of words, at least three.
     #[config(default = "100 B", min = "12 B", max = "1 MiB", source = "paper: wu-1994, section 5.2")]
     pub record: Bytes,
-    /// Pointers of a node of an index; it has one key less.
+    /// Pointers per index node; a node has one key less.
     #[config(default = 32, min = 2, max = 256, source = "paper: wu-1994, figure 12")]
     pub fanout: u32,
-    /// Bytes of one access, of a node's header, of a key and of a pointer; a power of two.
+    /// Bytes of one access, a node header, a key, and a pointer; a power of two.
     #[config(
         default = "4 B",
         min = "4 B",
@@ -120,7 +128,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tpca",

@@ -3,7 +3,7 @@
 use super::error::Fault;
 use nacre_kernel::Time;
 
-/// How far before the first record of a source a later record may lie, in picoseconds: one day.
+/// Maximum time of a record before the first record of its source, in picoseconds: one day.
 pub const LOOK_BACK: u64 = 86_400 * 1_000_000_000_000;
 
 /// The longest span from the first record, in picoseconds: 120 days, four times the longest published

@@ -19,7 +19,7 @@ pub trait Decoder: Send {
     ) -> Result<bool, TraceError>;
     /// What the arrivals count from.
     fn clock(&self) -> &Clock;
-    /// The names of the volumes so far, by number; empty where the format has none.
+    /// The names of the volumes so far, by number; empty if the format has none.
     fn volumes(&self) -> &[String];
     /// What the user should know about how this source was read.
     fn notes(&self) -> Vec<String>;
@@ -170,7 +170,7 @@ impl<F: LineFormat> Decoder for Lines<F> {
     }
 }
 
-/// How well the first lines fit `format`, in percent of those that are a request or bad.
+/// Match of the first lines with `format`, in percent of the requests and bad lines.
 pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
     let mut volumes = Volumes::new();
     let (mut good, mut bad) = (0u32, 0u32);
@@ -281,7 +281,7 @@ impl<F: RecordFormat<N>, const N: usize> Decoder for Records<F, N> {
     }
 }
 
-/// How well the first records fit `format`, in percent.
+/// Match of the first records with `format`, in percent.
 pub fn share_of_records<const N: usize>(head: Head<'_>, mut format: impl RecordFormat<N>) -> u8 {
     let (records, _) = head.bytes.as_chunks::<N>();
     let looked_at = &records[..records.len().min(200)];

@@ -100,7 +100,7 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// What kind of error it is.
+    /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             TraceError::Unrecognised { .. } | TraceError::Ambiguous { .. } => ErrorCode::UnknownFormat,
@@ -116,7 +116,7 @@ impl TraceError {
         }
     }
 
-    /// What a program can use of it.
+    /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             TraceError::BadRecord { place: Place::Line(line), .. } => vec![("line", (*line).into())],
@@ -125,7 +125,7 @@ impl TraceError {
         }
     }
 
-    /// What is wrong, with the file and the place in it.
+    /// Description of the error, with the file and the location in it.
     pub fn problem(&self) -> String {
         match self {
             TraceError::Unrecognised { source_name, head, .. } => {
@@ -149,7 +149,7 @@ impl TraceError {
         }
     }
 
-    /// What to do, in words that fit a scenario and the command line; empty where the system failed.
+    /// Remedy for scenarios and the command line; empty for errors of the system.
     pub fn remedy(&self) -> String {
         match self {
             TraceError::Unrecognised { known, .. } => format!(
@@ -182,7 +182,7 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// Where in a file something is.
+/// Location in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A line, counted from one.

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::error::Fault;
 use nacre_kernel::{Op, Request, Time};
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub &'a [u8]);
 
@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
         self.byte(b',').then_some(value)
     }
 
-    /// A run of digits with blanks before it and a blank or the end behind it.
+    /// A run of digits after blanks, before a blank or the end.
     #[inline]
     pub fn number_blank(&mut self) -> Option<u64> {
         self.blanks();
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
         (value >= 0.0 && ps < 1e37).then_some(ps as u128)
     }
 
-    /// Takes `wanted` if it comes next.
+    /// Consumes `wanted` if it is next.
     #[inline]
     pub fn byte(&mut self, wanted: u8) -> bool {
         match self.0 {
@@ -121,7 +121,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes blanks and the word behind them; empty at the end.
+    /// Consumes blanks and the following word; empty at the end.
     #[inline]
     pub fn word(&mut self) -> &'a [u8] {
         self.blanks();

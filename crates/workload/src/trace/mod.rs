@@ -80,7 +80,7 @@ pub trait TraceReader: Send {
     fn tally(&self) -> &Tally;
 }
 
-/// What several inputs of one format are to each other.
+/// Relation of several inputs of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Several {
     /// Parts of one recording with one clock and with volumes that mean the same in all: merged by time.
@@ -95,46 +95,46 @@ pub enum Several {
 pub struct Format {
     /// Its name on the command line.
     pub kind: &'static str,
-    /// What it is, in a line.
+    /// Summary in one line.
     pub summary: &'static str,
     /// The usual endings of file names, without the dot.
     pub extensions: &'static [&'static str],
-    /// The unit of time that holds unless the user says otherwise; `None` where the format has no time.
+    /// Default time unit; `None` for formats without time.
     pub time_unit: Option<TimeUnit>,
     /// Whether files of the format exist in other units, so that the user may say which.
     pub unit_varies: bool,
-    /// What other unit is common, where neither the file nor the format says which it is.
+    /// Another common unit, if neither the file nor the format defines it.
     pub unit_unsaid: Option<&'static str>,
-    /// What several inputs are to each other.
+    /// Relation of several inputs.
     pub several: Several,
     /// For formats that record several events of a request: whether a head holds one that was queued.
     pub queued: Option<fn(Head<'_>) -> bool>,
     /// The bytes of a page, for formats whose addresses are opaque numbers: the user may say otherwise.
     pub page_bytes: Option<u64>,
-    /// How well the head of a file fits, from 0 (cannot be) to 100 (cannot be anything else).
+    /// Match of the head of a file, from 0 (impossible) to 100 (certain).
     pub detect: fn(Head<'_>) -> u8,
     /// A decoder for one input.
     pub open: fn(&OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError>,
-    /// A writer, where the format can be written.
+    /// A writer, if the format can be written.
     pub create: Option<Create>,
 }
 
 /// Makes a writer of a format over a sink.
 pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn TraceWriter>, TraceError>;
 
-/// What a room needs to know to decode one input.
+/// Options for decoding one input.
 pub struct OpenOptions<'a> {
-    /// The unit of time: the user's, or else the format's own; nanoseconds where it has none.
+    /// Time unit: that of the user or the format; nanoseconds if there is none.
     pub unit: TimeUnit,
-    /// The bytes of a page: the user's, or else the format's own; zero where it has none.
+    /// Bytes of a page: those of the user or the format; zero if there are none.
     pub page_bytes: u64,
     /// The head of this input.
     pub head: Head<'a>,
-    /// Which event counts, where the format records several.
+    /// Event that is a request, if the format records several.
     pub action: Action,
 }
 
-/// Every format, each a room.
+/// All formats.
 pub static FORMATS: &[&Format] = &[
     &nacre::FORMAT,
     &nacre_csv::FORMAT,

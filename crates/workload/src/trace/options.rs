@@ -33,7 +33,7 @@ impl TimeUnit {
         }
     }
 
-    /// How many picoseconds it is.
+    /// Its length in picoseconds.
     pub const fn picoseconds(self) -> u64 {
         match self {
             TimeUnit::Ns => 1_000,
@@ -55,7 +55,7 @@ impl TimeUnit {
     }
 }
 
-/// Which event of a request's life in the Linux block layer counts as the request.
+/// Event of the Linux block layer that is a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Queued by the host (`Q`).
@@ -91,12 +91,12 @@ impl Action {
     }
 }
 
-/// How a trace is read. The default decides everything from the content.
+/// Options for reading a trace. By default, everything is detected from the content.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The kind of format; `None` finds out from the content.
     pub format: Option<String>,
-    /// The unit of the times in the file; `None` takes the default of the format.
+    /// Time unit in the file; `None` means that of the format.
     pub time_unit: Option<TimeUnit>,
     /// Whether the first bad record ends the reading with an error.
     pub strict: bool,

@@ -11,7 +11,7 @@ const USUAL: (f64, f64) = (50e3, 10e12);
 /// What traces of real systems show, and what units are proposed for.
 const TYPICAL: (f64, f64) = (1e6, 1e12);
 
-/// Why a unit of time looks wrong.
+/// Reason for an implausible time unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implausible {
     /// Whether it cannot be right, rather than being merely odd.
@@ -23,7 +23,7 @@ pub struct Implausible {
 }
 
 impl Implausible {
-    /// What to do about it.
+    /// Remedy.
     pub fn remedy(&self) -> String {
         if self.units.is_empty() {
             return "check the times in the file".into();

@@ -3,7 +3,7 @@
 use super::error::{Place, TraceError};
 use std::io::{BufRead, ErrorKind};
 
-/// How many bytes at the beginning of an input decide its format.
+/// Bytes at the start of an input that determine its format.
 pub const HEAD_BYTES: usize = 64 << 10;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -25,7 +25,7 @@ impl Source {
         Source { name: name.into(), head: Vec::new(), head_used: 0, whole: false, rest: stream, offset: 0 }
     }
 
-    /// What it is called in messages.
+    /// Name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -67,7 +67,7 @@ impl Source {
         }
     }
 
-    /// How many bytes have been used up.
+    /// Number of consumed bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -33,9 +33,9 @@ pub struct Summary {
     pub bytes_written: u64,
     /// Blocks of 4 KiB that reads and writes touch, each time counted.
     pub blocks_accessed: u64,
-    /// Reads and writes that begin where the read or write before them on their volume ended.
+    /// Reads and writes that start at the end of the previous one on their volume.
     pub sequential: u64,
-    /// When the last request arrives.
+    /// Arrival of the last request.
     pub last_arrival: Time,
     footprint: u64,
     touched: FxHashMap<(u64, u32), u64>,
@@ -114,7 +114,7 @@ impl Summary {
         self.reads + self.writes + self.trims + self.flushes
     }
 
-    /// Reads as a share of reads and writes; zero where there are neither.
+    /// Share of reads among reads and writes; zero if there are none.
     pub fn read_share(&self) -> f64 {
         share(self.reads, self.reads + self.writes)
     }
@@ -124,7 +124,7 @@ impl Summary {
         share(self.sequential, self.reads + self.writes)
     }
 
-    /// How many different blocks of 4 KiB were read or written.
+    /// Number of distinct 4 KiB blocks that were read or written.
     pub fn footprint_blocks(&self) -> u64 {
         self.footprint
     }
@@ -134,7 +134,7 @@ impl Summary {
         self.footprint * BLOCK_BYTES
     }
 
-    /// How many volumes were asked.
+    /// Number of volumes with requests.
     pub fn volumes(&self) -> usize {
         self.volumes.len()
     }
@@ -147,7 +147,7 @@ impl Summary {
         sizes
     }
 
-    /// What the user should look at before trusting the trace, given what its reader counted.
+    /// Warnings about the trace, from the counts of its reader.
     pub fn warnings(&self, tally: &Tally) -> Vec<String> {
         let mut warnings = tally.notes.clone();
         let span = u128::from(self.last_arrival.as_ps());

@@ -3,7 +3,7 @@
 use super::error::{Fault, Place, TraceError, excerpt};
 use super::options::TimeUnit;
 
-/// How many bad records are kept with their place and reason; the rest are only counted.
+/// Maximum bad records that are kept with location and reason; others are only counted.
 pub const BAD_RECORDS_KEPT: usize = 10;
 
 /// How many records decide whether a file is of the format at all.
@@ -14,18 +14,18 @@ const SETTLED: u64 = 1000;
 pub struct BadRecord {
     /// The file it is in.
     pub source_name: String,
-    /// Where in the file.
+    /// Location in the file.
     pub place: Place,
-    /// What was found and what is expected.
+    /// Actual and expected content.
     pub reason: String,
 }
 
-/// What a reader has seen so far.
+/// Counts of a reader so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// The kind of the format.
     pub format: &'static str,
-    /// The unit of the times in the file; `None` where the format has no time.
+    /// Time unit in the file; `None` for formats without time.
     pub time_unit: Option<TimeUnit>,
     /// Requests handed out.
     pub records: u64,
@@ -35,15 +35,15 @@ pub struct Tally {
     pub first_bad: Vec<BadRecord>,
     /// Records that are whole but are no request: headers, comments, notes, events other than the chosen action.
     pub skipped: u64,
-    /// Requests whose time in the file lies before that of an earlier one. They are put into the order
-    /// of time when they are at most 4096 requests away from their place.
+    /// Requests with a time before that of an earlier one. They are sorted if they are at most 4096 requests
+    /// out of order.
     pub out_of_order: u64,
-    /// Those of them that are further away. They arrive together with the request before them.
+    /// Out-of-order requests beyond this limit. They arrive together with the previous request.
     pub held_back: u64,
-    /// The name of each volume in the trace, by [`nacre_kernel::Request::volume`]. Empty where the
-    /// format has no volumes.
+    /// Name of each volume in the trace, by [`nacre_kernel::Request::volume`]. Empty for formats without
+    /// volumes.
     pub volumes: Vec<String>,
-    /// What the user should know about how the trace was read.
+    /// Notes for the user about reading the trace.
     pub notes: Vec<String>,
 }
 
@@ -56,13 +56,13 @@ pub struct Log {
     pub format: &'static str,
     /// Whether the first bad record is fatal.
     pub strict: bool,
-    /// The unit of time, where the user chose it.
+    /// Time unit chosen by the user.
     pub unit_given: Option<TimeUnit>,
-    /// Requests decoded so far; whoever decodes keeps it up to date before calling [`Log::bad`].
+    /// Requests decoded so far; decoders update it before they call [`Log::bad`].
     pub good: u64,
     /// Bad records so far.
     pub bad: u64,
-    /// Whole records that are no request.
+    /// Complete records that are not requests.
     pub skipped: u64,
     /// The first bad records.
     pub first_bad: Vec<BadRecord>,
@@ -99,7 +99,7 @@ impl Log {
         self.bad_because(place, 1, reason)
     }
 
-    /// Notes `count` bad records at one place.
+    /// Records `count` bad records at one location.
     #[cold]
     pub fn bad_because(&mut self, place: Place, count: u64, reason: String) -> Result<(), TraceError> {
         if self.strict {
@@ -116,7 +116,7 @@ impl Log {
         Ok(())
     }
 
-    /// Fails where a trace that has come to its end held more bad records than good ones, or nothing.
+    /// Fails if a trace had more bad records than good ones, or no records.
     pub fn end(&self, empty_is_valid: bool) -> Result<(), TraceError> {
         let settled = self.good + self.bad > SETTLED;
         if (self.good == 0 && !empty_is_valid) || (!settled && self.bad > self.good) {

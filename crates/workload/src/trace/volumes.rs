@@ -18,7 +18,7 @@ pub struct Volumes {
 }
 
 impl Volumes {
-    /// No volumes yet.
+    /// A table without volumes.
     pub fn new() -> Volumes {
         Volumes {
             names: Vec::new(),
@@ -38,7 +38,7 @@ impl Volumes {
         }
     }
 
-    /// The same, where `name` words the number for people when it is new.
+    /// The volume with this number; `name` generates the name of a new one.
     #[inline]
     pub fn numbered_as(&mut self, number: u64, name: fn(u64) -> String) -> Result<u32, Fault> {
         match self.last_number {

@@ -5,12 +5,12 @@ use super::error::{Place, TraceError};
 use nacre_kernel::{Op, Request, Time};
 use std::io::Write;
 
-/// How a trace is written.
+/// Options for writing a trace.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
     /// Whether a request that the format cannot hold exactly is an error. Otherwise it is counted in [`Written`].
     pub strict: bool,
-    /// Where the trace comes from, for formats that can say so.
+    /// Origin of the trace, for formats that store it.
     pub provenance: String,
 }
 
@@ -26,7 +26,7 @@ pub trait TraceWriter: Send {
     fn finish(&mut self) -> Result<Written, TraceError>;
 }
 
-/// What has been written, and what could not be held exactly.
+/// Statistics of a written trace, including information that could not be stored exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Requests written.
@@ -44,7 +44,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// One sentence for everything that was lost.
+    /// One sentence per kind of lost information.
     pub fn notes(&self) -> Vec<String> {
         [
             (self.dropped_trims, "trims were left out"),
@@ -59,7 +59,7 @@ impl Written {
     }
 }
 
-/// A writer of the format called `kind`, over a sink that somebody else has opened.
+/// A writer of the format `kind` for an open stream.
 pub fn create(
     kind: &str,
     sink: Box<dyn Write + Send>,
@@ -81,7 +81,7 @@ pub fn create(
     create(sink, options)
 }
 
-/// What a format can hold.
+/// Limits of a format.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The name of the format.
@@ -224,7 +224,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Nothing written yet.
+    /// A writer without requests.
     pub fn new(stream: Box<dyn Write + Send>) -> Sink {
         Sink { stream, bytes: 0 }
     }
@@ -263,7 +263,7 @@ pub fn decimal(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends `time` in units of `unit_ps`, with as many decimals as it takes to be exact but at least `fewest`.
+/// Appends `time` in units of `unit_ps`, with exactly the necessary decimals and at least `fewest`.
 pub fn decimal_time(time: Time, unit_ps: u64, fewest: usize, out: &mut Vec<u8>) {
     decimal(time.as_ps() / unit_ps, out);
     let (mut rest, mut unit, mut decimals) = (time.as_ps() % unit_ps, unit_ps, 0);

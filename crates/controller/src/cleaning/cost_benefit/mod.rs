@@ -1,20 +1,20 @@
-//! Cost-benefit: clean where the gain, weighed with its age, is largest for the cost.
+//! Cost-benefit: select the segment with the largest gain, weighted by age, relative to the cost.
 //!
-//! # Models
-//! All places are one partition. The victim has the largest (1 - u) age / (1 + u), where u is its live share
-//! and age the pages drained since it was written last: space in a cold segment is worth more, because it
-//! lasts.
+//! # Model
+//! All segment positions are one partition. The victim has the largest (1 - u) age / (1 + u). u is its share of
+//! valid pages, and age is the number of pages drained since it was last written. Space in a cold segment is
+//! worth more, because it lasts.
 //!
-//! # Leaves out
-//! The log-structured file system cleans several segments at once and sorts their live data by age, and that
-//! is what separates hot from cold there. Here one segment is cleaned at a time and new pages fill up behind
-//! its survivors, so hot and cold are mixed again, and the gain over greedy is some tenths of a per cent.
+//! # Not modeled
+//! The log-structured file system cleans several segments at once and sorts their valid data by age, which
+//! separates hot from cold data. Here, one segment is cleaned at a time, and new pages fill up behind its valid
+//! pages. Hot and cold data mix again, and the gain over greedy is a few tenths of a percent.
 //!
 //! # Sources
-//! rosenblum-1992 section 3.4; wu-1994 section 4.1 on why it fits large segments badly.
+//! rosenblum-1992, section 3.4; wu-1994, section 4.1, on why it suits large segments badly.
 //!
 //! # Checks
-//! The victim is the one a computation by hand finds; costs less than greedy on hot and cold data.
+//! The victim equals that of a calculation by hand. On hot and cold data, it costs less than greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -27,11 +27,11 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "cost_benefit",
-        "weighs the space gained and its age against the cost, as the log-structured file system does",
+        "weighs gained space and age against cost, like the log-structured file system",
         &["rosenblum-1992"],
         1,
         include_str!("mod.rs"),

@@ -1,19 +1,18 @@
-//! d choices: draw d segments, clean the one with the most invalid pages.
+//! d choices: sample d segments, and clean the one with the most invalid pages.
 //!
-//! # Models
-//! All places are one partition. Of d places drawn at random, with replacement, the one with the most invalid
-//! pages is cleaned. With d = 1 this is random cleaning; with large d it comes close to greedy, which has to
-//! look at every segment. When none of the d has an invalid page, the first
-//! place behind that has one is cleaned.
+//! # Model
+//! All segment positions are one partition. Of d positions sampled at random, with replacement, the one with the
+//! most invalid pages is cleaned. d = 1 is random cleaning. Large d approaches greedy, which has to examine every
+//! segment. If none of the d has an invalid page, the next position with one is cleaned.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
-//! van-houdt-2013 (mean field model of d choices); li-2013 (the same trade-off between cost and wear).
+//! van-houdt-2013 (mean field model of d choices); li-2013 (the trade-off between cost and wear).
 //!
 //! # Checks
-//! d = 1 costs u / (1 - u) under uniform writes, within 2 %; more choices cost less, and greedy least.
+//! d = 1 costs u / (1 - u) under uniform writes, within 2 %. More choices cost less, and greedy costs least.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -26,7 +25,7 @@ mod tests;
 /// Cleaning by d choices.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Segments drawn for one decision.
+    /// Number of segments sampled per decision.
     #[config(
         default = 10,
         min = 1,
@@ -36,11 +35,11 @@ pub struct Config {
     pub d: u32,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "d_choices",
-        "cleans what has the most invalid pages of d segments drawn at random",
+        "cleans the segment with the most invalid pages out of d random ones",
         &["van-houdt-2013", "li-2013"],
         1,
         include_str!("mod.rs"),

@@ -1,18 +1,18 @@
-//! External: a policy that the caller brings, written in another language.
+//! External: a cleaning policy provided by the caller, e.g. a Python function.
 //!
-//! # Models
-//! Whatever the function decides, on the same mechanism as every other policy: the victim, the segments of a partition,
-//! and how many of the victim's live pages go to the partitions before and behind.
+//! # Model
+//! The function decides the victim, the segments of a partition, and the numbers of valid pages of the victim
+//! that move to the partitions before and after. The mechanism is that of all other policies.
 //!
-//! # Leaves out
-//! When cleaning begins: that is a rule of the device, such as `reserve` of an SSD. What the function may not do is
-//! checked by the mechanism.
+//! # Not modeled
+//! The start of cleaning, which is a rule of the device, e.g. `reserve` of an SSD. The mechanism rejects invalid
+//! decisions.
 //!
 //! # Sources
 //! None: the model is the caller's.
 //!
 //! # Checks
-//! The function of that name decides; a name that nobody brought is the user's error, named with its place.
+//! The function with that name decides. An unknown name is an error of the user, reported with its location.
 
 use super::{CleaningFamily, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -23,15 +23,15 @@ mod tests;
 /// A policy brought by the caller.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The name under which the caller brought it.
+    /// Name under which the caller registered the function.
     pub function: String,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "external",
-        "a policy that the caller brings, for example a Python function",
+        "a policy provided by the caller, e.g. a Python function",
         &["the caller"],
         1,
         include_str!("mod.rs"),

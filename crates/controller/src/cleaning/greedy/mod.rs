@@ -1,14 +1,14 @@
-//! Greedy: clean what has the most invalid pages.
+//! Greedy: clean the segment with the most invalid pages.
 //!
-//! # Models
-//! All places are one partition. The victim is the segment with the most invalid pages; of several, the one
-//! cleaned longest ago.
+//! # Model
+//! All segment positions are one partition. The victim is the segment with the most invalid pages. Among several,
+//! it is the one that was cleaned longest ago.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
-//! wu-1994 section 4.2; rosenblum-1992 section 3.4.
+//! wu-1994, section 4.2; rosenblum-1992, section 3.4.
 //!
 //! # Checks
 //! Cost under uniform writes against the closed form of Desnoyers, within 2 %.
@@ -25,11 +25,11 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "greedy",
-        "cleans what has the most invalid pages",
+        "cleans the segment with the most invalid pages",
         &["wu-1994", "rosenblum-1992"],
         1,
         include_str!("mod.rs"),

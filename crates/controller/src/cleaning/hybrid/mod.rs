@@ -1,31 +1,31 @@
 //! Hybrid: locality gathering between partitions, first in, first out inside them.
 //!
-//! # Models
-//! Adjoining places form partitions of equal size. Pages are drained into the partition they came from.
-//! Inside a partition the segment filled longest ago is cleaned; pages from the end of a victim go to the
-//! partition before, pages from its head to the one behind, as locality gathering does between segments
-//! (`redistribution.rs`; the aim is the paper's, the way there and its constants are ours).
+//! # Model
+//! Adjacent segment positions form partitions of equal size. Pages are drained into the partition that they came
+//! from. Inside a partition, the segment that was written longest ago is cleaned. Pages from the end of a victim
+//! go to the partition before. Pages from its head go to the partition after. Locality gathering does this
+//! between segments (`redistribution.rs`; the aim is the paper's, the method and its constants are ours).
 //!
-//! One addition is ours and can be switched off. The victim of a FIFO holds no hot page any more when hot
-//! pages are written many times while the partition is gone round once, so at 5/95 scattered hot data would
-//! take a thousand turnovers to gather. Hot and cold pages that are mixed show: a young segment has lost
-//! most of what an old one has. Once in a while the youngest segment with nearly as many invalid pages as the
-//! oldest is cleaned instead, and its end, which is nearly all hot, goes to the partition before. Under uniform
-//! writes this makes cleaning dearer by 1.5 %.
+//! One addition is ours and can be disabled. If hot pages are written many times during one pass through the
+//! partition, the victim of a FIFO has no hot page left. Scattered hot data at 5/95 would then take a thousand
+//! turnovers to gather. Mixed hot and cold pages can be detected: a young segment has lost most of what an old
+//! one has. Once in a while, the youngest segment with nearly as many invalid pages as the oldest is cleaned
+//! instead. Its end is nearly all hot and goes to the partition before. Under uniform writes, this increases the
+//! cleaning cost by 1.5 %.
 //!
-//! With hot data in the first places the cost is steady after 20 turnovers of the live data. Scattered, it is
-//! within a tenth of what 100 turnovers reach after 80, and still falls slowly.
+//! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With scattered
+//! hot data, the cost after 80 turnovers is within 10 % of the cost after 100, and still decreases slowly.
 //!
-//! # Leaves out
-//! What was learned of the writes is not part of a device's stored state.
+//! # Not modeled
+//! The statistics of the writes are not part of a device's stored state.
 //!
 //! # Sources
-//! wu-1994 section 4.4.
+//! wu-1994, section 4.4.
 //!
 //! # Checks
-//! Figures 8, 9 and 10 of the paper as trends: within 20 % of greedy under uniform writes, cheaper than
-//! locality gathering at every locality and than both from 20/80 on, partitions of 16 best over all, and
-//! cheaper with more segments until one is less than 1 % of the array.
+//! Trends of figures 8, 9, and 10 of the paper: within 20 % of greedy under uniform writes; cheaper than locality
+//! gathering at every locality, and cheaper than both from 20/80 on; partitions of 16 are best overall; more
+//! segments are cheaper until one is less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
@@ -42,14 +42,13 @@ pub struct Config {
     /// Segments in a partition; divides the segments of the array.
     #[config(default = 16, min = 1, source = "paper: wu-1994 section 4.4, the best of its figure 9")]
     pub segments_per_partition: u32,
-    /// How live pages are shared with the neighboring partitions.
+    /// Redistribution of valid pages to adjacent partitions.
     #[config(flatten)]
     pub redistribution: Settings,
-    /// Clean a young segment once in a while where hot and cold pages are mixed.
+    /// Whether a young segment is cleaned from time to time if hot and cold pages are mixed.
     #[config(default = true, source = "fitted: without it scattered data at 5/95 stays mixed for long")]
     pub gather_young: bool,
-    /// A young segment is cleaned after as many cleanings as the partition has segments, or after this many where
-    /// it has more.
+    /// Cleanings between two cleanings of a young segment; at most the number of segments in the partition.
     #[config(
         default = 16,
         min = 1,
@@ -57,14 +56,15 @@ pub struct Config {
         source = "fitted: by trial, to no published number; scattered data at 5/95 gathers in less than half the cost, and uniform writes cost 1.5 % more"
     )]
     pub young_after: u32,
-    /// Invalid pages that the young segment needs, as a share of those of the oldest.
+    /// Minimum invalid pages of the young segment, as a share of those of the oldest.
     #[config(
         default = "60 %",
         max = "100 %",
         source = "fitted: between a third, which a segment of a quarter of the age has under uniform writes at 80 %, and all"
     )]
     pub young_invalid: Ratio,
-    /// Live pages from the end of the young segment that go to the partition before, as a share of a segment.
+    /// Valid pages from the end of the young segment that go to the partition before, as a share of a
+    /// segment.
     #[config(
         default = "10 %",
         max = "100 %",
@@ -73,7 +73,7 @@ pub struct Config {
     pub young_gathered: Ratio,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "hybrid",

@@ -1,26 +1,28 @@
-//! Locality gathering: every page stays in its segment, and hot pages wander towards place 0.
+//! Locality gathering: every page stays in its segment, and hot pages move toward position 0.
 //!
-//! # Models
-//! Every place is a partition: pages are drained into the segment they came from, and the segment that is
-//! full is cleaned. Its survivors keep their order, so its end holds what was written last. Pages from the
-//! end go to the place before and pages from the head to the place behind, so that the products of cleaning
-//! frequency and cleaning cost become equal and hot data gathers at place 0. How many go is described in
-//! `redistribution.rs`: the aim is the paper's, the way there is ours, and its settings are fitted.
+//! # Model
+//! Every segment position is a partition. Pages are drained into the segment that they came from, and a full
+//! segment is cleaned. Its valid pages keep their order, so its end has the pages that were written last. Pages
+//! from the end go to the position before, and pages from the head to the position after. The numbers are chosen
+//! so that the products of cleaning frequency and cleaning cost become equal, and hot data gathers at position 0.
+//! `redistribution.rs` computes the numbers: the aim is the paper's, the method is ours, and its settings are
+//! fitted.
 //!
-//! Sorting takes long. With hot data in the first places of 128 segments, the cost is steady after 40
-//! turnovers of the live data at 20/80, 60 at 10/90 and 100 at 5/95. Hot data scattered over all places has to
-//! wander, and gathers in lumps on its way: after 200 turnovers 10/90 still costs twice what it will.
+//! Sorting takes long. With hot data in the first positions of 128 segments, the cost is steady after 40
+//! turnovers of the valid data at 20/80, 60 at 10/90, and 100 at 5/95. Hot data that is scattered over all
+//! positions has to move, and forms clusters in the meantime: after 200 turnovers, 10/90 still costs twice its
+//! final value.
 //!
-//! # Leaves out
-//! What the paper computes per segment from counted cleanings is computed from pages drained, which is less
-//! noisy. What was learned of the writes is not part of a device's stored state.
+//! # Not modeled
+//! The paper computes the products from counted cleanings per segment; here they are computed from drained pages,
+//! which is less noisy. The statistics of the writes are not part of a device's stored state.
 //!
 //! # Sources
-//! wu-1994 section 4.3.
+//! wu-1994, section 4.3.
 //!
 //! # Checks
-//! Cost under uniform writes within 5 % of u / (1 - u); falls with locality; never below, and for sorted
-//! data within 10 % of, the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2.
+//! Cost under uniform writes within 5 % of u / (1 - u); it falls with locality. It is never below the cost of
+//! perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2, and within 10 % of it for sorted data.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};
@@ -33,16 +35,16 @@ mod tests;
 /// Locality gathering.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How live pages are shared with the neighboring segments.
+    /// Redistribution of valid pages to adjacent segments.
     #[config(flatten)]
     pub redistribution: Settings,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "locality_gathering",
-        "pages stay in their segment; hot ones wander to the first segments",
+        "pages stay in their segment; hot ones move to the first segments",
         &["wu-1994"],
         1,
         include_str!("mod.rs"),

@@ -1,41 +1,48 @@
-//! Locality gathering by the letter of its paper: a cleaned segment's product is compared with the average.
+//! Locality gathering exactly as published: the product of a cleaned segment is compared with the average.
 //!
-//! # Models
-//! Adjoining places form partitions of equal size, of one segment unless the setting says otherwise. Pages are
-//! drained into the partition they came from, and the segment of it that was filled longest ago is cleaned.
-//! Its product is the pages copied per page gained, `u / (1 - u)`, times how often the partition is cleaned,
-//! one cleaning in the pages drained into the array since the last one. The product is compared with the
-//! average of the latest products of all partitions. A segment above the average gives live pages away, which brings
-//! its product closer to it. At the same frequency the product is the average at the utilization `c / (1 + c)`, with
-//! `c` the average by the frequency; one cleaning goes the share `step` of the way there. Pages from its end go to the
-//! partition before, pages from its head to the one behind, half of them each way, and all one way at the ends of the
-//! array.
+//! # Model
+//! Adjacent segment positions form partitions of equal size, by default one segment each. Pages are drained into
+//! the partition that they came from, and its segment that was written longest ago is cleaned.
 //!
-//! With `raises` a segment below the average takes pages in as well: from the head of the segment before that was cleaned
-//! longest ago, and from the end of the active segment behind, half of them each. The frequency then follows: with `w`
-//! pages drained into a segment in the time of one drained into the array and `f` of its `p` pages free when it is cleaned,
-//! it is cleaned `w / f` times at the cost `(p - f) / f`, so its product is the average `a` at the free pages that solve
-//! `a f^2 + w f = w p`. Segments give and take by that. At the frequency that was, half of the way would overshoot: cold
-//! segments fill up, and 5/95 costs a hundred times as much.
+//! *Product*: the pages copied per page gained, `u / (1 - u)`, times the cleaning frequency of the partition. The
+//! frequency is one cleaning per number of pages drained into the array since the last one. The product is
+//! compared with the average of the latest products of all partitions.
 //!
-//! With one segment in a partition this is the paper's locality gathering, with sixteen its hybrid. Nothing is
-//! fitted: every quantity is counted, and `step`, of which the paper says no more than *closer*, is assumed to be half
-//! of the way. `locality_gathering` and `hybrid` have the same aim and a way of their
-//! own there, whose settings are fitted; where they cost less, that is what these settings bring.
+//! *Above the average*: the segment gives valid pages away, which moves its product closer to the average. At the
+//! same frequency, the product equals the average at the utilization `c / (1 + c)`, with `c` = average /
+//! frequency. One cleaning goes the share `step` of this distance. Pages from its end go to the partition before
+//! and pages from its head to the one after, half of them each. At the ends of the array, all go in one
+//! direction.
 //!
-//! # Leaves out
-//! The paper also raises the utilization of a segment below the average; without `raises` only its neighbors that are
-//! above it fill such a segment. How pages are divided between the two neighbors is not published: even halves, whether a
-//! neighbor is above the average or below it. How far one cleaning goes is not, either: all the way in one step overshoots,
-//! since the frequency of cleaning follows the utilization only later.
+//! *Below the average* (`raises`): the segment also takes pages in, half of them from the head of the segment
+//! before that was cleaned longest ago, and half from the end of the active segment after. The frequency then
+//! follows. Let `w` be the pages drained into a segment per page drained into the array, and `f` the free pages,
+//! out of `p`, when it is cleaned. It is cleaned `w / f` times at the cost `(p - f) / f`. Its product is
+//! therefore the average `a` at the free pages that solve `a f^2 + w f = w p`. Segments give and take by this
+//! equation. At the previous frequency, half of the distance would overshoot: cold segments fill up, and 5/95
+//! costs a hundred times as much.
+//!
+//! With one segment per partition, this is the locality gathering of the paper; with sixteen, its hybrid. No
+//! value is fitted: every quantity is counted. The paper says only *closer* about `step`, which is assumed to be
+//! half of the distance. `locality_gathering` and `hybrid` have the same aim and their own method with fitted
+//! settings. Where they cost less, the difference is due to these settings.
+//!
+//! # Not modeled
+//! - The paper also raises the utilization of a segment below the average. Without `raises`, only neighbors above
+//!   the average fill such a segment.
+//! - The division of pages between the two neighbors is not published. It is assumed to be even, whether a
+//!   neighbor is above or below the average.
+//! - The distance per cleaning is not published either. A full step overshoots, since the cleaning frequency
+//!   follows the utilization only later.
 //!
 //! # Sources
-//! wu-1994 sections 4.3 and 4.4.
+//! wu-1994, sections 4.3 and 4.4.
 //!
 //! # Checks
-//! Cost under uniform writes within 5 % of u / (1 - u), partitions of 16 within 20 % of greedy; less at high locality;
-//! never below perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average gives
-//! nothing; one above it gives, and with `raises` one below it takes, what the equation says, by its step.
+//! Cost under uniform writes within 5 % of u / (1 - u); with partitions of 16 within 20 % of greedy; less at high
+//! locality. It is never below perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average
+//! gives nothing. One above it gives, and with `raises` one below it takes, the pages of the equation, times the
+//! step.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -51,27 +58,27 @@ pub struct Config {
     /// Segments in a partition; divides the segments of the array.
     #[config(default = 1, min = 1, source = "paper: wu-1994 section 4.3; 16 is the best of its figure 9")]
     pub segments_per_partition: u32,
-    /// Step of one cleaning from a segment's product toward the average, as a share of the difference.
+    /// Step of one cleaning from the product of a segment toward the average, as a share of the difference.
     #[config(
         default = "50 %",
         min = "0.1 %",
         max = "100 %",
-        source = "assumed: wu-1994 section 4.3 brings products closer to the average, and does not say how far"
+        source = "assumed: wu-1994 section 4.3 moves products closer to the average, without a distance"
     )]
     pub step: Ratio,
     /// Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it.
     #[config(
         default = false,
-        source = "assumed: wu-1994 section 4.3 increases its utilization, and does not say from where, nor by how much"
+        source = "assumed: wu-1994 section 4.3 increases its utilization, without source or amount"
     )]
     pub raises: bool,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "product_average",
-        "locality gathering and hybrid by the letter of their paper, without a fitted setting",
+        "locality gathering and hybrid exactly as published, without fitted settings",
         &["wu-1994"],
         2,
         include_str!("mod.rs"),

@@ -1,30 +1,32 @@
-//! A BCH code: up to `t` bit errors of a codeword are corrected.
+//! A BCH code that corrects up to `t` bit errors per codeword.
 //!
-//! # Models
-//! The binary BCH code over GF(2^m), shortened to the codeword: data, then a CRC-32 of it if asked for, then `m t`
-//! bits of parity, rounded up to bytes. It is encoded and decoded over real bytes: division by the generator,
-//! Berlekamp and Massey's algorithm, and Berlekamp's trace algorithm for the roots.
+//! # Model
+//! The binary BCH code over GF(2^m) is shortened to the codeword: data, an optional CRC-32 of it, and `m t` bits
+//! of parity, rounded up to bytes. It is encoded and decoded over real data: division by the generator, the
+//! Berlekamp-Massey algorithm, and Berlekamp's trace algorithm for the roots.
 //!
-//! The decoder's time and energy are those of an ASIC that works for `t` bits whatever it finds: proportional to
-//! `t` and to the data of the codeword. The codewords of a page go through one decoder, one after the other.
-//! A model without bytes takes every codeword with more than `t` bit errors for uncorrectable.
+//! The time and energy of the decoder are those of an ASIC that always works for `t` bits. They are proportional
+//! to `t` and to the data of the codeword. One decoder processes the codewords of a page one after the other. A
+//! model without data treats every codeword with more than `t` bit errors as uncorrectable.
 //!
-//! # Leaves out
-//! Without bytes, that a codeword with more than `t` bit errors may come out as another codeword. Of a codeword of
-//! `n` bits and `t + 1` wrong ones a share of about `C(n - t - 1, t) / 2^(m t)` does, 1/t! at full length; with
-//! the CRC-32, 2^-32 of that. The decoder over bytes behaves as the code does.
+//! # Not modeled
+//! Miscorrection without data: a codeword with more than `t` bit errors may decode to another codeword. For a
+//! codeword of `n` bits with `t + 1` bit errors, the probability is about `C(n - t - 1, t) / 2^(m t)`, and 1/t!
+//! at full length. With the CRC-32, it is 2^-32 of that. With data, the decoder behaves like the code.
 //!
 //! # Sources
-//! roberts-2009 section III: BCH and CRC in the controller, time proportional to the number of bits corrected;
-//! about 30 us for t = 2 and 2 KiB. lin-costello chapter 6 for code and decoder, berlekamp-1970 for the roots.
-//! Energy has no default: the paper gives none. For comparison, a 65 nm decoder of a concatenated BCH code of
-//! 8 KiB takes 2.74 pJ for a bit of data (lee-2013).
+//! roberts-2009, section III (BCH and CRC in the controller, time proportional to the number of corrected bits;
+//! about 30 us for t = 2 and 2 KiB); lin-costello, chapter 6, for code and decoder; berlekamp-1970 for the roots.
+//! Energy has no default, since the paper gives none. For comparison, a 65 nm decoder of a concatenated BCH code
+//! of 8 KiB takes 2.74 pJ per bit of data (lee-2013).
 //!
 //! # Checks
-//! Every number of bit errors up to `t` is corrected, for many (m, t) and shortened lengths; parity and verdicts are
-//! those of an encoder bit by bit and, for tiny codes, of a decoder that tries every codeword; `t + 1` bit errors are
-//! taken for another codeword as often as the formula above says; the share of pages that fail is a binomial
-//! tail: 2.6e-2 for t = 4 and 5.7e-5 for t = 8 at a bit error rate of 1e-4.
+//! - Every number of bit errors up to `t` is corrected, for many (m, t) and shortened lengths.
+//! - Parity equals that of a bit-by-bit encoder. For tiny codes, results equal those of a decoder that tries
+//!   every codeword.
+//! - `t + 1` bit errors decode to another codeword as often as the formula above predicts.
+//! - The share of failing pages is a binomial tail: 2.6e-2 for t = 4 and 5.7e-5 for t = 8 at a bit error rate of
+//!   1e-4.
 
 mod closed;
 mod code;
@@ -53,39 +55,36 @@ const CRC: usize = 4;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "energies_are_whole")]
 pub struct Config {
-    /// Bit errors of a codeword that are corrected.
+    /// Bit errors that the code corrects per codeword.
     #[config(min = 1, max = 40)]
     pub t: u32,
     /// Degree of the field, 13 to 16; absent means the smallest that holds a codeword.
     #[config(min = 13, max = 16)]
     pub m: Option<u32>,
-    /// Data of a codeword; absent means all of a page.
+    /// Data bytes of a codeword; absent means a whole page.
     #[config(min = "1 B", max = "8 KiB")]
     pub codeword: Option<Bytes>,
     /// Whether each codeword holds a CRC-32 of its data, which detects miscorrections.
     #[config(
         default = false,
-        source = "assumed: a code alone; the controller of roberts-2009 has the checksum too"
+        source = "assumed: only the code; the controller of roberts-2009 also has the checksum"
     )]
     pub crc32: bool,
-    /// Time to decode a codeword of 2 KiB, for each bit that can be corrected.
+    /// Time to decode a codeword of 2 KiB, per correctable bit.
     #[config(
         default = "15 us",
         max = "1 s",
         source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, twice that for twice the bits"
     )]
     pub decode: Time,
-    /// Time to see that a codeword of 2 KiB has no bit error; absent means it is decoded like any other.
+    /// Time to check that a codeword of 2 KiB has no bit error; absent means that it is decoded like any
+    /// other.
     #[config(max = "1 s")]
     pub check: Option<Time>,
-    /// Time to encode a page, beyond that of moving it.
-    #[config(
-        default = "0 s",
-        max = "1 s",
-        source = "assumed: a page is encoded while it crosses the channel"
-    )]
+    /// Time to encode a page, in addition to its transfer.
+    #[config(default = "0 s", max = "1 s", source = "assumed: encoded during the transfer over the channel")]
     pub encode: Time,
-    /// Energy to decode a codeword of 2 KiB, for each bit that can be corrected.
+    /// Energy to decode a codeword of 2 KiB, per correctable bit.
     pub decode_energy: Option<Energy>,
     /// Energy to encode a page.
     pub encode_energy: Option<Energy>,
@@ -96,11 +95,11 @@ fn energies_are_whole(config: &Config, reader: &mut Reader<'_>) {
     check_work(reader, &energies);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "bch",
-        "up to t bit errors of a codeword are corrected",
+        "corrects up to t bit errors per codeword",
         &["roberts-2009", "lin-costello", "berlekamp-1970"],
         1,
         include_str!("mod.rs"),

@@ -16,7 +16,7 @@ const WORD: u32 = 64;
 pub(super) struct Division {
     /// One for each product.
     checks: Vec<CrcParams>,
-    /// From their checksums, one behind the other, to what the generator leaves; `None` where there is only one.
+    /// From their checksums, one behind the other, to what the generator leaves; `None` if there is only one.
     together: Option<LinearMap>,
 }
 

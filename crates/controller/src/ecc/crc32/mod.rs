@@ -1,19 +1,19 @@
-//! CRC-32: bit errors are noticed, and not corrected.
+//! CRC-32: bit errors are detected but not corrected.
 //!
-//! # Models
-//! Four spare bytes hold the CRC-32 of the page (IEEE 802.3: polynomial 0x04c11db7, reflected, all ones before and
-//! after), highest byte first. Codewords with bit errors are uncorrectable.
+//! # Model
+//! Four spare bytes hold the CRC-32 of the page (IEEE 802.3: polynomial 0x04c11db7, reflected, all ones before
+//! and after), most significant byte first. Codewords with bit errors are uncorrectable.
 //!
-//! # Leaves out
-//! That a share of 2^-32 of pages with many bit errors goes unnoticed: a model without bytes takes all for
-//! noticed, and no run is long enough to see one.
+//! # Not modeled
+//! Undetected errors: a share of 2^-32 of pages with many bit errors passes the check. A model without data
+//! treats all as detected. No run is long enough to see one.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.
 //!
 //! # Checks
-//! The check value of the catalogs of CRCs, 0xcbf43926 for "123456789"; every pair of bit errors within a page
-//! is noticed, tried at random, as the Hamming distance of four up to 91,607 bits says.
+//! The check value of the CRC catalogs, 0xcbf43926 for "123456789". Every pair of bit errors within a page, tried
+//! at random, is detected, as the Hamming distance of four up to 91,607 bits implies.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -28,22 +28,22 @@ const SPARE: usize = 4;
 /// Noticing bit errors by CRC-32.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Time to make or check the checksum of a page, beyond that of moving it.
+    /// Time to compute or check the checksum of a page, in addition to its transfer.
     #[config(
         default = "0 s",
         max = "1 s",
-        source = "assumed: it is made and checked while the page crosses the channel"
+        source = "assumed: computed during the transfer over the channel"
     )]
     pub time: Time,
-    /// Energy to make or check the checksum of a page.
+    /// Energy to compute or check the checksum of a page.
     pub energy: Option<Energy>,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "crc32",
-        "bit errors are noticed and not corrected",
+        "bit errors are detected but not corrected",
         &["IEEE 802.3, clause 3.2.9"],
         1,
         include_str!("mod.rs"),

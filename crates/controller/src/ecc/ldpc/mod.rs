@@ -1,24 +1,27 @@
-//! A low-density parity-check code, by its strength and latency: hard decisions first, soft ones where needed.
+//! A low-density parity-check (LDPC) code, described by its strength and latency: hard decision first, then soft
+//! decisions.
 //!
-//! # Models
-//! A codeword is decoded from the bits as they were read (hard decision). Where that fails, the page is sensed once
-//! more at other reference voltages and decoded with what is known by then (soft decision), and so on up to a
-//! number of further senses. Each sense raises the share of bit errors that is corrected by an equal step, from
-//! `hard` to `soft`. A codeword with more bit errors than the last step allows is uncorrectable.
-//! Every attempt takes its time; the senses are the medium's, and it is told their number.
+//! # Model
+//! A codeword is first decoded from the bits of the first read (hard decision). If that fails, the page is read
+//! again at other reference voltages (read retry) and decoded with the combined information (soft decision), up
+//! to a number of retries. Each retry raises the correctable bit error rate by an equal step, from `hard` to
+//! `soft`. A codeword with more bit errors than the last step allows is uncorrectable. Every attempt takes
+//! decoding time. The medium performs the reads; the code returns their number.
 //!
-//! # Leaves out
-//! The bytes: there is no encoder. Strength is a limit on the number of bit errors, where a real decoder fails
-//! with a probability that rises steeply around it, and has an error floor. Senses are all made from the first
-//! on; drives remember which level a page needed last (Du et al., MSST 2017).
+//! # Not modeled
+//! - The data: there is no encoder.
+//! - Strength is a limit on the number of bit errors. A real decoder fails with a probability that rises steeply
+//!   around it, and has an error floor.
+//! - Every read starts with the hard decision. Drives remember the level that a page needed last (Du et al., MSST
+//!   2017).
 //!
 //! # Sources
-//! zhao-2013: hard decision first, further senses where it fails, each at the price of a read. Strengths and
-//! times of the decoder differ from one code to the next; all defaults are assumed.
+//! zhao-2013: hard decision first, and retries if it fails, each at the cost of a read. Strength and decoding
+//! time differ between codes; all defaults are assumed.
 //!
 //! # Checks
-//! Bit errors at each limit and one beyond; senses and time grow by one step each; the share of pages that need
-//! more than the last step is a binomial tail.
+//! Bit errors at each limit and one above it. Retries and time grow by one step each. The share of pages that
+//! need more than the last step is a binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room};
@@ -32,49 +35,37 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Data of a codeword.
+    /// Data bytes of a codeword.
     #[config(
         default = "2 KiB",
         min = "64 B",
         max = "64 KiB",
-        source = "assumed: drives of the time had codewords of 1 to 4 KiB"
+        source = "assumed: drives of that time had codewords of 1 to 4 KiB"
     )]
     pub codeword: Bytes,
     /// Parity, as a share of the data.
     #[config(default = "12.5 %", min = "1 %", max = "100 %", source = "assumed: a code of rate 8/9")]
     pub parity: Ratio,
-    /// Bit errors that hard decisions corrected, as a share of the codeword.
-    #[config(
-        default = "0.4 %",
-        max = "20 %",
-        source = "assumed: about what a BCH code of that rate corrects"
-    )]
+    /// Bit error rate up to which hard decisions correct a codeword.
+    #[config(default = "0.4 %", max = "20 %", source = "assumed: about that of a BCH code of this rate")]
     pub hard: Ratio,
-    /// Bit errors that soft decisions corrected after the last sense, as a share of the codeword. Without further senses
-    /// there are none.
-    #[config(
-        default = "1.1 %",
-        max = "20 %",
-        source = "assumed: between two and three times of hard decisions"
-    )]
+    /// Bit error rate up to which soft decisions correct a codeword after the last read retry; unused without
+    /// retries.
+    #[config(default = "1.1 %", max = "20 %", source = "assumed: two to three times that of hard decisions")]
     pub soft: Ratio,
-    /// Further senses for soft decisions.
+    /// Number of read retries for soft decisions.
     #[config(default = 6, max = 64, source = "assumed: three on either side of a reference voltage")]
     pub senses: u32,
     /// Time to decode a codeword by hard decisions.
     #[config(default = "2 us", max = "1 s", source = "assumed: 1 GB/s")]
     pub hard_decode: Time,
-    /// Time of each attempt to decode a codeword by soft decisions.
+    /// Time per attempt to decode a codeword by soft decisions.
     #[config(default = "10 us", max = "1 s", source = "assumed: five times that of hard decisions")]
     pub soft_decode: Time,
-    /// Time to encode a page, beyond that of moving it.
-    #[config(
-        default = "0 s",
-        max = "1 s",
-        source = "assumed: a page is encoded while it crosses the channel"
-    )]
+    /// Time to encode a page, in addition to its transfer.
+    #[config(default = "0 s", max = "1 s", source = "assumed: encoded during the transfer over the channel")]
     pub encode: Time,
-    /// Energy of one attempt to decode a codeword.
+    /// Energy per attempt to decode a codeword.
     pub decode_energy: Option<Energy>,
     /// Energy to encode a page.
     pub encode_energy: Option<Energy>,
@@ -109,11 +100,11 @@ fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "ldpc",
-        "a strong code by strength and latency: hard decisions, then soft ones",
+        "LDPC by its strength and latency: hard decision first, then soft decisions",
         &["zhao-2013"],
         1,
         include_str!("mod.rs"),

@@ -1,16 +1,16 @@
 //! No error correction: pages are returned as they are read.
 //!
-//! # Models
-//! No spare bytes, no time, no energy. Bit errors are not noticed.
+//! # Model
+//! There are no spare bytes, no time, and no energy. Bit errors are not detected.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
 //! None are needed.
 //!
 //! # Checks
-//! A page with bit errors is returned as it is; the share of pages with one is `1 - (1 - p)^bits`.
+//! A page with bit errors is returned as it is. The share of pages with at least one is `1 - (1 - p)^bits`.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -22,11 +22,11 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "none",
-        "pages as they are read, right or wrong",
+        "pages are returned as they are read",
         &["a comparison needs one"],
         1,
         include_str!("mod.rs"),

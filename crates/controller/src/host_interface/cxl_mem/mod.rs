@@ -1,21 +1,23 @@
-//! CXL.mem: the device is memory of the host's, cache line by cache line.
+//! CXL.mem: the device is host memory, accessed by cache lines.
 //!
-//! # Models
-//! Reads and writes are lines of 64 B, of which one CPU has `lines` under way. A read is a request that is answered
-//! with data; a write is sent with its data and answered when the device has it: a program that waits for its last
-//! answer knows that its bytes have arrived. What crosses comes in slots of 16 B, four of them and 4 B more a flit: a
-//! request or an answer without data takes one, data five.
+//! # Model
+//! Reads and writes are lines of 64 B. One CPU has at most `lines` of them outstanding. A read is a request that
+//! is answered with data. A write carries its data and is answered when the device has it, so a program that
+//! waits for its last reply knows that its data has arrived. The link carries slots of 16 B; a flit has four
+//! slots and another 4 B. A request or a reply without data takes one slot, and data takes five.
 //!
-//! # Leaves out
-//! Lines that a cache already holds, and those it reads before it writes them; back-invalidation; credits; slots that
-//! go empty. `ssd` and `onyx` serve a read as a whole when its first line is asked for, and a write when all of it is
-//! there: they answer its last line when they are done, and the others at once.
+//! # Not modeled
+//! - Lines in the CPU cache, and lines that the cache reads before it writes them.
+//! - Back-invalidation, credits, and empty slots.
+//! - `ssd` and `onyx` serve a read as a whole when its first line is requested, and a write when all of it has
+//!   arrived. They answer its last line on completion, and the other lines immediately.
 //!
 //! # Sources
 //! cxl-2.0 for flits and slots; li-2023 for latencies.
 //!
 //! # Checks
-//! A line alone, slot by slot; lines under way over their round trip; the same before drives, on top of what these take.
+//! A single line, slot by slot; outstanding lines over their round trip; both in front of drives, in addition to
+//! their time.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -34,16 +36,16 @@ pub struct Config {
     #[config(default = 5, min = 5, max = 5, source = "standard: cxl-2.0")]
     pub generation: u32,
     /// Lanes: 1, 2, 4, 8 or 16.
-    #[config(default = 8, min = 1, max = 16, source = "assumed: as many as the card has")]
+    #[config(default = 8, min = 1, max = 16, source = "assumed: those of the card")]
     pub lanes: u32,
-    /// From one end of an idle link to the other, without the time that bytes take.
+    /// Delay of an idle link in one direction, without transfer time.
     #[config(
         default = "35 ns",
         max = "1 ms",
-        source = "assumed: half of the 70 ns that li-2023 gives for a port's way there and back"
+        source = "assumed: half of the 70 ns round trip of a port in li-2023"
     )]
     pub flight: Time,
-    /// CPU time of a line.
+    /// CPU time per line.
     #[config(default = "5 ns", max = "1 s", source = "assumed: a dozen instructions")]
     pub issue: Time,
     /// Outstanding lines per CPU.
@@ -54,11 +56,11 @@ pub struct Config {
     pub cpus: u32,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<HostInterfaceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "cxl_mem",
-        "CXL.mem: the device is memory of the host's",
+        "CXL.mem: the device is host memory",
         &["cxl-2.0", "li-2023"],
         3,
         include_str!("mod.rs"),

@@ -1,17 +1,17 @@
-//! A driver, its CPUs, and a link that carries data and nothing else.
+//! A driver, its CPUs, and a link that carries only data.
 //!
-//! # Models
-//! The driver takes CPU time for a request. The data of a write crosses the link to the device, that of a read back;
-//! each way has its own bandwidth. The host knows at once that a request is done.
+//! # Model
+//! The driver takes CPU time for a request. Write data crosses the link to the device, and read data crosses
+//! back. Each direction has its own bandwidth. The host sees a completion immediately.
 //!
-//! # Leaves out
-//! Commands, doorbells, completions and interrupts, whose costs are in what the driver takes; packets.
+//! # Not modeled
+//! Commands, doorbells, completions, and interrupts, whose costs are included in the driver time; packets.
 //!
 //! # Sources
-//! akel-2011 section 2.1, whose drive and driver know each other so.
+//! akel-2011, section 2.1, whose drive and driver communicate like this.
 //!
 //! # Checks
-//! A request alone takes the sum of its parts; many take what the slowest part takes.
+//! A single request takes the sum of its parts. Many requests take the time of the slowest part.
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;
@@ -25,21 +25,21 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// CPU time of the driver per request.
-    #[config(default = "0 s", max = "1 s", source = "assumed: the host is free unless told otherwise")]
+    #[config(default = "0 s", max = "1 s", source = "assumed: no host cost by default")]
     pub driver: Time,
     /// CPUs that run the driver.
-    #[config(default = 16, min = 1, max = 1024, source = "assumed: enough not to wait for")]
+    #[config(default = 16, min = 1, max = 1024, source = "assumed: enough that no request waits")]
     pub cpus: u32,
-    /// Bandwidth of the link, each way.
+    /// Bandwidth of the link, in each direction.
     #[config(min = "1 B/s")]
     pub link: Bandwidth,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<HostInterfaceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "direct",
-        "a driver and a link that carries data and nothing else",
+        "a driver, and a link that carries only data",
         &["akel-2011"],
         1,
         include_str!("mod.rs"),

@@ -1,23 +1,28 @@
-//! A memory window: loads and stores of the host's CPUs through a base address register.
+//! A memory window: loads and stores of host CPUs through a PCI Express base address register (BAR).
 //!
-//! # Models
-//! A write is stores. With `write_combining` a CPU gathers 64 B before it sends them as one packet, without it each
-//! store of 8 B is a packet. Stores are posted: the CPU continues at once. To know that they have arrived it reads
-//! from the device after the last of them, and that read stays behind them on the link; then the write is done. A
-//! read is loads, of 8 B each, or of 64 B where the window is combined and the CPU streams; the CPU has at most
-//! `loads` of them under way. Reads and writes keep one CPU each.
+//! # Model
+//! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without it,
+//! each store of 8 B is a packet. Stores are posted: the CPU continues at once. To know that they have arrived,
+//! it reads from the device after the last store. This read stays behind the stores on the link. The write
+//! completes when it returns.
 //!
-//! # Leaves out
-//! Buffers of the CPU that fill and stores that it puts in another order; caches, which hold nothing of a window;
-//! a CPU that stands still meanwhile takes no time of the others. Trims take no time. `ssd` and `onyx` serve a read as a
-//! whole when its first load is there, and a write when all of it is.
+//! *Reads* are loads of 8 B each, or of 64 B if the window is write-combining and the CPU uses streaming loads. A
+//! CPU has at most `loads` of them outstanding. A read or a write occupies one CPU.
+//!
+//! # Not modeled
+//! - CPU buffers that fill up, and reordered stores.
+//! - Caches, which hold no data of a window.
+//! - A stalled CPU takes no time from the others.
+//! - Trims take no time.
+//! - `ssd` and `onyx` serve a read as a whole when its first load arrives, and a write when all of it has
+//!   arrived.
 //!
 //! # Sources
-//! neugebauer-2018 for latencies of the link; `kernel::pcie` for packets; what CPUs do is assumed.
+//! neugebauer-2018 for latencies of the link; `kernel::pcie` for packets. The behavior of CPUs is assumed.
 //!
 //! # Checks
-//! A store and a load alone, byte by byte; a read takes a round trip for as many lines as are under way; the same before
-//! drives, on top of what these take.
+//! A single store and a single load, byte by byte. A read takes one round trip per group of outstanding lines.
+//! Both in front of drives, in addition to their time.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -35,10 +40,10 @@ pub struct Config {
     /// The link.
     #[config(flatten)]
     pub express: ExpressConfig,
-    /// Whether 64 B cross together; otherwise 8 B.
+    /// Whether stores are combined into packets of 64 B; otherwise, packets have 8 B.
     #[config(default = true, source = "assumed: how such windows are mapped")]
     pub write_combining: bool,
-    /// CPU time of the loads or stores of a packet.
+    /// CPU time per packet of loads or stores.
     #[config(
         default = "10 ns",
         max = "1 s",
@@ -46,23 +51,18 @@ pub struct Config {
     )]
     pub issue: Time,
     /// Outstanding loads per CPU.
-    #[config(
-        default = 1,
-        min = 1,
-        max = 1024,
-        source = "assumed: loads that are not cached wait for each other"
-    )]
+    #[config(default = 1, min = 1, max = 1024, source = "assumed: uncached loads are serialized")]
     pub loads: u32,
     /// CPUs that load and store.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<HostInterfaceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "memory_window",
-        "loads and stores through a window of PCI Express, with write combining",
+        "loads and stores through a PCI Express memory window, with write combining",
         &["neugebauer-2018"],
         3,
         include_str!("mod.rs"),

@@ -1,30 +1,41 @@
-//! NVMe: queue pairs in the host's memory, behind PCI Express.
+//! NVMe: queue pairs in host memory, over PCI Express.
 //!
-//! # Models
-//! The driver takes CPU time, puts a command into a submission queue and rings the doorbell, a posted write. The
-//! device fetches the command, 64 B, from the host's memory. Each page of a write it reads from there: requests of at
-//! most `read_request` go up, completions in packets of at most `payload` come down. Each page of a read it writes
-//! there. `credits` bound the packets of data under way each way, `tags` the reads. Then it writes a completion of 16 B, and an interrupt, which waits for `coalescing` time after the first
-//! completion that it stands for; the host takes CPU time for it and rings the doorbell of the completion queue. Or
-//! the host polls: it sees the completion at once, and takes CPU time for it, which is all its CPU does meanwhile.
-//! Every one of these packets takes its time on the link. With `queue_pairs` commands go to the pairs in turn, and the
-//! device fetches one command of each at a time, so that the pairs take turns (round robin): a command waits for those
-//! of its pair that came before it, and for no others; `queue_depth` and the waiting of interrupts are of each pair.
-//! CPUs take submissions and completions in the order in which they come: no CPU is idle while there is work. Data
-//! crosses the link in the order in which it is ready, and the host answers reads in the order in which it is asked.
+//! # Model
+//! 1. The driver takes CPU time, puts a command into a submission queue, and rings the doorbell with a posted
+//!    write.
+//! 2. The device fetches the command, 64 B, from host memory.
+//! 3. *Write*: the device reads each page of data from host memory. Requests of at most `read_request` go up, and
+//!    completions in packets of at most `payload` come down. *Read*: the device writes each page to host memory.
+//! 4. The device writes a completion of 16 B and sends an interrupt. The interrupt waits for `coalescing` time
+//!    after the first completion that it covers. The host takes CPU time for it and rings the doorbell of the
+//!    completion queue.
+//! 5. With polling, the host sees the completion immediately and takes CPU time for it. Its CPU does nothing else
+//!    in the meantime.
 //!
-//! # Leaves out
-//! Lists of pages, for which requests of more than two pages have one more read; several commands in one fetch; weighted
-//! arbitration and pairs of different load; the
-//! number of completions after which an interrupt no longer waits; queues that are full, which `queue_depth` stands
-//! for; the memory of the host beyond its latency; acknowledgements.
+//! Each of these packets takes its time on the link. `credits` limit the data packets in flight in each
+//! direction, and `tags` the reads. Data crosses the link in the order in which it is ready. The host answers
+//! reads in the order of the requests.
+//!
+//! *Queue pairs*: with `queue_pairs`, commands are distributed to the pairs in turn. The device fetches one
+//! command of each pair at a time, round robin. A command waits only for earlier commands of its pair.
+//! `queue_depth` and the coalescing of interrupts apply to each pair. CPUs handle submissions and completions in
+//! the order of arrival. No CPU is idle while there is work.
+//!
+//! # Not modeled
+//! - Page lists: a request of more than two pages needs one more read.
+//! - Several commands per fetch, weighted arbitration, and pairs with different load.
+//! - The number of completions after which an interrupt no longer waits.
+//! - Full queues; `queue_depth` represents them.
+//! - Host memory, except for its latency; acknowledgments.
 //!
 //! # Sources
 //! nvme-1.1 for commands and completions; neugebauer-2018 for latencies of the link; `kernel::pcie` for packets.
 //!
 //! # Checks
-//! The latency of a request alone, byte by byte; its rates against the closed form of the packets within 1 %; an
-//! interrupt for many; commands of a pair one fetch after the other, and pairs side by side; the closed-loop law; as many requests as the CPUs have time for; rates that credits and tags leave against their closed forms.
+//! - The latency of a single request, byte by byte; rates against the closed form of the packets, within 1 %.
+//! - One interrupt for many completions; serial fetches of a pair, and pairs in parallel.
+//! - The closed-loop law; the limit by CPU time; the rates under limited credits and tags against their closed
+//!   forms.
 
 mod queues;
 
@@ -37,12 +48,12 @@ use queues::Nvme;
 #[cfg(test)]
 mod tests;
 
-/// How a host learns that a request is done.
+/// How a host is notified of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Notice {
-    /// The device interrupts it.
+    /// By an interrupt of the device.
     Interrupt,
-    /// It looks for completions all the time.
+    /// By polling the completion queue.
     Polling,
 }
 
@@ -55,46 +66,47 @@ pub struct Config {
     /// CPU time to build a command and submit it.
     #[config(default = "1 us", max = "1 s", source = "assumed: a few thousand instructions")]
     pub driver: Time,
-    /// CPU time to take a completion.
-    #[config(default = "500 ns", max = "1 s", source = "assumed: half of what submission takes")]
+    /// CPU time to handle a completion.
+    #[config(default = "500 ns", max = "1 s", source = "assumed: half of the submission time")]
     pub reap: Time,
-    /// CPU time for an interrupt and for waking the program that waits, next to `reap`.
-    #[config(default = "1.5 us", max = "1 s", source = "assumed: one change of context")]
+    /// CPU time for an interrupt and for waking the waiting program, in addition to `reap`.
+    #[config(default = "1.5 us", max = "1 s", source = "assumed: one context switch")]
     pub interrupt: Time,
     /// CPUs that run the driver.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
-    /// How the host learns that a request is done.
-    #[config(default = "interrupt", source = "assumed: what drivers did in 2017")]
+    /// How the host is notified of a completion.
+    #[config(default = "interrupt", source = "assumed: drivers of 2017")]
     pub notice: Notice,
-    /// How long an interrupt waits for more completions after the first.
+    /// Time that an interrupt waits for more completions after the first.
     #[config(default = "0 s", max = "1 s", source = "standard: nvme-1.1, off unless the host sets it")]
     pub coalescing: Time,
-    /// From a read's arrival at the host to its answer.
+    /// Latency of host memory, from the arrival of a read to its reply.
     #[config(
         default = "240 ns",
         max = "1 ms",
         source = "assumed: with flight, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub host_memory: Time,
-    /// Reads of the host's memory, of at most `read_request` each, that the device has under way for data; absent means
-    /// enough.
+    /// Maximum outstanding reads of host memory for data, of at most `read_request` each; absent means no
+    /// limit.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
     /// Maximum outstanding commands per queue pair; absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
-    /// Queue pairs, which take the commands in turn, with one fetch of a command under way for each; absent means that
-    /// no command waits for the fetch of another, and that queue depth and interrupts are of all of them.
+    /// Number of queue pairs. Commands are distributed to them in turn, and each pair fetches one command at
+    /// a time. Absent means that no command waits for the fetch of another, with one queue depth and
+    /// interrupt for all.
     #[config(min = 1, max = 65535)]
     pub queue_pairs: Option<u32>,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<HostInterfaceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "nvme",
-        "NVMe: queue pairs in the host's memory, behind PCI Express",
+        "NVMe: queue pairs in host memory, over PCI Express",
         &["nvme-1.1", "neugebauer-2018"],
         4,
         include_str!("mod.rs"),

@@ -1,16 +1,16 @@
-//! A latency that is always the same.
+//! A constant latency.
 //!
-//! # Models
-//! The mean of a device of which nothing else is published. Every request takes exactly `latency`.
+//! # Model
+//! Use it for a device with only a published mean. Every request takes exactly `latency`.
 //!
-//! # Leaves out
-//! Any spread: percentiles under load show queueing alone.
+//! # Not modeled
+//! Any spread: percentiles under load show only queueing.
 //!
 //! # Sources
 //! None needed: it holds one measured number.
 //!
 //! # Checks
-//! With Poisson arrivals it makes an M/D/1 queue, whose mean wait is rho S / (2 (1 - rho)).
+//! With Poisson arrivals, it makes an M/D/1 queue, whose mean wait is rho S / (2 (1 - rho)).
 
 #[cfg(test)]
 mod tests;
@@ -23,15 +23,15 @@ use nacre_kernel::state::State;
 /// A latency that is always the same.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How long every request takes.
+    /// Latency of every request.
     pub latency: Time,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<LatencyFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "constant",
-        "a latency that is always the same",
+        "a constant latency",
         &["definition"],
         1,
         include_str!("mod.rs"),

@@ -1,16 +1,16 @@
-//! A memoryless latency: least by default zero, mean given.
+//! A memoryless latency, given its mean and its minimum (default zero).
 //!
-//! # Models
+//! # Model
 //! `latency = least + (mean - least) E`, where E is exponential with mean 1.
 //!
-//! # Leaves out
+//! # Not modeled
 //! Real devices are rarely memoryless. Use it for queueing studies and for a rough tail.
 //!
 //! # Sources
 //! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).
 //!
 //! # Checks
-//! Mean and variance of the draws; M/M/1 and M/M/c waits of the `measured` device.
+//! Mean and variance of the samples; M/M/1 and M/M/c waits of the `measured` device.
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ use nacre_kernel::{Random, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The mean.
+    /// Mean latency.
     pub mean: Time,
     /// Minimum latency; the excess is exponential.
     #[config(default = "0 s", source = "standard: the exponential distribution starts at zero")]
@@ -38,7 +38,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<LatencyFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "exponential",

@@ -1,22 +1,23 @@
 //! A latency distribution measured with fio, from its JSON output.
 //!
-//! # Models
-//! With `--output-format=json+` fio writes every histogram bin of the completion latencies
-//! (`clat_ns.bins`); draws follow those counts, each at the middle of its bin, which is within 1 % of
-//! any latency in it. With plain `json` only percentiles are there; draws follow a straight line
-//! between minimum, percentiles and maximum, and the mean is that of the line, not the one fio prints.
+//! # Model
+//! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
+//! Samples follow these counts, at the middle of each bin, which is within 1 % of any latency in the bin. Plain
+//! `json` has only percentiles. Samples then follow straight lines between minimum, percentiles, and maximum.
+//! Their mean is that of the lines, not the mean that fio prints.
 //!
-//! # Leaves out
-//! The order of the latencies: draws are independent. Latencies measured at a queue depth above 1 contain the queues inside
-//! the device, and would be queued again. A job that had more than one request outstanding (`iodepth_level`, or else
-//! `iodepth`, times `numjobs`) is refused, unless `depth` says so: its latencies are then taken as they are, for a device
-//! that works on as many units at one time (`parallelism`).
+//! # Not modeled
+//! - The order of the latencies: samples are independent.
+//! - Latencies measured at a queue depth above 1 contain the queues inside the device, and would queue again. A
+//!   job with more than one outstanding request (`iodepth_level`, or else `iodepth`, times `numjobs`) is
+//!   therefore rejected, unless `depth` is set. Its latencies are then used as they are, for a device that works
+//!   on that many units at one time (`parallelism`).
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.
 //!
 //! # Checks
-//! The share of each bin and the mean of the draws against a file's own counts.
+//! The share of each bin and the mean of the samples against the counts of a file.
 
 mod parse;
 #[cfg(test)]
@@ -35,14 +36,14 @@ pub struct Config {
     pub file: String,
     /// The job to take, by name. Not needed for a file with one job.
     pub job: Option<String>,
-    /// Whose latencies to take.
+    /// Operation whose latencies are used.
     pub direction: Direction,
-    /// Requests outstanding while it was measured. A file that says more is refused.
-    #[config(default = 1, min = 1, max = 65536, source = "standard: a service time is measured alone")]
+    /// Outstanding requests during the measurement. A file with more is rejected.
+    #[config(default = 1, min = 1, max = 65536, source = "standard: a service time is measured at depth 1")]
     pub depth: u32,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<LatencyFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fio_json",

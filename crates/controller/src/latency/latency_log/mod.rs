@@ -1,15 +1,16 @@
 //! Latencies measured with fio, one per request, from its latency log.
 //!
-//! # Models
-//! Lines `time in ms, latency, direction, block size, ...` as `--write_lat_log` writes them (the
-//! `*_clat.N.log`, `*_lat.N.log` files). Every draw is one of the logged latencies, all equally likely,
-//! so mean and percentiles are exactly those of the log.
+//! # Model
+//! The log has lines `time in ms, latency, direction, block size, ...` as `--write_lat_log` writes them (the
+//! `*_clat.N.log` and `*_lat.N.log` files). Every sample is one of the logged latencies, all with equal
+//! probability. Mean and percentiles are therefore exactly those of the log.
 //!
-//! # Leaves out
-//! The order of the latencies: draws are independent. Latencies measured at queue depth above 1 already
-//! contain queueing and would be queued again; measure at `iodepth=1`. A log averaged with
-//! `log_avg_msec` holds one line per window, with block size 0: neither its mean nor its spread are those of
-//! requests, and it is refused. So are the logs of bandwidth, IOPS and submission latency, by their names.
+//! # Not modeled
+//! - The order of the latencies: samples are independent.
+//! - Latencies measured at a queue depth above 1 contain queueing and would queue again. Measure at `iodepth=1`.
+//! - A log averaged with `log_avg_msec` has one line per window, with block size 0. Its mean and spread are not
+//!   those of requests, so it is rejected. Logs of bandwidth, IOPS, and submission latency are rejected by their
+//!   names.
 //!
 //! # Sources
 //! fio documentation, "Log File Formats".
@@ -31,9 +32,9 @@ use nacre_kernel::{Bytes, Random, Time};
 pub struct Config {
     /// The file, relative to the scenario.
     pub file: String,
-    /// Whose latencies to take.
+    /// Operation whose latencies are used.
     pub direction: Direction,
-    /// Take only requests of this size.
+    /// Use only requests of this size.
     pub block: Option<Bytes>,
     /// Unit of latencies.
     #[config(
@@ -44,7 +45,7 @@ pub struct Config {
     pub count: Time,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<LatencyFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "latency_log",

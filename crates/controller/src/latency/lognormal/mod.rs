@@ -1,18 +1,18 @@
 //! A lognormal latency, given its mean and standard deviation.
 //!
-//! # Models
-//! `latency = exp(mu + sigma Z)` with Z normal, where
-//! `sigma^2 = ln(1 + (deviation / mean)^2)` and `mu = ln(mean) - sigma^2 / 2`,
-//! so that mean and standard deviation are those given: the `avg` and `stdev` a benchmark prints.
+//! # Model
+//! `latency = exp(mu + sigma Z)` with Z normal, where `sigma^2 = ln(1 + (deviation / mean)^2)` and `mu = ln(mean)
+//! - sigma^2 / 2`. Mean and standard deviation are those given, e.g. the `avg` and `stdev` that a benchmark
+//! prints.
 //!
-//! # Leaves out
-//! Several modes (cache hit or miss, interrupted by an erase): take `quantiles` or measured data.
+//! # Not modeled
+//! Several modes, e.g. cache hit or miss, or interruption by an erase. Use `quantiles` or measured data instead.
 //!
 //! # Sources
 //! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.
 //!
 //! # Checks
-//! Mean and variance of the draws; the M/G/1 wait of the `measured` device within 2 %.
+//! Mean and variance of the samples; the M/G/1 wait of the `measured` device within 2 %.
 
 #[cfg(test)]
 mod tests;
@@ -26,9 +26,9 @@ use nacre_kernel::{Random, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The mean.
+    /// Mean latency.
     pub mean: Time,
-    /// The standard deviation.
+    /// Standard deviation of the latency.
     pub deviation: Time,
 }
 
@@ -38,7 +38,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<LatencyFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "lognormal",

@@ -1,19 +1,19 @@
 //! A latency given by points of its cumulative distribution.
 //!
-//! # Models
-//! `share` of all requests take `latency` or less. Between two points the inverse of the cumulative
-//! distribution is a straight line, so draws spread evenly between the two latencies; two points with
-//! the same latency make a step of equal latencies.
+//! # Model
+//! `share` of all requests take `latency` or less. Between two points, the inverse of the cumulative distribution
+//! is a straight line, so samples are uniform between the two latencies. Two points with the same latency make a
+//! step of equal latencies.
 //!
-//! # Leaves out
-//! What lies between the points: a tail from the 99 % point straight to the maximum is heavier than
-//! most real ones. The mean follows from the points and may differ from a mean published next to them.
+//! # Not modeled
+//! The distribution between the points. A tail from the 99 % point straight to the maximum is heavier than most
+//! real ones. The mean follows from the points and may differ from a mean published next to them.
 //!
 //! # Sources
 //! Devroye, *Non-Uniform Random Variate Generation* (1986), s. 2.2 (inversion) and 2.4 (tables).
 //!
 //! # Checks
-//! Every point's share of the draws; the mean, `sum of (share step) (mean of the two latencies)`.
+//! The share of samples at every point; the mean, `sum of (share step) (mean of the two latencies)`.
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ pub struct Point {
     /// Share of the requests that take `latency` or less.
     #[config(min = "0", max = "1")]
     pub share: Ratio,
-    /// How long those requests take at most.
+    /// Maximum latency of these requests.
     pub latency: Time,
 }
 
@@ -71,7 +71,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<LatencyFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "quantiles",

@@ -1,17 +1,18 @@
 //! First come, first served: one access after the other.
 //!
-//! # Models
-//! The next access begins, by closing a row or opening one, when the last burst of the one before was asked for.
+//! # Model
+//! The next access starts, by closing or opening a row, when the last burst of the previous access has been
+//! issued.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
 //! rixner-2000, which compares with it.
 //!
 //! # Checks
-//! Completion times equal those of a simulation clock by clock. Accesses to closed rows follow each other in the time of
-//! opening, data and closing.
+//! Completion times equal those of a clock-by-clock simulation. Accesses to closed rows take the time of opening,
+//! data, and closing, one after the other.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -23,7 +24,7 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<MemorySchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fcfs",

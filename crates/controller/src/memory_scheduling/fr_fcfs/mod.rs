@@ -1,23 +1,29 @@
-//! First ready, first come, first served: ready banks and open rows first, and rows opened ahead.
+//! First ready, first come, first served (FR-FCFS): row hits and ready banks first, and rows opened ahead.
 //!
-//! # Models
-//! A queue of `queue` accesses, the oldest that wait; the next one is seen when one of them has asked for its last burst.
-//! Each clock one command is given, the first of these that the constraints allow: the read or write of the oldest access
-//! whose row is open (a row hit); else, from the oldest access to the newest, the command that opens its row, or the one
-//! that closes another row in its bank. A row is not closed while an access wants it that is seen and has all its rows
-//! open, nor while an older one does. Reads and writes are served alike.
+//! # Model
+//! The scheduler sees the `queue` oldest waiting accesses. The next one becomes visible when one of them has
+//! issued its last burst. Each clock, the first of these commands that the timing constraints allow is issued:
 //!
-//! # Leaves out
-//! A limit of starvation: an access waits as long as hits of its bank keep coming. Writes that are gathered. An access that
-//! takes rows of several groups of banks in turn is a hit when all of them are open.
+//! 1. The read or write of the oldest access whose row is open (a row hit).
+//! 2. From the oldest access to the newest, the command that opens its row, or the one that closes another row in
+//!    its bank.
+//!
+//! A row is not closed while a visible access with all its rows open needs it, or while an older access does.
+//! Reads and writes have equal priority.
+//!
+//! # Not modeled
+//! - A starvation limit: an access waits as long as its bank has row hits.
+//! - Batching of writes.
+//! - An access that alternates between rows of several bank groups is a hit when all of them are open.
 //!
 //! # Sources
 //! rixner-2000.
 //!
 //! # Checks
-//! Completion times of requests of 64 B at random equal, to the picosecond, those of an independent simulation that looks
-//! at every clock: queues of 1 to 64, 1 to 64 clients and three arrival rates, rows closed and open, 25 % row hits, and 70 % reads
-//! of open rows. Of several ranks, rates against a scheduler that looks at every clock, within 1.5 %.
+//! Completion times of random 64 B requests equal, to the picosecond, those of an independent clock-by-clock
+//! simulation. The cases are queues of 1 to 64, 1 to 64 clients and three arrival rates, closed and open rows, 25
+//! % row hits, and 70 % reads of open rows. With several ranks, rates equal those of a clock-by-clock scheduler
+//! within 1.5 %.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -28,7 +34,7 @@ mod tests;
 /// First ready, first come, first served.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Accesses that the controller sees at one time.
+    /// Number of accesses that the scheduler chooses from.
     #[config(
         default = 32,
         min = 1,
@@ -38,7 +44,7 @@ pub struct Config {
     pub queue: u32,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<MemorySchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fr_fcfs",

@@ -1,16 +1,16 @@
 //! No wear leveling: every row stays where it is.
 //!
-//! # Models
+//! # Model
 //! Logical and physical rows are the same.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
 //! qureshi-2009, which compares with it.
 //!
 //! # Checks
-//! The mapping is the identity, and stays it.
+//! The mapping is always the identity.
 
 use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -23,7 +23,7 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WearLevellingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "none",

@@ -1,36 +1,40 @@
-//! Start-gap: rows rotate slowly past one row that is empty.
+//! Start-gap: rows rotate slowly past one empty row.
 //!
-//! # Models
-//! Rows are cut into `domains` of N rows, each with one more physical row, the gap, and two registers.
-//! Row a of a domain lies in physical row `p = (a + start) mod N`, one further where `p >= gap`. After every
-//! `interval` writes to a domain the row before the gap is copied into it and becomes the gap; when the gap
-//! has passed through all rows it is at the end again and `start` grows by one. Each move of the gap moves
-//! one of N rows, each in its turn: a row lies in one place for `N * interval` writes to its domain, which is
-//! the line vulnerability factor; the gap is back at a place, and `start` has grown, after
-//! `(N + 1) * interval` writes.
+//! # Model
+//! Rows are divided into `domains` of N rows. Each domain has one additional physical row, the gap, and two
+//! registers. Row a of a domain is at physical row `p = (a + start) mod N`, plus one if `p >= gap`. After every
+//! `interval` writes to a domain, the row before the gap is copied into it and becomes the gap. When the gap has
+//! passed through all rows, it is at the end again, and `start` increases by one.
 //!
-//! With `randomise` the addresses go first through a Feistel network whose keys come from the run's seed, so
-//! that neighbors are not neighbors in the array; where the rows are no power of four, numbers beyond them
-//! go through it again until they are not (cycle walking).
+//! Each move of the gap moves one of N rows, each in turn. A row therefore stays in one location for `N *
+//! interval` writes to its domain, which is the line vulnerability factor. The gap returns to a location, and
+//! `start` increases, after `(N + 1) * interval` writes.
 //!
-//! With `adapt` every domain counts the rows it finds written most. After each `window` of writes, with s the
-//! share of the one written most, the interval becomes `stay_share * endurance / (s * N)` if that is shorter:
-//! then one stay costs a row no more than `stay_share` of its endurance. When the writes are spread again the
-//! interval doubles with every window until it is what it was.
+//! *Randomization* (`randomise`): addresses first pass a Feistel network with keys from the seed of the run, so
+//! adjacent addresses are not adjacent in the array. If the number of rows is not a power of four, numbers beyond
+//! it pass the network again until they are in range (cycle walking).
 //!
-//! # Leaves out
-//! A random invertible matrix instead of the Feistel network; keys that change; write buffers that hold back
-//! what is written again and again (delayed write).
+//! *Adaptation* (`adapt`): every domain counts its most-written rows. After each `window` of writes, let s be the
+//! share of the most-written row. The interval becomes `stay_share * endurance / (s * N)` if that is shorter. One
+//! stay then costs a row at most `stay_share` of its endurance. When the writes are spread again, the interval
+//! doubles with every window up to its original value.
+//!
+//! # Not modeled
+//! A random invertible matrix instead of the Feistel network; changing keys; write buffers that hold back
+//! repeated writes (delayed write).
 //!
 //! # Sources
-//! qureshi-2009 for the scheme, domains and Feistel network; akel-2011 section 2.3 for the interval of 128 and
+//! qureshi-2009 for the scheme, domains, and Feistel network; akel-2011, section 2.3, for the interval of 128 and
 //! rows of 4 KiB; qureshi-2011 for an interval that follows attacks; misra-1982 for the counters.
 //!
 //! # Checks
-//! The mapping is a bijection whose inverse is exact at every step, and data that is moved as told stays
-//! where the mapping says, on all small arrays; the stay of `N * interval` writes in one place and the gap's
-//! return after `(N + 1) * interval` exactly; many writes at once against one after the other; the interval
-//! under a hammered row is its law, and back after the attack; 97 % of the ideal life under uneven writes.
+//! - The mapping is a bijection with an exact inverse at every step. On all small arrays, data that follows the
+//!   moves stays where the mapping points.
+//! - The stay of `N * interval` writes in one location and the return of the gap after `(N + 1) * interval` are
+//!   exact.
+//! - Many writes at once equal single writes.
+//! - The interval of a hammered row follows its law, and returns after the attack.
+//! - 97 % of the ideal lifetime under uneven writes.
 
 mod domain;
 mod feistel;
@@ -56,28 +60,33 @@ pub struct Config {
     #[config(default = 1, min = 1, max = 65536, source = "paper: akel-2011 section 3.3, one per bank")]
     pub domains: u32,
     /// Whether addresses are scattered before they rotate.
-    #[config(default = false, source = "assumed: akel-2011 does not say that Onyx scatters addresses")]
+    #[config(default = false, source = "assumed: akel-2011 does not mention address randomization")]
     pub randomise: bool,
-    /// Whether the interval gets shorter where few rows take most writes.
+    /// Whether the interval gets shorter if few rows receive most writes.
     #[config(default = false, source = "paper: akel-2011 section 3.3, for a later version")]
     pub adapt: bool,
-    /// Writes to a domain after which the interval is looked at again.
-    #[config(default = 4096, min = 1, max = 1000000000, source = "assumed: far fewer than wear a row out")]
+    /// Writes to a domain between two adaptations of the interval.
+    #[config(
+        default = 4096,
+        min = 1,
+        max = 1000000000,
+        source = "assumed: far fewer than the endurance of a row"
+    )]
     pub window: u32,
-    /// Rows of a domain that are counted at a time.
-    #[config(default = 16, min = 1, max = 1024, source = "assumed: as the detector of qureshi-2011")]
+    /// Counters of most-written rows per domain.
+    #[config(default = 16, min = 1, max = 1024, source = "assumed: like the detector of qureshi-2011")]
     pub watched: u32,
-    /// Share of a row's endurance that writes between two of its moves may use.
+    /// Share of the endurance of a row that writes between two of its moves may use.
     #[config(
         default = "25 %",
         min = "0.001 %",
         max = "100 %",
-        source = "assumed: four attacks may meet in one place"
+        source = "assumed: four attacks may hit one row"
     )]
     pub stay_share: Ratio,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WearLevellingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "start_gap",

@@ -50,15 +50,15 @@ pub static ROOMS: &Table<FaultFamily> = &[
     stale_read::ROOM,
 ];
 
-/// A fault as its room builds it.
+/// A fault as built by its component.
 pub struct Built {
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     pub when: When,
     /// Kinds of requests that it can touch.
     pub touchable: &'static [Op],
-    /// When it is asked.
+    /// When the fault is applied.
     pub asked: Asked,
-    /// What it does.
+    /// The fault.
     pub fault: Box<dyn Fault>,
 }
 
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Built {
     }
 }
 
-/// When a fault is asked.
+/// When a fault is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// When a request arrives.
@@ -106,7 +106,7 @@ pub trait Fault: State + Send {
     fn power_failed(&mut self) {}
 }
 
-/// What a fault decides about a request.
+/// Decision of a fault about a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
     /// It leaves the request alone, which then does not count as touched.
@@ -133,7 +133,7 @@ pub enum Decision {
     Stale,
 }
 
-/// By how much an answer comes later.
+/// Delay of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 pub enum Later {
     /// By this time.
@@ -142,7 +142,7 @@ pub enum Later {
     Times(f64),
 }
 
-/// What is wrong with a write.
+/// Corruption of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// Nothing is written, and it is acknowledged `after` so long.

@@ -1,26 +1,32 @@
-//! Extents move to where they are wanted, epoch by epoch.
+//! Dynamic placement: extents move between tiers by their recent accesses, epoch by epoch.
 //!
-//! # Models
-//! Reads and writes of every extent are counted for an epoch. What is remembered of an extent is a running
-//! mean: `memory` of what was remembered before and the rest from the epoch that ended. From it the best
-//! placement is computed as `static_optimal` computes it from the whole workload, and the extents that lie
-//! elsewhere are exchanged, those that save most first. An exchange is made only if what it saves one extent
-//! is more than `hysteresis` above what it costs the other, and if both together save `least_saving` in an
-//! epoch. How fast extents move is limited by the device; what did not move in an epoch is decided anew.
-//! With `weigh = "accesses"` writes count as reads do, which is right only where no tier is slow to write.
+//! # Model
+//! 1. Reads and writes of every extent are counted for an epoch.
+//! 2. A running mean is updated: `memory` is the weight of the previous mean, and the epoch that ended has the
+//!    rest.
+//! 3. The best placement is computed from the running means, as `static_optimal` computes it from the whole
+//!    workload.
+//! 4. Extents in other locations are exchanged, those with the largest saving first. An exchange is made only if
+//!    the saving of one extent is more than `hysteresis` above the cost of the other, and if both together save
+//!    `least_saving` in an epoch.
 //!
-//! # Leaves out
-//! Queueing: latencies are those of an idle device. The size of requests: latencies are those of 4 KiB. The time moving takes, which only
-//! `least_saving` stands for. Parts of extents.
+//! The device limits the speed of the moves. Moves that did not happen in an epoch are decided again. With `weigh
+//! = "accesses"`, writes count like reads. This is correct only if no tier has slow writes.
+//!
+//! # Not modeled
+//! - Queueing: latencies are those of an idle device.
+//! - Request sizes: latencies are those of 4 KiB.
+//! - The time of a move; only `least_saving` represents it.
+//! - Parts of extents.
 //!
 //! # Sources
-//! kim-2014 "Dynamic": reactive movement of extents. The paper gives neither epoch nor thresholds; those
-//! here are assumed.
+//! kim-2014 "Dynamic": reactive movement of extents. The paper gives neither epoch nor thresholds; those here are
+//! assumed.
 //!
 //! # Checks
-//! Under requests that do not change it comes to the best placement without moves, and never serves faster;
-//! it follows a hot spot that moves; no extent moves where nothing is to be gained; with writes weighed as
-//! reads a write-heavy extent goes to PCM, and with latencies weighed to flash.
+//! - Under stationary requests, it converges to the best placement without moves, and is never faster.
+//! - It follows a moving hot spot. No extent moves if nothing is gained.
+//! - With `weigh = "accesses"`, a write-heavy extent goes to PCM; with latencies, it goes to flash.
 
 #[cfg(test)]
 mod tests;
@@ -32,27 +38,31 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Ratio, Time};
 use std::collections::BTreeMap;
 
-/// Extents move to where they are wanted, epoch by epoch.
+/// Extents move by their recent accesses, epoch by epoch.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Initial placement of extents.
-    #[config(default = "spread", source = "assumed: addresses say nothing of how hot data is")]
+    #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
-    /// How long accesses are counted before extents may move.
+    /// Time over which accesses are counted before extents may move.
     #[config(
         default = "1 h",
         min = "1 us",
-        source = "assumed: kim-2014 does not say; the hours of a day differ"
+        source = "assumed: kim-2014 does not state it; load varies by the hour"
     )]
     pub epoch: Time,
     /// Weight of earlier epochs at the end of an epoch.
-    #[config(default = "50 %", max = "99 %", source = "assumed: half of a mean is two epochs old or older")]
+    #[config(
+        default = "50 %",
+        max = "99 %",
+        source = "assumed: half of the weight is at least two epochs old"
+    )]
     pub memory: Ratio,
     /// Margin by which the saving of one extent must exceed the loss of the other.
-    #[config(default = "20 %", max = "1000 %", source = "assumed: extents about as hot should stay")]
+    #[config(default = "20 %", max = "1000 %", source = "assumed: equally hot extents should not move")]
     pub hysteresis: Ratio,
     /// Minimum saving of an exchange in an epoch, summed over all requests.
-    #[config(default = "1 s", source = "assumed: below it a move is not worth its traffic")]
+    #[config(default = "1 s", source = "assumed: a smaller saving does not justify the traffic")]
     pub least_saving: Time,
     /// Score by which extents are compared.
     #[config(default = "latency", source = "paper: kim-2014, PCM reads faster and writes slower than flash")]
@@ -62,17 +72,17 @@ pub struct Config {
 /// Score by which extents are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Weigh {
-    /// The time their reads and writes take in each tier.
+    /// Time of their reads and writes in each tier.
     Latency,
-    /// How often they are accessed, reads and writes alike.
+    /// Number of their accesses, reads and writes with equal weight.
     Accesses,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<PlacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "dynamic",
-        "extents move to where they are wanted, epoch by epoch",
+        "extents move by their recent accesses, epoch by epoch",
         &["kim-2014"],
         1,
         include_str!("mod.rs"),

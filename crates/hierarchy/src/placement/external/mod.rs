@@ -1,17 +1,17 @@
-//! External: a placement that the caller brings, written in another language.
+//! External: a placement provided by the caller, e.g. a Python function.
 //!
-//! # Models
-//! Extents lie as `layout` says in the beginning; at the end of every epoch the caller's function sees where they are and
-//! how often each was read and written, and names pairs that change places.
+//! # Model
+//! Extents start as given by `layout`. At the end of every epoch, the function of the caller gets their locations
+//! and their numbers of reads and writes. It returns pairs to exchange.
 //!
-//! # Leaves out
-//! Nothing. The move itself, with its time and traffic, is the device's.
+//! # Not modeled
+//! Nothing is left out. The device performs the moves, with their time and traffic.
 //!
 //! # Sources
 //! None: the model is the caller's.
 //!
 //! # Checks
-//! The function of that name decides; a name that nobody brought is the user's error, named with its place.
+//! The function with that name decides. An unknown name is an error of the user, reported with its location.
 
 use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -24,21 +24,21 @@ mod tests;
 /// A placement brought by the caller.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The name under which the caller brought it.
+    /// Name under which the caller registered the function.
     pub function: String,
     /// Initial placement of extents.
-    #[config(default = "spread", source = "assumed: addresses say nothing of how hot data is")]
+    #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
-    /// How long accesses are counted before the function is asked.
+    /// Time over which accesses are counted before the function is called.
     #[config(default = "1 h", min = "1 us", source = "assumed: that of `dynamic`")]
     pub epoch: Time,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<PlacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "external",
-        "a placement that the caller brings, for example a Python function",
+        "a placement provided by the caller, e.g. a Python function",
         &["the caller"],
         1,
         include_str!("mod.rs"),

@@ -1,16 +1,16 @@
-//! Extents stay where they are laid out.
+//! Fixed placement: extents never move.
 //!
-//! # Models
-//! Extents are laid out over the tiers by their addresses and never move.
+//! # Model
+//! Extents are placed on the tiers by their addresses and never move.
 //!
-//! # Leaves out
-//! Whatever the workload does.
+//! # Not modeled
+//! Any effect of the workload.
 //!
 //! # Sources
-//! kim-2014: what a placement that knows the workload is compared with.
+//! kim-2014: the baseline for placements that know the workload.
 //!
 //! # Checks
-//! Under uniform requests the mean latency is the mean of the tiers', weighted by their shares.
+//! Under uniform requests, the mean latency is the mean of the tiers' latencies, weighted by their shares.
 
 #[cfg(test)]
 mod tests;
@@ -19,19 +19,19 @@ use super::{Layout, Placement, PlacementFamily};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 
-/// Extents stay where they are laid out.
+/// Extents never move.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How extents are laid out.
-    #[config(default = "spread", source = "assumed: addresses say nothing of how hot data is")]
+    /// Placement of extents.
+    #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<PlacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fixed",
-        "extents stay where they are laid out",
+        "extents never move",
         &["kim-2014"],
         1,
         include_str!("mod.rs"),

@@ -1,24 +1,27 @@
-//! The best placement there is without moving anything, from knowledge of the whole workload.
+//! Static-optimal placement: the best placement without moves, computed from the whole workload.
 //!
-//! # Models
-//! Before time begins the whole workload is read once and the reads and writes of every extent are counted.
-//! Extents are then placed so that the sum of (reads x read latency + writes x write latency) over all
-//! extents is least, with every tier full. The latencies are those of one access of its size to an idle device
-//! of the tier; a request that touches several extents is an access to each, of the part that is there. Sizes are
-//! rounded up to a sixteenth of the power of two below them: exact for multiples of 4 KiB up to 128 KiB. Reads and writes count apart: an extent that is written more than it is read may be better off in
-//! flash than in PCM.
+//! # Model
+//! Before simulated time starts, the whole workload is read once, and the reads and writes of every extent are
+//! counted. Extents are then placed so that the sum of (reads x read latency + writes x write latency) over all
+//! extents is minimal, with every tier full. Reads and writes count separately: an extent with more writes than
+//! reads may be better on flash than on PCM.
 //!
-//! # Leaves out
-//! Queueing: a tier that the placement loads beyond what it can serve is loaded nevertheless. Below a cache the workload itself is counted, not what the cache lets through.
-//! It bounds every placement that never moves an extent. One that moves may do better where what is hot
-//! changes, which no extent's sum shows.
+//! The latencies are those of one access of its size to an idle device of the tier. A request that touches
+//! several extents is an access to each, with the size of its part. Sizes are rounded up to 1/16 of the power of
+//! two below them, which is exact for multiples of 4 KiB up to 128 KiB.
+//!
+//! # Not modeled
+//! - Queueing: the placement may overload a tier.
+//! - Below a cache, the workload itself is counted, not the requests that pass the cache.
+//! - It is optimal among placements that never move an extent. If hot data changes over time, one that moves
+//!   extents may be better.
 //!
 //! # Sources
-//! kim-2014 "Static optimal": the placement is made from the whole trace and not changed.
+//! kim-2014 "Static optimal": the placement is computed from the whole trace and does not change.
 //!
 //! # Checks
-//! Equal to the best of all placements, tried one by one, of few extents over three tiers; every point of
-//! the surface equals a placement made for it alone; mean latencies of runs equal those computed.
+//! The placement equals the best of all placements, tried one by one, for few extents over three tiers. Every
+//! point of the surface equals a separately computed placement. Mean latencies of runs equal the computed ones.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +36,7 @@ use nacre_kernel::state::State;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<PlacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "static_optimal",

@@ -1,21 +1,21 @@
 //! ARC: adaptive replacement cache.
 //!
-//! # Models
-//! T1 holds blocks used once lately, T2 blocks used at least twice; B1 and B2 remember what left T1
-//! and T2. A miss on a block in B1 says that T1 is too small and raises its target p; one in B2
-//! lowers it. The four queues together track at most twice the capacity.
+//! # Model
+//! T1 holds blocks that were used once recently, and T2 blocks that were used at least twice. B1 and B2 remember
+//! the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small and raises its target p. A
+//! miss on a block in B2 lowers it. The four queues together track at most twice the capacity.
 //!
-//! # Leaves out
-//! The paper knows no removal from outside. After one the cache has a free place, and REPLACE does
-//! nothing until it is full again.
+//! # Not modeled
+//! The paper has no removal from outside. After one, the cache has a free slot, and REPLACE does nothing until
+//! the cache is full again.
 //!
 //! # Sources
-//! N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4.
-//! The target is a real number, as there.
+//! N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4. The target
+//! is a real number, as in the paper.
 //!
 //! # Checks
-//! Hits and victims equal figure 4 written with lists; fewer misses than LRU on a Zipf sequence
-//! polluted by scans.
+//! Hits and victims equal figure 4 written with lists. ARC has fewer misses than LRU on a Zipf sequence polluted
+//! by scans.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -31,11 +31,11 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "arc",
-        "balances recency and frequency by what it evicted too early",
+        "balances recency and frequency using its recent evictions",
         &["Megiddo and Modha 2003, ARC: a self-tuning, low overhead replacement cache, figure 4"],
         1,
         include_str!("mod.rs"),

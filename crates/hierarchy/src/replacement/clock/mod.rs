@@ -1,20 +1,20 @@
-//! Second chance: a clock with one reference bit.
+//! CLOCK: second chance with one reference bit.
 //!
-//! # Models
-//! Blocks on a ring; a use sets the block's reference bit. The hand goes round: where the bit is set
-//! it clears it and continues, where it is clear the block leaves and the newcomer takes the place.
-//! A newcomer's bit is clear; its first use after it came in sets it.
+//! # Model
+//! Blocks are on a ring. A use sets the reference bit of the block. The hand moves around the ring. If the bit of
+//! a block is set, the hand clears it and continues. If it is clear, the block is evicted, and the new block
+//! takes its slot. The bit of a new block is clear; its first use after insertion sets it.
 //!
-//! # Leaves out
-//! Clearing by time, as an operating system's daemon does.
+//! # Not modeled
+//! Clearing by time, as the daemon of an operating system does.
 //!
 //! # Sources
-//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384,
-//! 1968, with one bit. The clear bit of newcomers as in J. Yang, Z. Qiu, Y. Zhang, Y. Yue,
-//! K. V. Rashmi, "FIFO can be better than LRU", HotOS'23.
+//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968, with one
+//! bit. The clear bit of new blocks as in J. Yang, Z. Qiu, Y. Zhang, Y. Yue, K. V. Rashmi, "FIFO can be better
+//! than LRU", HotOS'23.
 //!
 //! # Checks
-//! Hits and victims equal a naive ring; without re-use it is first in, first out.
+//! Hits and victims equal a naive ring. Without reuse, it is first in, first out.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
@@ -27,7 +27,7 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "clock",

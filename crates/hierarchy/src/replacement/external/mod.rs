@@ -1,17 +1,17 @@
-//! External: a policy that the caller brings, written in another language.
+//! External: a replacement policy provided by the caller, e.g. a Python class.
 //!
-//! # Models
-//! Whatever the policy decides. Which blocks are resident is kept here; the policy hears of hits and of blocks that come
-//! in, and is asked who leaves.
+//! # Model
+//! The policy is notified of hits and insertions, and selects the victims. Nacre tracks which blocks are
+//! resident.
 //!
-//! # Leaves out
-//! Speed: every access asks another language.
+//! # Not modeled
+//! Speed: every access calls another language.
 //!
 //! # Sources
 //! None: the model is the caller's.
 //!
 //! # Checks
-//! A policy written so that hits and victims are those of LRU; a name that nobody brought is the user's error.
+//! A policy that implements LRU has the hits and victims of LRU. An unknown name is an error of the user.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Room};
@@ -22,15 +22,15 @@ mod tests;
 /// A policy brought by the caller.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The name under which the caller brought it.
+    /// Name under which the caller registered the function.
     pub function: String,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "external",
-        "a policy that the caller brings, for example a Python class",
+        "a policy provided by the caller, e.g. a Python class",
         &["the caller"],
         1,
         include_str!("mod.rs"),

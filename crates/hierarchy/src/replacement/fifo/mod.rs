@@ -1,17 +1,17 @@
 //! First in, first out.
 //!
-//! # Models
-//! One queue in the order of arrival; the block that came first leaves, used or not.
+//! # Model
+//! One queue in the order of arrival. The block that came first is evicted, whether it was used or not.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
-//! L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems
-//! Journal 5(2), 1966.
+//! L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2),
+//! 1966.
 //!
 //! # Checks
-//! Hits and victims equal a naive queue; Belady's anomaly appears on his example.
+//! Hits and victims equal a naive queue. Belady's anomaly appears on his example.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
@@ -24,11 +24,11 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fifo",
-        "the block that came first leaves",
+        "evicts the block that came first",
         &["Belady 1966, A study of replacement algorithms for a virtual-storage computer"],
         1,
         include_str!("mod.rs"),
@@ -36,7 +36,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Fifo::new(context.capacity()))),
 };
 
-/// No use counts: who came first is at the hand.
+/// Uses do not count: the oldest block is at the hand.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

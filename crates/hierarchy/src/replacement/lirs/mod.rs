@@ -1,23 +1,23 @@
 //! LIRS: low inter-reference recency set.
 //!
-//! # Models
-//! A block is kept for how soon it was used again, not for how lately. The stack S orders blocks by
-//! their last use: LIR blocks, which are always resident, and those HIR blocks that were used after
-//! the LIR block at its bottom, some of them only remembered. Few resident HIR blocks wait in the
-//! list Q, and its oldest leaves. A HIR block used while in S becomes LIR, and the LIR block at the
-//! bottom becomes HIR. Pruning keeps a LIR block at the bottom. The remembered blocks are bounded:
-//! the one that left first is forgotten first.
+//! # Model
+//! Blocks are kept by the distance between their last two uses, not by their recency. The stack S orders blocks
+//! by their last use. It holds LIR blocks, which are always resident, and the HIR blocks that were used after the
+//! LIR block at its bottom. Some of these HIR blocks are only remembered. A few resident HIR blocks are in the
+//! list Q, and its oldest is evicted. A HIR block that is used while in S becomes LIR, and the LIR block at the
+//! bottom becomes HIR. Pruning keeps a LIR block at the bottom. The number of remembered blocks is bounded; the
+//! one that was evicted first is forgotten first.
 //!
-//! # Leaves out
-//! The paper knows no removal from outside. After one of a LIR block, newcomers become LIR until
-//! there are enough again, as while the cache fills.
+//! # Not modeled
+//! The paper has no removal from outside. After the removal of a LIR block, new blocks become LIR until there are
+//! enough, as while the cache fills.
 //!
 //! # Sources
-//! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to
-//! improve buffer cache performance", SIGMETRICS'02, section 3; HIR share of 1 % from section 4.
+//! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve buffer
+//! cache performance", SIGMETRICS'02, section 3; HIR share of 1 % from section 4.
 //!
 //! # Checks
-//! Hits and victims equal the paper's cases written with lists; beats LRU on a loop slightly larger
+//! Hits and victims equal the cases of the paper written with lists. LIRS beats LRU on a loop slightly larger
 //! than the cache.
 
 use super::ReplacementFamily;
@@ -40,16 +40,16 @@ pub struct Config {
     /// Share of the capacity for resident HIR blocks, those with a long time between uses.
     #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Jiang and Zhang 2002, section 4")]
     pub hir: Ratio,
-    /// Blocks remembered after they left, at most, as a share of the capacity.
+    /// Maximum remembered evicted blocks, as a share of the capacity.
     #[config(default = "200 %", min = "0 %", max = "10000 %", source = "assumed: twice as many as resident")]
     pub remembered: Ratio,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "lirs",
-        "keeps the blocks that come back soonest",
+        "keeps the blocks with the shortest reuse distance",
         &["Jiang and Zhang 2002, LIRS: an efficient low inter-reference recency set replacement policy"],
         1,
         include_str!("mod.rs"),

@@ -1,21 +1,21 @@
 //! Least recently used.
 //!
-//! # Models
-//! The order of last use; the block whose last use is longest ago leaves. The order is kept as a log
-//! of uses instead of a linked list: the last use of each resident block is live, and the oldest live
-//! use is the victim.
+//! # Model
+//! The least recently used block is evicted. The order is kept as a log of uses instead of a linked list. The
+//! last use of each resident block is valid, and the oldest valid use is the victim.
 //!
-//! # Leaves out
-//! Nothing: this is exact LRU, not sampled.
+//! # Not modeled
+//! Nothing is left out: this is exact LRU, not sampled.
 //!
 //! # Sources
-//! R. L. Mattson, J. Gecsei, D. R. Slutz, I. L. Traiger, "Evaluation techniques for storage
-//! hierarchies", IBM Systems Journal 9(2), 1970. H. Che, Y. Tung, Z. Wang, "Hierarchical Web caching
-//! systems", IEEE JSAC 20(7), 2002, for the closed form under independent references.
+//! R. L. Mattson, J. Gecsei, D. R. Slutz, I. L. Traiger, "Evaluation techniques for storage hierarchies", IBM
+//! Systems Journal 9(2), 1970. H. Che, Y. Tung, Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7),
+//! 2002, for the closed form under independent references.
 //!
 //! # Checks
-//! Hits equal the stack distances of Mattson's one pass for every capacity; a larger cache holds
-//! whatever a smaller one holds; Che's law within .005; hits and victims equal a naive list.
+//! Hits equal the stack distances of Mattson's single pass for every capacity. A larger cache holds every block
+//! that a smaller one holds. The hit ratio follows Che's approximation within .005. Hits and victims equal a
+//! naive list.
 
 use super::ReplacementFamily;
 use super::arena::Slot;
@@ -36,11 +36,11 @@ use log::Log;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "lru",
-        "the block unused for longest leaves",
+        "evicts the least recently used block",
         &["Mattson, Gecsei, Slutz, Traiger 1970, Evaluation techniques for storage hierarchies"],
         3,
         include_str!("mod.rs"),

@@ -1,23 +1,26 @@
-//! S3-FIFO: a small queue, a main queue and a queue of ghosts, all first in, first out.
+//! S3-FIFO: a small queue, a main queue, and a ghost queue, all first in, first out.
 //!
-//! # Models
-//! Newcomers enter the small queue, or the main queue if their ghost is still known. A use counts up
-//! to three and moves nothing. When room is needed and the small queue has at least its share, its
-//! tail goes to the main queue if it was used more than once, and otherwise out, leaving a ghost.
-//! When the small queue is below its share, the main queue's tail leaves if its count is zero, and
-//! otherwise goes round once more with one use less. There are as many ghosts as the main queue has
-//! places.
+//! # Model
+//! New blocks enter the small queue, or the main queue if their ghost is still known. A use increments a counter
+//! up to three and moves nothing. When space is needed, there are two cases:
 //!
-//! # Leaves out
-//! The paper's `evictS` continues after the main queue it overfilled has evicted, which would leave the
-//! cache one block short; here an eviction ends when a block has left.
+//! - If the small queue has at least its share, its tail goes to the main queue if it was used more than once.
+//!   Otherwise it is evicted and leaves a ghost.
+//! - If the small queue is below its share, the tail of the main queue is evicted if its counter is zero.
+//!   Otherwise it goes to the head again with its counter decremented.
+//!
+//! There are as many ghosts as slots in the main queue.
+//!
+//! # Not modeled
+//! The paper's `evictS` continues after an eviction from the main queue that it overfilled, which would leave the
+//! cache one block short. Here, an eviction ends when one block has left.
 //!
 //! # Sources
-//! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache
-//! eviction", SOSP'23, algorithm 1 and section 4.1.
+//! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction", SOSP'23,
+//! algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! Hits and victims equal naive queues; fewer misses than LRU on a Zipf sequence polluted by scans.
+//! Hits and victims equal naive queues. S3-FIFO has fewer misses than LRU on a Zipf sequence polluted by scans.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -33,19 +36,19 @@ mod tests;
 /// The shares of S3-FIFO.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Share of the capacity that the small queue of newcomers has.
+    /// Share of the capacity for the small queue of new blocks.
     #[config(default = "10 %", min = "0 %", max = "100 %", source = "paper: Yang 2023, section 4.1")]
     pub small: Ratio,
-    /// Ghosts kept, as a share of the places of the main queue.
+    /// Number of ghosts, as a share of the slots of the main queue.
     #[config(default = "100 %", min = "0 %", max = "1000 %", source = "paper: Yang 2023, section 4.1")]
     pub ghosts: Ratio,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "s3_fifo",
-        "small, main and ghost queue, all first in, first out",
+        "small, main, and ghost queue, all first in, first out",
         &["Yang et al. 2023, FIFO queues are all you need for cache eviction, algorithm 1"],
         1,
         include_str!("mod.rs"),

@@ -1,20 +1,20 @@
 //! SIEVE: lazy promotion and quick demotion with one queue and one moving hand.
 //!
-//! # Models
-//! Newcomers enter at the head of a queue. A use sets the block's visited bit and moves nothing. On
-//! a miss the hand moves from where it stopped towards the head, clears visited bits, and takes out
-//! the first block that has none; after the head it starts at the tail again. Kept blocks stay where
-//! they are, so newcomers are sifted soon.
+//! # Model
+//! New blocks enter at the head of a queue. A use sets the visited bit of the block and moves nothing. On a miss,
+//! the hand moves from its last position toward the head, clears visited bits, and evicts the first block without
+//! one. After the head, it continues at the tail. Blocks that are kept stay where they are, so new blocks are
+//! examined early.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
-//! Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is simpler than LRU: an efficient
-//! turn-key eviction algorithm for Web caches", NSDI'24, algorithm 1.
+//! Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is simpler than LRU: an efficient turn-key
+//! eviction algorithm for Web caches", NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! Hits and victims equal a naive list with a hand; fewer misses than LRU on a Zipf sequence polluted
+//! Hits and victims equal a naive list with a hand. SIEVE has fewer misses than LRU on a Zipf sequence polluted
 //! by scans.
 
 use super::ReplacementFamily;
@@ -28,11 +28,11 @@ mod tests;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "sieve",
-        "a use marks a block, a moving hand takes the first unmarked one",
+        "a use marks a block; a moving hand evicts the first unmarked one",
         &["Zhang et al. 2024, SIEVE is simpler than LRU, algorithm 1"],
         1,
         include_str!("mod.rs"),

@@ -1,20 +1,20 @@
-//! 2Q: a first-in-first-out queue for newcomers before an LRU queue for what came back.
+//! 2Q: a FIFO queue for new blocks in front of an LRU queue for blocks that are used again.
 //!
-//! # Models
-//! The full version. Newcomers enter A1in and stay in order of arrival, used or not. What leaves A1in
-//! is remembered in A1out; a block that comes back while it is there enters Am, which is LRU. Room is
-//! made from A1in while that is longer than Kin, otherwise from Am.
+//! # Model
+//! This is the full version. New blocks enter A1in and stay there in order of arrival, whether they are used or
+//! not. A block that leaves A1in is remembered in A1out. If it is requested again while it is there, it enters
+//! Am, which is LRU. The victim comes from A1in while A1in is longer than Kin, otherwise from Am.
 //!
-//! # Leaves out
-//! The paper does not say who leaves when A1in is within Kin and Am is empty, which tiny caches can
-//! meet; here A1in gives the block.
+//! # Not modeled
+//! The paper does not define the victim if A1in is within Kin and Am is empty, which happens in tiny caches. Here
+//! it comes from A1in.
 //!
 //! # Sources
-//! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement
-//! algorithm", VLDB'94, section 3.1, "2Q, full version"; Kin 25 % and Kout 50 % from there.
+//! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm", VLDB'94,
+//! section 3.1, "2Q, full version"; Kin of 25 % and Kout of 50 % from there.
 //!
 //! # Checks
-//! Hits and victims equal the paper's procedure written with lists.
+//! Hits and victims equal the procedure of the paper written with lists.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -30,7 +30,7 @@ mod tests;
 /// The lengths of the two newcomers' queues.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Kin: share of the capacity that newcomers may hold.
+    /// Kin: share of the capacity for new blocks (A1in).
     #[config(
         default = "25 %",
         min = "0 %",
@@ -38,7 +38,7 @@ pub struct Config {
         source = "paper: Johnson and Shasha 1994, section 3.1"
     )]
     pub newcomers: Ratio,
-    /// Kout: how many blocks that left the newcomers' queue are remembered, as a share of the capacity.
+    /// Kout: remembered blocks that left A1in, as a share of the capacity.
     #[config(
         default = "50 %",
         min = "0 %",
@@ -48,11 +48,11 @@ pub struct Config {
     pub remembered: Ratio,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "two_q",
-        "newcomers pass a queue first; only what comes back enters the LRU part",
+        "new blocks enter a queue first; only blocks that are used again enter the LRU part",
         &[
             "Johnson and Shasha 1994, 2Q: a low overhead high performance buffer management replacement algorithm",
         ],

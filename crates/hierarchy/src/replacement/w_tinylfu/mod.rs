@@ -1,23 +1,22 @@
-//! W-TinyLFU: a small LRU window before a segmented LRU that only frequent blocks enter.
+//! W-TinyLFU: a small LRU window in front of a segmented LRU that admits only frequent blocks.
 //!
-//! # Models
-//! Newcomers enter the window. Who falls out of it meets the block that the main part would evict, and
-//! the one that was asked for more often lately stays; at a tie the main part keeps its own. The main
-//! part is segmented: a block used in probation becomes protected, and the protected segment returns
-//! its least recent to probation. Frequencies are kept for all blocks asked for, resident or not, in a
-//! four-bit count-min sketch behind a doorkeeper; after a sample of uses all counts are halved.
+//! # Model
+//! New blocks enter the window. The block that leaves the window is compared with the victim of the main part.
+//! The one that was requested more often recently stays; in a tie, the main part keeps its block. The main part
+//! is segmented: a block that is used in the probation segment becomes protected, and the protected segment
+//! returns its least recently used block to probation. Frequencies of all requested blocks, resident or not, are
+//! kept in a four-bit count-min sketch behind a doorkeeper. After a sample of uses, all counts are halved.
 //!
-//! # Leaves out
-//! Adapting the window to the workload. Blocks admitted without being asked for are not counted.
+//! # Not modeled
+//! Adapting the window to the workload. Blocks that are admitted without a request are not counted.
 //!
 //! # Sources
-//! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM
-//! Transactions on Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %,
-//! 80 % protected).
+//! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on
+//! Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %, 80 % protected).
 //!
 //! # Checks
-//! Hits and victims equal the rules written with lists and plain counters; the estimate is never
-//! below the true count between ageings.
+//! Hits and victims equal the rules written with lists and plain counters. Between halvings, the estimate is
+//! never below the true count.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -36,22 +35,22 @@ use sketch::Sketch;
 /// The shares of W-TinyLFU.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Share of the capacity for the window of newcomers.
+    /// Share of the capacity for the window of new blocks.
     #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
     pub window: Ratio,
-    /// Share of the rest that is protected.
+    /// Share of the rest for the protected segment.
     #[config(default = "80 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
     pub protected: Ratio,
     /// Uses after which all counts are halved, per block of capacity.
-    #[config(default = 10, min = 1, max = 1000, source = "assumed: ten times the capacity, as Caffeine")]
+    #[config(default = 10, min = 1, max = 1000, source = "assumed: ten times the capacity, like Caffeine")]
     pub sample: u32,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "w_tinylfu",
-        "a window for newcomers, then only blocks more frequent than those they replace",
+        "a window for new blocks, then only blocks that are more frequent than their victims",
         &["Einziger, Friedman and Manes 2017, TinyLFU: a highly efficient cache admission policy"],
         1,
         include_str!("mod.rs"),

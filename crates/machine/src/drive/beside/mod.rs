@@ -19,8 +19,8 @@ const BATCHES: usize = 4;
 /// Fewest requests of a run, where their number is known, for which a second thread is worth starting.
 const REQUESTS_MIN: u64 = 16 * BATCH as u64;
 
-/// Who runs work next to the simulation, on its own processor. The machine starts no thread itself; the caller
-/// brings this.
+/// Runs work in parallel to the simulation, on another processor. The machine starts no threads; the caller
+/// provides this.
 pub trait Beside: Sync {
     /// Runs `work` on another thread and `here`, once, on this one, both at the same time; returns when both are done, and
     /// passes a panic of either on. False: there is no other thread to be had, and neither was run.

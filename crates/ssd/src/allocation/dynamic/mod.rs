@@ -1,23 +1,26 @@
-//! Pages go to the die that is free first.
+//! Dynamic allocation: a page goes to the die that is free first.
 //!
-//! # Models
-//! Each plane is filled and cleaned by itself, with erased blocks, victims and wear levelling of its own, and what is said
-//! of superblocks holds for its blocks. A page goes to the die that is free first, to its planes in turn. It is programmed
-//! when its units are there; with `multi_plane` pages of the same number of other planes that wait for the die are
-//! programmed with it, if nothing has to be done before them. With `copyback` pages that move stay in their die: their
-//! commands alone cross the channel, and nothing corrects them.
+//! # Model
+//! Each plane has its own write frontiers, erased blocks, garbage collection, and wear leveling. Everything that
+//! is described for superblocks holds for its blocks. A page goes to the die that is free first, and there to its
+//! planes in turn.
 //!
-//! # Leaves out
-//! Planes of one die are read for copies, and erased, one after the other. What a copy inside a die holds in its register is
-//! not kept from reads that come between. Parity: a plane is erased by itself, while the others of a stripe need it to
-//! rebuild theirs.
+//! A page is programmed when its units are complete. With `multi_plane`, pages with the same number in other
+//! planes that wait for the die are programmed with it, if they have no unfinished prerequisites. With
+//! `copyback`, garbage collection copies pages within their die: only their commands cross the channel, and bit
+//! errors are not corrected.
+//!
+//! # Not modeled
+//! - Multi-plane reads for copies and multi-plane erases: the planes of a die perform them one after the other.
+//! - The register that holds a copy inside a die is available to reads in between.
+//! - Parity: a plane erases its blocks alone, while the others of a stripe need them for rebuilds.
 //!
 //! # Sources
 //! tavakkol-2018 (MQSim).
 //!
 //! # Checks
-//! The bandwidth of a stride; dies that are free first fill their planes in turn; write amplification against the closed
-//! forms.
+//! The bandwidth of a strided workload; free dies fill their planes in turn; write amplification against the
+//! closed forms.
 
 #[cfg(test)]
 mod tests;
@@ -28,17 +31,17 @@ use nacre_config::{Configuration, Descriptor, Room};
 /// Pages to the die that is free first.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. It
-    /// takes units of a page.
-    #[config(default = false, source = "assumed: controllers correct what they copy")]
+    /// Whether garbage collection copies pages inside their die: only commands cross the channel, and bit
+    /// errors are not corrected. Requires `unit` = `page`.
+    #[config(default = false, source = "assumed: controllers correct copied data")]
     pub copyback: bool,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<AllocationFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "dynamic",
-        "to the die that is free first; each plane is filled and cleaned by itself",
+        "to the die that is free first; each plane has its own garbage collection",
         &["tavakkol-2018"],
         1,
         include_str!("mod.rs"),

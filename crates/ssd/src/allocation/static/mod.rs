@@ -1,24 +1,27 @@
-//! Pages go to the plane that their address says.
+//! Static allocation: a page goes to the plane given by its address.
 //!
-//! # Models
-//! Each plane is filled and cleaned by itself, with erased blocks, victims and wear levelling of its own, and what is said
-//! of superblocks holds for its blocks. The address of a page says its plane, in the order of `order`, as in MQSim: requests
-//! that meet on one die wait there while others have nothing to do. A page is programmed when its units are there; with
-//! `multi_plane` pages of the same number of other planes that wait for the die are programmed with it, if nothing has to
-//! be done before them. With `copyback` pages that move stay in their die: their commands alone cross the channel, and
-//! nothing corrects them.
+//! # Model
+//! Each plane has its own write frontiers, erased blocks, garbage collection, and wear leveling. Everything that
+//! is described for superblocks holds for its blocks. The address of a page determines its plane, in the order of
+//! `order`, as in MQSim. Requests for one die wait there, even if other dies are idle.
 //!
-//! # Leaves out
-//! Allocation of channels or ways alone by address. Planes of one die are read for copies, and erased, one after the
-//! other. What a copy inside a die holds in its register is not kept from reads that come between. Parity: a plane is
-//! erased by itself, while the others of a stripe need it to rebuild theirs.
+//! A page is programmed when its units are complete. With `multi_plane`, pages with the same number in other
+//! planes that wait for the die are programmed with it, if they have no unfinished prerequisites. With
+//! `copyback`, garbage collection copies pages within their die: only their commands cross the channel, and bit
+//! errors are not corrected.
+//!
+//! # Not modeled
+//! - Static allocation of channels or ways alone.
+//! - Multi-plane reads for copies and multi-plane erases: the planes of a die perform them one after the other.
+//! - The register that holds a copy inside a die is available to reads in between.
+//! - Parity: a plane erases its blocks alone, while the others of a stripe need them for rebuilds.
 //!
 //! # Sources
 //! tavakkol-2018 (MQSim).
 //!
 //! # Checks
-//! The plane of a page in several orders; the bandwidth of a stride; pages of two planes that are programmed together; time
-//! of a channel that copies do not cross; write amplification against the closed forms.
+//! The plane of a page in several orders; the bandwidth of a strided workload; multi-plane programs; channel time
+//! of copies that do not cross it; write amplification against the closed forms.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +29,7 @@ mod tests;
 use super::{Allocation, AllocationFamily};
 use nacre_config::{Choice, Configuration, Descriptor, Room};
 
-/// What changes from one page to the next, the fastest first: channel, way and plane, by their letters.
+/// Order in which consecutive pages are distributed, fastest first: the letters of channel, way, and plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Order {
     /// Channels, then ways, then planes.
@@ -60,21 +63,21 @@ impl Order {
 /// Pages by their address.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// What changes from one page to the next, the fastest first: the letters of channel, way and plane. A way has one die
-    /// here, so that MQSim's D has no place.
+    /// Order in which consecutive pages are distributed, fastest first: the letters of channel (C), way (W),
+    /// and plane (P). A way has one die, so MQSim's D is omitted.
     #[config(default = "cwp", source = "tavakkol-2018: MQSim's own settings")]
     pub order: Order,
-    /// Whether cleaning copies a page inside its die, so that commands alone cross the channel and nothing corrects it. It
-    /// takes units of a page.
-    #[config(default = false, source = "assumed: controllers correct what they copy")]
+    /// Whether garbage collection copies pages inside their die: only commands cross the channel, and bit
+    /// errors are not corrected. Requires `unit` = `page`.
+    #[config(default = false, source = "assumed: controllers correct copied data")]
     pub copyback: bool,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<AllocationFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "static",
-        "to the plane that the address says; each plane is filled and cleaned by itself",
+        "to the plane given by the address; each plane has its own garbage collection",
         &["tavakkol-2018"],
         1,
         include_str!("mod.rs"),

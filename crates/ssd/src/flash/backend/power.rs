@@ -74,8 +74,8 @@ impl Backend {
         programs.map(|(_, command)| self.geometry.of_number_on_die(command.program, command.die)).collect()
     }
 
-    /// Power is lost at `at`, while the buffer holds operations that were not issued. `finishing` is what each program takes
-    /// if the drive is protected: all that is to be programmed is programmed then.
+    /// Power fails at `at`, while the buffer holds operations that were not issued. `finishing` is what each
+    /// program takes if the drive is protected: all that is to be programmed is programmed then.
     pub(crate) fn power_fail(&mut self, at: Time, held: &Held, finishing: Option<Time>) {
         self.cut_channels(at, finishing.is_some());
         self.cut_arrays(at, finishing.is_some());

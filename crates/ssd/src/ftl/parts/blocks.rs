@@ -40,7 +40,7 @@ pub(crate) struct Blocks {
     /// Erases in the life of each block, by lane.
     #[state(sparse)]
     erases: Vec<u32>,
-    /// Erases each block takes; empty where there is no limit.
+    /// Erases each block takes; empty if there is no limit.
     limits: Vec<u32>,
     /// Blocks of each lane that belong to no superblock.
     #[state(elements_vary)]

@@ -10,13 +10,13 @@ use nacre_kernel::state::State;
 /// The superblocks in that mode.
 #[derive(State)]
 pub(crate) struct SlcCache {
-    /// Units that one holds; 0 where there is no cache.
+    /// Units that one holds; 0 if there is no cache.
     #[state(skip = "from the configuration")]
     units: u32,
     /// How many there may be.
     #[state(skip = "from the configuration")]
     most: u32,
-    /// By superblock; empty where there is no cache.
+    /// By superblock; empty if there is no cache.
     is_single: Vec<bool>,
     count: u32,
 }

@@ -1,17 +1,17 @@
-//! Operations of a die take their turns in the order in which they were issued.
+//! A die performs its operations in the order in which they were issued.
 //!
-//! # Models
-//! A read of the host waits for everything that was issued to its die before it. What waits for something else lets others
-//! go first. A read has the whole die, with all its planes.
+//! # Model
+//! A host read waits for all operations that were issued to its die before it. If an operation waits for another
+//! one, later operations may go first. A read occupies the whole die, with all its planes.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
 //! wu-he-2012, which compares with it.
 //!
 //! # Checks
-//! The read behind three programs.
+//! A read after three programs.
 
 #[cfg(test)]
 mod tests;
@@ -23,11 +23,11 @@ use nacre_config::{Configuration, Descriptor, Room};
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FlashSchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "in_order",
-        "what was issued first; reads wait for programs and erases",
+        "operations in issue order; reads wait for programs and erases",
         &["wu-he-2012"],
         1,
         include_str!("mod.rs"),

@@ -1,20 +1,22 @@
-//! Reads of the host go before everything that waits for their die.
+//! Host reads go before all other operations that wait for their die.
 //!
-//! # Models
-//! A read waits for the end of what its die has begun, and goes before programs, erases and copies that wait. Everything
-//! else waits at its die in the order in which it was issued; what waits for something else lets others go first, but
-//! commands of one superblock keep their order. Planes of a die read one after the other, or, with `independent_planes`,
-//! each by itself: a plane senses while others do. Programs, erases and copies have the whole die.
+//! # Model
+//! A read waits until its die has finished the operation in progress. It then goes before waiting programs,
+//! erases, and copies. All other operations of a die are performed in issue order. If an operation waits for
+//! another one, later operations may go first, but commands of one superblock keep their order. The planes of a
+//! die read one after the other. With `independent_planes`, each plane reads independently: one senses while
+//! others do. Programs, erases, and copies occupy the whole die.
 //!
-//! # Leaves out
-//! Priorities among reads, and reads that wait so long for others that writes have to go first.
+//! # Not modeled
+//! - Priorities among reads.
+//! - Starvation limits: writes do not overtake reads, however long they wait.
 //!
 //! # Sources
-//! cobham-1954 (waits under priority); wu-he-2012.
+//! cobham-1954 (waiting times under priority); wu-he-2012.
 //!
 //! # Checks
-//! Waits of reads, programs, copies and erases under priority without preemption; a die whose planes read by themselves
-//! against one that is stepped.
+//! Waits of reads, programs, copies, and erases under non-preemptive priority. A die with independent plane reads
+//! against a step-by-step simulation.
 
 #[cfg(test)]
 mod tests;
@@ -25,16 +27,16 @@ use nacre_config::{Configuration, Descriptor, Room};
 /// Reads first.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads.
-    #[config(default = false, source = "assumed: a command for dies that have it, from about 2020 on")]
+    /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).
+    #[config(default = false, source = "assumed: only dies from about 2020 on support it")]
     pub independent_planes: bool,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FlashSchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "read_priority",
-        "reads of the host before everything that waits for their die",
+        "host reads go before all other waiting operations",
         &["cobham-1954", "wu-he-2012"],
         1,
         include_str!("mod.rs"),

@@ -1,19 +1,19 @@
-//! Reads of the host suspend the program or the erase that their die has begun.
+//! Host reads suspend the program or erase in progress on their die.
 //!
-//! # Models
-//! Reads go before everything that waits for their die, as with `read_priority`. A read that finds its die at a program or
-//! an erase suspends it when it comes, `suspensions` times at most; otherwise it waits for its end. What was suspended is
-//! resumed when no read waits any more. What suspends a program or an erase suspends it for all planes, and it is resumed
-//! when none of them reads.
+//! # Model
+//! Reads go before all other waiting operations of their die, as with `read_priority`. If a read finds a program
+//! or an erase in progress, it suspends it on arrival. An operation is suspended at most `suspensions` times;
+//! then reads wait for its end. It resumes when no read waits. A suspension applies to all planes of the die, and
+//! the operation resumes when none of them reads.
 //!
-//! # Leaves out
-//! Limits by the time that an operation has left; other times for erases than for programs.
+//! # Not modeled
+//! Limits by the remaining time of an operation; different times for erases and programs.
 //!
 //! # Sources
 //! wu-he-2012 (suspension of programs and erases).
 //!
 //! # Checks
-//! The law of suspension; a die with independent planes that suspends, against one that is stepped.
+//! The law of suspension; a suspending die with independent planes against a step-by-step simulation.
 
 #[cfg(test)]
 mod tests;
@@ -25,25 +25,25 @@ use nacre_kernel::Time;
 /// Reads suspend programs and erases.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// What it takes to suspend a program or an erase for a read.
+    /// Time to suspend a program or an erase for a read.
     #[config(max = "1 s")]
     pub suspend: Time,
-    /// What it takes to resume it.
-    #[config(default = "0 s", max = "1 s", source = "assumed: a part of `suspend`")]
+    /// Time to resume it.
+    #[config(default = "0 s", max = "1 s", source = "assumed: included in `suspend`")]
     pub resume: Time,
-    /// How often one program or erase may be suspended.
-    #[config(default = 8, min = 1, max = 65536, source = "assumed: so that every program ends")]
+    /// Maximum suspensions of one program or erase.
+    #[config(default = 8, min = 1, max = 65536, source = "assumed: a limit, so that every program ends")]
     pub suspensions: u32,
-    /// Whether planes of a die read for the host each by itself, while others do: asynchronous independent plane reads.
-    #[config(default = false, source = "assumed: a command for dies that have it, from about 2020 on")]
+    /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).
+    #[config(default = false, source = "assumed: only dies from about 2020 on support it")]
     pub independent_planes: bool,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FlashSchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "suspension",
-        "reads of the host also suspend programs and erases",
+        "host reads also suspend programs and erases",
         &["wu-he-2012"],
         1,
         include_str!("mod.rs"),

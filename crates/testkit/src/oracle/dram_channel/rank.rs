@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 /// Constraints between commands, in clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// From opening a row to reading or writing it: tRCD.
+    /// Time from opening a row to reading or writing it: tRCD.
     pub activate_to_column: u64,
     /// From closing a row to opening another in its bank: tRP.
     pub precharge: u64,
-    /// From opening a row to closing it: tRAS.
+    /// Time from opening a row to closing it: tRAS.
     pub row_open: u64,
     /// From a read to its data: CL.
     pub read_latency: u64,
@@ -19,7 +19,7 @@ pub struct Timing {
     pub burst: u64,
     /// From a read to closing its row: tRTP.
     pub read_to_precharge: u64,
-    /// From the last data written to closing the row: tWR.
+    /// Time from the last data written to closing the row: tWR.
     pub write_recovery: u64,
     /// From the last data written to a read: tWTR.
     pub write_to_read: u64,
@@ -27,7 +27,7 @@ pub struct Timing {
     pub read_to_write_gap: u64,
     /// From opening a row to opening one of another bank: tRRD.
     pub activate_to_activate: u64,
-    /// In which at most four rows are opened: tFAW.
+    /// Time window in which at most four rows are opened: tFAW.
     pub four_activates: u64,
 }
 

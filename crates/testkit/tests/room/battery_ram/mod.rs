@@ -1,16 +1,16 @@
-//! RAM that a battery keeps, as the smallest device with bytes.
+//! Battery-backed RAM: the smallest device with data.
 //!
-//! # Models
-//! One access at a time, of the same length whatever is asked. What is acknowledged is kept.
+//! # Model
+//! One access at a time, with a constant duration. Acknowledged writes are durable.
 //!
-//! # Leaves out
-//! Everything else, such as the battery's end.
+//! # Not modeled
+//! Everything else, e.g. an empty battery.
 //!
 //! # Sources
 //! None: it is an example.
 //!
 //! # Checks
-//! The contract of every device, and power losses at random moments.
+//! The contract of every device, and power losses at random times.
 
 mod device;
 
@@ -27,18 +27,18 @@ const WORD: u32 = 8;
 /// RAM that a battery keeps.
 #[derive(Clone, Debug, Configuration)]
 pub(crate) struct Config {
-    /// Bytes it holds.
+    /// Capacity.
     #[config(min = "4 KiB")]
     pub capacity: Bytes,
     /// How long any access takes.
     pub access: Time,
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub(crate) const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "battery_ram",
-        "RAM that a battery keeps",
+        "battery-backed RAM",
         &["none: it is an example"],
         1,
         include_str!("mod.rs"),

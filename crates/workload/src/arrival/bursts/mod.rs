@@ -1,22 +1,20 @@
-//! Bursts: arrivals come and go in waves.
+//! Bursts: bursts and pauses of random length, with Poisson arrivals in each (open loop).
 //!
-//! # Models
-//! An open loop that alternates between a burst and a pause, both of exponential length. Within each,
-//! arrivals are Poisson, at `rate` in bursts and at `idle_rate` in pauses: a Markov-modulated Poisson
-//! process of two states. The process begins with a burst. The mean rate is
-//! (rate * on + idle_rate * off) / (on + off).
+//! # Model
+//! An open loop alternates between a burst and a pause, both of exponential length. Arrivals are Poisson, at
+//! `rate` in bursts and at `idle_rate` in pauses: a Markov-modulated Poisson process with two states. The process
+//! starts with a burst. The mean rate is (rate * on + idle_rate * off) / (on + off).
 //!
-//! # Leaves out
-//! Daily rhythm and burstiness over many scales at once; pauses with a heavy tail.
+//! # Not modeled
+//! Daily rhythm and burstiness on many scales at once; heavy-tailed pauses.
 //!
 //! # Sources
 //! fischer-1993: W. Fischer, K. Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,
 //! Performance Evaluation 18, section 2.
 //!
 //! # Checks
-//! Mean rate; shares of time; index of dispersion for counts over long windows,
-//! 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)), where the l are the rates and r1 = 1 / on,
-//! r2 = 1 / off.
+//! Mean rate; shares of time; index of dispersion for counts over long windows, 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 +
+//! r2)^2 (l1 r2 + l2 r1)), where the l are the rates and r1 = 1 / on, r2 = 1 / off.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
@@ -41,7 +39,7 @@ pub struct Config {
     pub off: Time,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "bursts",

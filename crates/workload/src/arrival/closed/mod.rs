@@ -1,19 +1,19 @@
-//! A closed loop: a fixed number of requests outstanding.
+//! A closed loop: a fixed number of outstanding requests.
 //!
-//! # Models
-//! `queue_depth` askers. Each issues a request, waits until it is done, thinks for a fixed time, and
-//! issues the next. Together they walk through one sequence of requests. This is how fio's `iodepth`
-//! and most database benchmarks load a device: the device sets the pace.
+//! # Model
+//! There are `queue_depth` clients. Each issues a request, waits for its completion, thinks for a fixed time, and
+//! issues the next. Together they process one sequence of requests. fio's `iodepth` and most database benchmarks
+//! load a device like this: the device determines the rate.
 //!
-//! # Leaves out
+//! # Not modeled
 //! Batched submission and completion (fio's `iodepth_batch`), and random think times.
 //!
 //! # Sources
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! Arrivals are zero, and queue depth and think time reach the driver, which alone decides. The
-//! driver's own tests check the closed loop's laws.
+//! Arrivals are zero; queue depth and think time reach the driver, which alone decides. The tests of the driver
+//! check the laws of closed loops.
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
@@ -24,19 +24,19 @@ use nacre_kernel::{Request, Time};
 /// A fixed number of requests outstanding.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Requests outstanding at once.
+    /// Number of outstanding requests.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: the default of fio's iodepth")]
     pub queue_depth: u32,
-    /// Time between a completion and the next request of the same asker.
-    #[config(default = "0 s", max = "1 d", source = "assumed: a benchmark does not think")]
+    /// Time between a completion and the next request of the same client.
+    #[config(default = "0 s", max = "1 d", source = "assumed: benchmarks have no think time")]
     pub think: Time,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "closed",
-        "a fixed number of requests outstanding; each completion lets the next one in",
+        "a fixed number of outstanding requests; each completion issues the next",
         &["fio"],
         1,
         include_str!("mod.rs"),

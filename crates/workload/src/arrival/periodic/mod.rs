@@ -1,17 +1,17 @@
-//! Periodic arrivals: one request every so often, exactly.
+//! Periodic arrivals: equal gaps between requests (open loop).
 //!
-//! # Models
-//! An open loop with equal gaps of 1 / rate, the first request at time zero. The arrivals of the D in
-//! D/G/1, and of samplers, cameras and checkpoints.
+//! # Model
+//! An open loop with equal gaps of 1 / rate; the first request arrives at time zero. These are the arrivals of
+//! the D in D/G/1, and of samplers, cameras, and checkpoints.
 //!
-//! # Leaves out
-//! Jitter, and several sources out of phase.
+//! # Not modeled
+//! Jitter, and several sources with different phases.
 //!
 //! # Sources
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, the D of Kendall's notation.
 //!
 //! # Checks
-//! Request n arrives at n / rate to the picosecond, after a billion requests too.
+//! Request n arrives at n / rate, exact to the picosecond, also after a billion requests.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
@@ -27,7 +27,7 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "periodic",

@@ -1,18 +1,18 @@
-//! Poisson arrivals: many independent askers.
+//! Poisson arrivals: many independent clients (open loop).
 //!
-//! # Models
-//! An open loop. The gaps between requests are independent and exponential with mean 1 / rate, what
-//! many users who know nothing of each other add up to. eNVy's TPC-A transactions arrive this way.
+//! # Model
+//! An open loop. The gaps between requests are independent and exponential with mean 1 / rate, the sum of many
+//! independent users. eNVy's TPC-A transactions arrive like this.
 //!
-//! # Leaves out
-//! Bursts, daily rhythm and the self-similarity of real traffic: see `bursts`, or replay a trace.
+//! # Not modeled
+//! Bursts, daily rhythm, and the self-similarity of real traffic: see `bursts`, or replay a trace.
 //!
 //! # Sources
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses it.
 //!
 //! # Checks
-//! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 at every
-//! window; the gaps pass a chi-square test against the exponential distribution.
+//! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 for every window; a
+//! chi-square test of the gaps against the exponential distribution.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
@@ -28,7 +28,7 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "poisson",

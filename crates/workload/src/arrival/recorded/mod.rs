@@ -1,20 +1,19 @@
-//! Arrivals at the recorded times of a trace, faster or slower if wanted.
+//! Recorded arrivals: the times of a trace, optionally faster or slower (open loop).
 //!
-//! # Models
-//! An open loop: each request arrives when its record says, counted from the first one, with all
-//! times divided by `scale`.
+//! # Model
+//! An open loop: each request arrives at its recorded time, counted from the first one. All times are divided by
+//! `scale`.
 //!
-//! # Leaves out
-//! What the recorded system's own speed did to the times: a faster device would have been asked
-//! sooner. Use `closed` to let the device set the pace. A scale other than 1 also compresses the
-//! daily rhythm.
+//! # Not modeled
+//! The effect of the recorded system's speed on the times: a faster device would have received requests sooner.
+//! Use `closed` to let the device determine the rate. A scale other than 1 also compresses the daily rhythm.
 //!
 //! # Sources
-//! snia-traces: the SNIA I/O trace repository, whose traces are replayed this way; the acceleration of
-//! old traces is customary (fio, `replay_time_scale`).
+//! snia-traces: the SNIA I/O trace repository, whose traces are replayed like this. Old traces are commonly
+//! accelerated (fio, `replay_time_scale`).
 //!
 //! # Checks
-//! Scale 1 leaves every time as it is, to the picosecond; scale 10 divides every time by ten.
+//! Scale 1 changes no time, exact to the picosecond. Scale 10 divides every time by ten.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily, RECORDED_TIMES};
 use crate::error::WorkloadError;
@@ -26,15 +25,15 @@ use nacre_kernel::{Request, Time};
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// How many times faster than recorded: 10 replays an hour in six minutes.
-    #[config(default = 1.0, min = 0.000001, max = 1000000.0, source = "assumed: as it happened")]
+    #[config(default = 1.0, min = 0.000001, max = 1000000.0, source = "assumed: as recorded")]
     pub scale: f64,
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "recorded",
-        "the times of the trace, faster or slower if wanted (open loop)",
+        "the times of the trace, optionally faster or slower (open loop)",
         &["snia-traces", "fio"],
         1,
         include_str!("mod.rs"),

@@ -1,12 +1,12 @@
-//! Rhythm: arrivals follow a profile over the day, or over any span, again and again.
+//! Rhythm: arrivals follow a profile over the day, or over any repeating span (open loop).
 //!
-//! # Models
-//! An open loop. The span is cut into equal steps; in each, requests come at the mean rate times the step's
-//! weight over the mean weight. Gaps between arrivals are independent draws from one distribution, stretched
-//! so that their mean is that of the step. After the last step comes the first again.
+//! # Model
+//! An open loop. The span is divided into equal steps. In each step, the rate is the mean rate times the weight
+//! of the step over the mean weight. Gaps between arrivals are independent samples of one distribution, scaled to
+//! the mean of the step. The first step follows the last.
 //!
-//! # Leaves out
-//! Any link between one gap and the next, but for the step they lie in; differences between days.
+//! # Not modeled
+//! Any correlation between gaps, except through their step; differences between days.
 //!
 //! # Sources
 //! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
@@ -27,16 +27,16 @@ pub struct Config {
     /// Mean requests per second over the whole span.
     #[config(min = "0.000001 /s", max = "1000 GHz")]
     pub rate: Rate,
-    /// How long the profile lasts before it repeats.
+    /// Length of the profile; it repeats after that.
     #[config(default = "24 h", min = "1 us", source = "assumed: a day")]
     pub span: Time,
-    /// Weights of equal steps of the span, in proportion to their rates; a step of weight 0 is silent.
+    /// Relative rates of equal steps of the span; a step of weight 0 has no arrivals.
     pub weights: Vec<f64>,
-    /// Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions
-    /// count. Between two of them lie draws evenly. Without them arrivals are Poisson.
+    /// Quantiles of the gaps at equal steps of probability, from the smallest to the largest. Only their
+    /// ratios matter. Samples between two of them are uniform. Absent means Poisson arrivals.
     pub gaps: Option<Vec<f64>>,
-    /// Gaps at equal steps of probability within the last step of `gaps`, instead of an even spread: where few gaps
-    /// are far longer than the others, they make up most of the time.
+    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`, instead of uniform
+    /// samples. Use it if a few very long gaps make up most of the time.
     pub tail: Option<Vec<f64>>,
 }
 
@@ -61,11 +61,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "rhythm",
-        "a profile over the day or any span that repeats, with gaps of a given distribution (open loop)",
+        "a profile over the day, or over any repeating span (open loop)",
         &["devroye-1986"],
         1,
         include_str!("mod.rs"),
@@ -87,7 +87,7 @@ struct Rhythm {
     /// Quantiles of the gap, of mean 1.
     #[state(skip = "from the configuration")]
     gaps: Vec<f64>,
-    /// Those within the last step of the gaps; none where it is even.
+    /// Those within the last step of the gaps; none if it is even.
     #[state(skip = "from the configuration")]
     tail: Vec<f64>,
     step: usize,

@@ -26,7 +26,7 @@ struct Event {
 /// A device after a power failure.
 struct Device {
     pages: Contents,
-    /// Of each byte of the log's region, its place in the log and one more; zero where there is nothing.
+    /// Of each byte of the log's region, its place in the log and one more; zero if there is nothing.
     log: Vec<u64>,
 }
 

@@ -1,25 +1,28 @@
-//! A trace replayed.
+//! Replays a recorded trace.
 //!
-//! # Models
-//! The requests of a trace in any format there is a reader for, at their recorded times or under
-//! another arrival process. The volumes of the trace become one address space: by `as_recorded`, volume
-//! k begins at k times 16 TiB and addresses stay; by `compact`, extents of 1 MiB lie side by side in the
-//! order in which they are first touched, so that the trace fits a device hardly larger than its
-//! footprint. A request across extents that do not lie side by side is cut there. All requests go to
-//! volume 0. A trace of any length streams through a few batches; `compact` keeps 32 bytes or so for each
-//! extent touched. A `part` of a trace has the requests of some of its volumes, or of some of its extents, at
-//! the times of the whole.
+//! # Model
+//! The requests of a trace, in any supported format, are issued at their recorded times or under another arrival
+//! process. The volumes of the trace become one address space:
 //!
-//! # Leaves out
-//! That requests of the recorded system waited for each other; alignment beyond 1 MiB, and distances
-//! between extents, when compacted. The contents of writes.
+//! - `as_recorded`: volume k starts at k times 16 TiB, and addresses do not change.
+//! - `compact`: extents of 1 MiB are adjacent in the order of their first access. The trace then fits a device
+//!   hardly larger than its footprint. A request that crosses extents that are no longer adjacent is split there.
+//!   This keeps about 32 bytes per extent in memory.
+//!
+//! All requests go to volume 0. A trace of any length is streamed in a few batches. A `part` of a trace has the
+//! requests of some of its volumes, or of some of its extents, at their times in the whole trace.
+//!
+//! # Not modeled
+//! Dependencies between requests in the recorded system. With `compact`, alignment beyond 1 MiB and distances
+//! between extents. The contents of writes.
 //!
 //! # Sources
-//! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own.
+//! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own sources.
 //!
 //! # Checks
-//! The parts of a trace have each byte of each request once. Every field of small traces, both placements, requests across extents, limits, bad records, and
-//! all errors; `compact` against a slow byte-by-byte oracle.
+//! The parts of a trace together have each byte of each request once. Every field of small traces, both
+//! placements, requests across extents, limits, bad records, and all errors. `compact` against a slow
+//! byte-by-byte reference.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
@@ -36,34 +39,34 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The file of the trace, relative to the scenario, or the name of a shipped trace.
+    /// Trace file, relative to the scenario, or the name of a shipped trace.
     pub file: Option<String>,
-    /// The files of a trace that has several, such as one for each processor of a blktrace.
+    /// Files of a trace with several files, e.g. one per processor of a blktrace.
     pub files: Option<Vec<String>>,
-    /// The format. Absent: found out from the content.
+    /// Trace format; absent means detected from the content.
     pub format: Option<String>,
-    /// The unit of the times in the file: ns, 100ns, us, ms or s. Absent: the usual one of the format.
+    /// Time unit in the file: ns, 100ns, us, ms, or s; absent means that of the format.
     pub time_unit: Option<String>,
-    /// Whether the first bad record ends the run; if not, bad records are left out and counted.
+    /// Whether the first bad record ends the run; otherwise, bad records are skipped and counted.
     #[config(default = false, source = "assumed: old traces have a few bad lines")]
     pub strict: bool,
-    /// Which event of blkparse and blktrace is the request: Q (queued), D (issued) or C (completed).
-    /// Absent: Q where the trace has it, else D.
+    /// Event of blkparse and blktrace that is a request: Q (queued), D (issued), or C (completed). Absent
+    /// means Q if the trace has it, else D.
     pub action: Option<String>,
-    /// Bytes of a page of an arc trace, or between neighboring objects of an oracle_general trace; a
-    /// power of two.
+    /// Bytes of a page in an arc trace, or between adjacent objects in an oracle_general trace; a power of
+    /// two.
     #[config(min = "512 B", max = "1 GiB")]
     pub page: Option<Bytes>,
-    /// How many requests of the trace to replay. Absent: all.
+    /// Number of requests to replay; absent means all.
     #[config(min = 1)]
     pub limit: Option<u64>,
     /// Placement of the volumes of the trace in the address space of the device.
-    #[config(default = "as_recorded", source = "assumed: as it happened")]
+    #[config(default = "as_recorded", source = "assumed: as recorded")]
     pub placement: Placement,
-    /// A part of the trace alone. Absent: all of it.
+    /// Part of the trace to replay; absent means the whole trace.
     pub part: Option<Part>,
     /// When requests arrive.
-    #[config(default = "recorded", source = "assumed: as it happened")]
+    #[config(default = "recorded", source = "assumed: as recorded")]
     pub arrival: Slot<ArrivalFamily>,
 }
 
@@ -72,7 +75,7 @@ pub struct Config {
 pub enum Placement {
     /// Volume k starts at k times 16 TiB; addresses within a volume are unchanged.
     AsRecorded,
-    /// Extents of 1 MiB lie side by side in the order in which they are first touched.
+    /// Extents of 1 MiB are adjacent in the order of their first access.
     Compact,
 }
 
@@ -155,11 +158,11 @@ impl Config {
     }
 }
 
-/// The room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "trace",
-        "a recorded trace, at its own times or under another arrival process",
+        "a recorded trace, at its recorded times or under another arrival process",
         &["snia-traces"],
         1,
         include_str!("mod.rs"),

@@ -1,20 +1,20 @@
-//! The birthday-paradox attack: random addresses are hammered, set after set.
+//! Birthday-paradox attack: random addresses are written repeatedly, one set after another.
 //!
-//! # Models
-//! Whoever cannot know where rows lie draws `lines` addresses at random, writes each `writes` times, and draws
-//! others. As birthdays fall on one day sooner than one thinks, two of few stays fall on one row: hammering
-//! for as long as a row stays in one place, a number of stays in the order of the root of the number of rows
+//! # Model
+//! An attacker who does not know where rows are selects `lines` addresses at random, writes each `writes` times,
+//! and selects new ones. By the birthday paradox, two of a few stays soon fall on one row. If each stay is as
+//! long as a row stays in one location, a number of stays in the order of the square root of the number of rows
 //! wears one out. The addresses of a set take turns, `burst` writes at a time, so that none stands out.
 //!
-//! # Leaves out
-//! An attacker who measures latencies to learn when a row moves.
+//! # Not modeled
+//! An attacker who measures latencies to detect when a row moves.
 //!
 //! # Sources
-//! seznec-2009 for the attack; qureshi-2011 for sets that hide from detectors.
+//! seznec-2009 for the attack; qureshi-2011 for sets that evade detectors.
 //!
 //! # Checks
-//! Writes per address, the turns they take and the size of sets exactly; addresses even by chi-square; writes
-//! told as bursts are the same requests.
+//! Writes per address, turns, and set sizes are exact. Addresses are uniform by chi-square. Writes generated as
+//! bursts equal single requests.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -26,7 +26,7 @@ use nacre_kernel::{Burst, Bytes, Op, Random, Ranges, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space that is attacked; a whole number of requests.
+    /// Address space that is attacked, in bytes; a multiple of the request size.
     #[config(min = "1 B", max = "8192 PiB")]
     pub footprint: Bytes,
     /// First address used.
@@ -35,14 +35,14 @@ pub struct Config {
     /// Bytes of one write; addresses are multiples of it past `start`.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Addresses of a set.
+    /// Addresses per set.
     #[config(default = 1, min = 1, max = 1048576, source = "paper: seznec-2009, one after the other")]
     pub lines: u32,
     /// Writes to each address of a set.
     #[config(
         default = 33554432,
         min = 1,
-        source = "paper: akel-2011 section 3.3, for which a row stays in one place"
+        source = "paper: akel-2011 section 3.3, the stay of a row in one location"
     )]
     pub writes: u64,
     /// Writes to an address before the next address of its set; a divisor of `writes`.
@@ -85,7 +85,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "an attack: random addresses are hammered, set after set";
+const SUMMARY: &str = "an attack: random addresses are written repeatedly, one set after another";
 const SOURCES: &[&str] = &["seznec-2009", "qureshi-2011"];
 
 fn pattern(

@@ -1,16 +1,17 @@
-//! Exponential access: popularity falls by the same share from block to block.
+//! Exponential popularity: it decreases by a constant factor from block to block.
 //!
-//! # Models
-//! Independent requests of one size, aligned to it. The block of rank k (from zero) is asked for in proportion to
-//! exp(-k / m), where m is the share `mean` of the footprint; ranks beyond the footprint are drawn again.
-//! Ranks are scattered over the footprint by a permutation, so that hot blocks lie apart, unless `scatter` is off.
+//! # Model
+//! Requests are independent, of one size, and aligned to it. The block of rank k (from zero) is requested in
+//! proportion to exp(-k / m), where m is the share `mean` of the footprint. Ranks beyond the footprint are
+//! sampled again. Ranks are scattered over the footprint by a permutation, so that hot blocks are not adjacent,
+//! unless `scatter` is off.
 //!
-//! # Leaves out
-//! Popularity that changes with time, and any link between one request and the next.
+//! # Not modeled
+//! Popularity that changes over time, and any correlation between consecutive requests.
 //!
 //! # Sources
-//! kgil-2008, as it is recalled, has it among its small workloads, with rates of 0.01 and 0.1; what these are rates of is
-//! not known, and the default is the first as a share of the footprint.
+//! kgil-2008, from memory, has it among its small workloads, with rates of 0.01 and 0.1. The meaning of these
+//! rates is not known; the default is the first, as a share of the footprint.
 //!
 //! # Checks
 //! Chi-square against the exact probabilities.
@@ -29,12 +30,12 @@ pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// The mean rank, were there no end, as a share of the footprint.
+    /// Mean rank of an unbounded distribution, as a share of the footprint.
     #[config(
         default = "1 %",
         min = "0.0001 %",
         max = "100 %",
-        source = "assumed: as recalled from kgil-2008, a rate of 0.01"
+        source = "assumed: from memory of kgil-2008, a rate of 0.01"
     )]
     pub mean: Ratio,
     /// Whether hot blocks are scattered over the footprint; if not, the hottest comes first.
@@ -60,8 +61,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str =
-    "popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)";
+const SUMMARY: &str = "popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)";
 const SOURCES: &[&str] = &["kgil-2008"];
 
 fn pattern(

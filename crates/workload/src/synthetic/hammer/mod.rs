@@ -1,18 +1,18 @@
-//! Hammering: one address is written again and again.
+//! Hammering attack: one address is written again and again.
 //!
-//! # Models
-//! The simplest attack on a medium that wears: every request is a write of the same bytes, as fast as they
-//! are done. Without wear leveling, or where a row stays in one place for more writes than it is made for,
-//! one row is worn out in minutes.
+//! # Model
+//! This is the simplest attack on a medium that wears. Every request writes the same range, as fast as requests
+//! complete. Without wear leveling, or if a row stays in one location for more writes than its endurance, one row
+//! is worn out in minutes.
 //!
-//! # Leaves out
-//! Caches of the host, which a real attacker goes round with flushes.
+//! # Not modeled
+//! Caches of the host, which a real attacker bypasses with flushes.
 //!
 //! # Sources
-//! qureshi-2009 section 6, the repeated address attack.
+//! qureshi-2009, section 6, the repeated address attack.
 //!
 //! # Checks
-//! Every request exactly; writes told as bursts are the same requests.
+//! Every request is exact. Writes generated as bursts equal single requests.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -24,8 +24,8 @@ use nacre_kernel::{Burst, Bytes, Op, Ranges, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The address.
-    #[config(default = "0 B", max = "8192 PiB", source = "assumed: one is as good as another")]
+    /// Address that is written.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: any address")]
     pub address: Bytes,
     /// Bytes of one write.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]

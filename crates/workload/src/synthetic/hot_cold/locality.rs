@@ -35,7 +35,7 @@ impl Locality {
         self.accesses.as_f64() / 100.0
     }
 
-    /// How many of `blocks` blocks are hot, to the nearest.
+    /// Number of hot blocks out of `blocks`, rounded.
     pub fn hot_blocks(&self, blocks: u64) -> u64 {
         (blocks as f64 * self.data() + 0.5) as u64
     }

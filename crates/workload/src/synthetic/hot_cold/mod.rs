@@ -1,22 +1,21 @@
 //! Hot and cold data: a small part of the data gets most of the accesses.
 //!
-//! # Models
-//! Independent requests of one size, aligned to it. Two classes of blocks, each accessed evenly. Their
-//! sizes and shares are written as eNVy writes them: `"10/90"` sends 90 % of the accesses to 10 % of the
-//! data, and `"50/50"` is uniform. Reads may have their own locality; trims go where writes go. Hot
-//! data comes first in the footprint, so that the hot data of a read locality and of a write locality
-//! overlap.
+//! # Model
+//! Requests are independent, of one size, and aligned to it. There are two classes of blocks, each accessed
+//! uniformly. Their sizes and shares have eNVy's notation: `"10/90"` sends 90 % of the accesses to 10 % of the
+//! data, and `"50/50"` is uniform. Reads may have a separate locality; trims follow writes. Hot data comes first
+//! in the footprint, so the hot data of a read locality and of a write locality overlap.
 //!
-//! # Leaves out
+//! # Not modeled
 //! More than two classes, and hot data that moves: use a `mix`, or replay a trace.
 //!
 //! # Sources
-//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994,
-//! section 4 and figure 8; rosenblum-1992 uses the same bimodal distribution.
+//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994, section 4 and
+//! figure 8; rosenblum-1992 uses the same bimodal distribution.
 //!
 //! # Checks
-//! Shares of hot accesses within binomial error for 50/50 to 5/95, for reads and writes; each class even
-//! by chi-square.
+//! Shares of hot accesses within binomial error for 50/50 to 5/95, for reads and writes; each class is uniform by
+//! chi-square.
 
 mod locality;
 
@@ -39,10 +38,10 @@ pub struct Config {
     /// Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`.
     #[config(default = "10/90", source = "paper: wu-1994, the middle of figure 8")]
     pub locality: Locality,
-    /// The locality of reads, if it is another one.
+    /// Locality of reads, if different.
     pub read_locality: Option<Locality>,
     /// Whether hot blocks are scattered over the footprint; if not, they come first.
-    #[config(default = false, source = "assumed: what is used together is stored together")]
+    #[config(default = false, source = "assumed: data that is used together is stored together")]
     pub scatter: bool,
 }
 
@@ -81,7 +80,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "most accesses to a small part of the data, as in 10/90";
+const SUMMARY: &str = "most accesses go to a small part of the data, e.g. 10/90";
 const SOURCES: &[&str] = &["wu-1994", "rosenblum-1992"];
 
 fn pattern(

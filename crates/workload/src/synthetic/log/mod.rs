@@ -1,21 +1,24 @@
-//! A log: zones that are written in order, one after the other, each trimmed before it is written again.
+//! A log: zones that are written sequentially, each trimmed before it is written again.
 //!
-//! # Models
-//! The footprint is a ring of zones. Each is trimmed as a whole, which resets it on a device with zones, and then written
-//! from its beginning to its end, one request after the other; behind the last zone comes the first again. Reads go
-//! to requests that the log holds, each as likely as another. So write the logs of databases,
-//! log-structured file systems, and key-value stores that drop their segments in the order in which they were written. Several logs at
-//! different speeds are `tenants`.
+//! # Model
+//! The footprint is a ring of zones. Each zone is trimmed as a whole, which resets it on a device with zones.
+//! Then it is written from its beginning to its end, one request after the other. The first zone follows the
+//! last. Reads go to requests in the log, with equal probability. Logs of databases, log-structured file systems,
+//! and key-value stores that drop their segments in write order behave like this. For several logs with different
+//! rates, use `tenants`.
 //!
-//! # Leaves out
-//! Live data that is copied out of a zone before that is reset: the log is as long as its data lives. Several zones
-//! that one log writes side by side. A zone is not finished before its end.
+//! # Not modeled
+//! - Valid data that is copied out of a zone before its reset: the log is as long as its data lives.
+//! - Several zones that one log writes in parallel.
+//! - Zones that are finished before their end.
 //!
 //! # Sources
-//! rosenblum-1992 (segments that are written as a whole); fio: its `zonemode=zbd` writes zones in order and resets them.
+//! rosenblum-1992 (segments that are written as a whole); fio: its `zonemode=zbd` writes zones in order and
+//! resets them.
 //!
 //! # Checks
-//! Every address and operation exactly, over the seam too; reads lie in what the log holds, and all of it is read.
+//! Every address and operation is exact, also at the wrap-around. Reads are within the log, and all of it is
+//! read.
 
 use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -27,20 +30,20 @@ use nacre_kernel::{Bytes, Op, Random, Ranges, Ratio, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space used; a whole number of zones, at least two.
+    /// Address space used, in bytes; a multiple of the zone size, at least two zones.
     #[config(min = "2 B", max = "4096 PiB")]
     pub footprint: Bytes,
     /// First address used.
     #[config(default = "0 B", max = "4096 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Bytes of a zone; a whole number of requests. A device with zones has to have zones of this size.
+    /// Bytes of a zone; a multiple of the request size. A device with zones must have this zone size.
     #[config(min = "1 B", max = "4095 MiB")]
     pub zone: Bytes,
     /// Bytes of one read or write.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Share of requests that read what the log holds; there are none before the first write.
-    #[config(default = "0 %", max = "99 %", source = "assumed: a log that is only written")]
+    /// Share of requests that read data in the log; there are no reads before the first write.
+    #[config(default = "0 %", max = "99 %", source = "assumed: a write-only log")]
     pub read_share: Ratio,
 }
 
@@ -71,7 +74,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "zones that are written in order, each trimmed before it is written again";
+const SUMMARY: &str = "zones that are written sequentially, each trimmed before it is written again";
 const SOURCES: &[&str] = &["rosenblum-1992", "fio"];
 
 fn pattern(

@@ -1,21 +1,20 @@
-//! A mix: several patterns at once, each with its share of the requests.
+//! A mix of several patterns, each with its share of the requests.
 //!
-//! # Models
-//! Every request comes from one part, chosen at random by its share: 70 % reads after Zipf's law and
-//! 30 % sequential writes. A part goes through its own sequence however the others are; parts may use
-//! the same addresses or, by their `start`, addresses of their own. The arrival process belongs to the mix.
-//! A part may be a mix again.
+//! # Model
+//! Every request comes from one part, chosen at random by its share, e.g. 70 % Zipf reads and 30 % sequential
+//! writes. Each part has its own sequence, independent of the others. Parts may use the same addresses or, by
+//! their `start`, different ones. The arrival process belongs to the mix. A part may be a mix, too.
 //!
-//! # Leaves out
-//! Parts with arrival processes of their own, and phases that follow each other in time.
+//! # Not modeled
+//! Parts with their own arrival processes, and phases that follow one another.
 //!
 //! # Sources
-//! fio: the fio manual, `rwmixread` and jobs side by side, are the usual way to make such loads;
-//! each part cites its own sources.
+//! fio: the fio manual; `rwmixread` and parallel jobs are the usual way to make such loads. Each part cites its
+//! own sources.
 //!
 //! # Checks
-//! Shares within binomial error; each part's requests are those it gives alone under the same name,
-//! whatever the other parts and shares; a part added at the end leaves the others as they are.
+//! Shares are within binomial error. The requests of each part equal those that it makes alone under the same
+//! name, whatever the other parts and shares. A part added at the end leaves the others unchanged.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -37,7 +36,7 @@ pub struct Part {
     /// Share of the requests. One part may omit it and gets the rest.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
-    /// Its pattern.
+    /// Pattern of the part.
     pub pattern: Slot<PatternFamily>,
 }
 

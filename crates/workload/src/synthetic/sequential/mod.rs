@@ -1,19 +1,19 @@
 //! Sequential access: one block after the other, in one stream or several.
 //!
-//! # Models
-//! The footprint is cut into as many equal regions as there are streams. Every stream walks through its
-//! region from its beginning, `stride` bytes at a time, and starts over at the end. The streams take
-//! turns. Backups, logs, scans, and with a stride, column scans and RAID members.
+//! # Model
+//! The footprint is divided into one equal region per stream. Every stream accesses its region from the
+//! beginning, `stride` bytes at a time, and starts over at the end. The streams take turns. Examples are backups,
+//! logs, and scans, and with a stride, column scans and RAID members.
 //!
-//! # Leaves out
-//! Streams of different speed or size, and streams that walk backwards: use a `mix`.
+//! # Not modeled
+//! Streams with different speed or size, and backward streams: use a `mix`.
 //!
 //! # Sources
-//! fio: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and
-//! `offset_increment`; strided access as in its `zonemode=strided`.
+//! fio: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`; strided
+//! access as in its `zonemode=strided`.
 //!
 //! # Checks
-//! Every address exactly, for one stream, several, strides, and both ways to start over.
+//! Every address is exact, for one stream, several streams, strides, and both ways to start over.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -28,12 +28,11 @@ pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Streams that take turns, each in its own region: the requests of the footprint are the same
-    /// number for each.
+    /// Number of streams, which take turns. Each has its own region with the same number of requests.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
     pub streams: u32,
-    /// Bytes from the start of one request to the start of the next of its stream; a whole number of
-    /// requests. Absent: the next follows without a gap.
+    /// Bytes from the start of one request to the start of the next in a stream; a multiple of the request
+    /// size. Absent means no gap.
     #[config(min = "1 B")]
     pub stride: Option<Bytes>,
     /// Where a stream continues at the end of its region.
@@ -46,7 +45,7 @@ pub struct Config {
 pub enum Wrap {
     /// At the start of its region.
     Restart,
-    /// One request further than the last time it began, so that all of the region is touched in the end.
+    /// One request after its last start, so that the whole region is accessed eventually.
     Shift,
 }
 

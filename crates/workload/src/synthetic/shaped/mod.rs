@@ -1,26 +1,27 @@
-//! The shape of a trace without its addresses: sizes, reuse and runs as they were measured.
+//! A synthetic copy of a trace: its measured sizes, reuse, and runs, without its addresses.
 //!
-//! # Models
-//! An LRU stack of objects. Requests fall into classes of one operation and one size. A request of a class
-//! touches something new with the probability `first`, and otherwise an object of its size that lies, in bytes
-//! touched since, as deep as a draw from the class's distribution of stack distances says; the nearest one
-//! there is. So an LRU cache of any size misses about what it missed on the trace the numbers are from.
+//! # Model
+//! The model is an LRU stack of objects. Requests belong to classes of one operation and one size. With the
+//! probability `first`, a request of a class accesses a new object. Otherwise it accesses an object of its size
+//! at a stack distance sampled from the distribution of the class, in bytes accessed since; the nearest such
+//! object. An LRU cache of any size therefore has about the miss ratio of the original trace.
 //!
-//! With the probability `follow` a request continues the one before it: it has the same class, and touches
-//! what was touched next the last time, if that lies about as deep, or, behind something new, the next new
-//! object, which lies next to it. Runs therefore repeat as runs, and keep their addresses in order.
+//! With the probability `follow`, a request continues the previous one. It has the same class and accesses the
+//! object that followed last time, if its stack distance is similar. After a new object, it accesses the next new
+//! object, which is adjacent. Runs therefore repeat as runs, and keep their addresses in order.
 //!
-//! # Leaves out
-//! Popularity beyond what stack distances imply; requests that overlap others in part; change over time. When
-//! `footprint` is used up, what would be new is what was touched longest ago.
+//! # Not modeled
+//! - Popularity beyond the effect of stack distances.
+//! - Requests that partly overlap others, and changes over time.
+//! - When the `footprint` is used up, the least recently used object is taken instead of a new one.
 //!
 //! # Sources
-//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU
-//! stack model.
+//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU stack
+//! model.
 //!
 //! # Checks
-//! Shares of classes and of new objects within binomial error; a stack distance given exactly comes out
-//! exactly; runs are as long as `follow` says; the curves of real traces, by `nacre trace fit`.
+//! Shares of classes and of new objects within binomial error; a stack distance given exactly is reproduced
+//! exactly; run lengths follow `follow`; the miss-ratio curves of real traces, by `nacre trace fit`.
 
 mod stack;
 #[cfg(test)]
@@ -51,13 +52,13 @@ pub struct Config {
     /// Probability that a request continues the one before it.
     #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
     pub follow: Ratio,
-    /// For equal steps of the requests, how many times the odds of something new are those of `first`; after the
-    /// last comes the first again. Without them new objects come evenly.
+    /// Factors on the odds of a new object (`first`), for consecutive steps of requests; they repeat. Absent
+    /// means constant odds.
     pub growth: Option<Vec<f64>>,
-    /// Requests of a step of `growth`.
+    /// Requests per step of `growth`.
     #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
     pub growth_step: u64,
-    /// Classes of requests, at most 256; their shares add up to 100 %.
+    /// Classes of requests, at most 256; their shares sum to 100 %.
     pub group: Vec<Class>,
 }
 
@@ -76,11 +77,11 @@ pub struct Class {
     /// block between them.
     #[config(default = "0 B", max = "1 MiB", source = "assumed: at the beginning")]
     pub offset: Bytes,
-    /// Share of them that touch something new.
+    /// Share of the class that accesses a new object.
     #[config(max = "100 %")]
     pub first: Ratio,
-    /// Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of
-    /// different blocks touched since. Between two of them lie draws evenly.
+    /// Quantiles of the stack distances of the others at equal steps of probability, from the smallest to the
+    /// largest, in bytes of distinct blocks accessed since. Samples between two of them are uniform.
     #[config()]
     pub distance: Option<Vec<Bytes>>,
 }
@@ -88,9 +89,9 @@ pub struct Class {
 /// Operation of a request of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Action {
-    /// It reads.
+    /// A read.
     Read,
-    /// It writes.
+    /// A write.
     Write,
 }
 
@@ -166,8 +167,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str =
-    "the shape of a trace without its addresses: sizes, reuse and runs as they were measured";
+const SUMMARY: &str = "a synthetic copy of a trace: its sizes, reuse, and runs, without its addresses";
 const SOURCES: &[&str] = &["coffman-1973"];
 
 fn pattern(

@@ -1,19 +1,19 @@
-//! Uniform access: every block is as likely as any other.
+//! Uniform access: all blocks have the same probability.
 //!
-//! # Models
-//! Independent requests of one size, aligned to it, each block of the footprint equally likely. The
-//! hardest case for caches and the one for which most closed forms of cleaning hold.
+//! # Model
+//! Requests are independent, of one size, and aligned to it. Each block of the footprint has the same
+//! probability. This is the worst case for caches, and the assumption of most closed forms of garbage collection.
 //!
-//! # Leaves out
-//! All locality; mixed sizes (use a `mix`).
+//! # Not modeled
+//! Locality; mixed sizes (use a `mix`).
 //!
 //! # Sources
-//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses it as its first
-//! workload. The default operation is a read, as in fio (fio, `readwrite`).
+//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses it as its first workload. The
+//! default operation is a read, as in fio (fio, `readwrite`).
 //!
 //! # Checks
-//! Chi-square over the blocks; shares of reads and trims within binomial error; the same addresses
-//! whatever the shares.
+//! Chi-square over the blocks; shares of reads and trims within binomial error; the addresses do not depend on
+//! the shares.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -47,7 +47,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "every block equally likely";
+const SUMMARY: &str = "all blocks have the same probability";
 const SOURCES: &[&str] = &["desnoyers-2012", "fio"];
 
 fn pattern(

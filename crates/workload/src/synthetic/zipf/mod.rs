@@ -1,22 +1,22 @@
-//! Zipf access: a few blocks are asked for often, most hardly ever.
+//! Zipf access: a few blocks are requested often, most rarely.
 //!
-//! # Models
-//! Independent requests of one size, aligned to it. The block of rank k is asked for in proportion to
-//! k^-theta, for any theta of zero (uniform) or more. Ranks are scattered over the footprint by a
-//! permutation, so that hot blocks lie apart, unless `scatter` is off.
+//! # Model
+//! Requests are independent, of one size, and aligned to it. The block of rank k is requested in proportion to
+//! k^-theta, for any theta of zero (uniform) or more. Ranks are scattered over the footprint by a permutation, so
+//! that hot blocks are not adjacent, unless `scatter` is off.
 //!
-//! # Leaves out
-//! Popularity that changes with time, and any link between one request and the next.
+//! # Not modeled
+//! Popularity that changes over time, and any correlation between consecutive requests.
 //!
 //! # Sources
-//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of
-//! 0.99 is the default; breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions,
-//! INFOCOM 1999, who measure 0.64 to 0.83.
+//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of 0.99 is
+//! the default; breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions, INFOCOM 1999, who
+//! measure 0.64 to 0.83.
 //!
 //! # Checks
-//! Chi-square against the exact probabilities at theta from 0 to 3 and on both sides of 1; the share of
-//! the first ranks of 2^40 blocks against Euler-Maclaurin sums; the LRU hit ratio of 10,000 blocks at
-//! theta 0.8 and room for 1,000 against Che's approximation, 0.4367.
+//! Chi-square against the exact probabilities at theta from 0 to 3 and on both sides of 1. The share of the first
+//! ranks of 2^40 blocks against Euler-Maclaurin sums. The LRU hit ratio of 10,000 blocks at theta 0.8 with a
+//! cache of 1,000 against Che's approximation, 0.4367.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};
@@ -51,7 +51,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "a few blocks often, most hardly ever: the block of rank k in proportion to k^-theta";
+const SUMMARY: &str = "a few blocks often, most rarely: the block of rank k in proportion to k^-theta";
 const SOURCES: &[&str] = &["ycsb-2010", "breslau-1999"];
 
 fn pattern(

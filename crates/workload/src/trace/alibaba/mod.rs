@@ -1,10 +1,10 @@
-//! Alibaba's block traces of 2020: a thousand volumes of a cloud over a month.
+//! Alibaba's block traces of 2020: a thousand cloud volumes over a month.
 //!
-//! # Models
-//! Lines `device_id,opcode,offset,length,timestamp` without a header: a number, R or W, bytes, bytes, microseconds.
-//! Each device is a volume. Several files are parts of one recording.
+//! # Model
+//! Lines `device_id,opcode,offset,length,timestamp` without a header: a number, R or W, bytes, bytes,
+//! microseconds. Each device is a volume. Several files are parts of one recording.
 //!
-//! # Leaves out
+//! # Not modeled
 //! The capacities in `device_size.csv`.
 //!
 //! # Sources
@@ -12,7 +12,7 @@
 //! github.com/alibaba/block-traces.
 //!
 //! # Checks
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +22,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "alibaba",
     summary: "Alibaba 2020 CSV: device, R or W, offset, length, microseconds",

@@ -1,18 +1,19 @@
 //! The `.lis` traces of the ARC paper.
 //!
-//! # Models
-//! Lines `start count ignored number` with blanks between: a read of `count` pages from page `start` on. Pages are
-//! 512 B unless the user says otherwise.
+//! # Model
+//! Lines `start count ignored number`, separated by blanks: a read of `count` pages from page `start` on. Pages
+//! have 512 B unless the user gives another size.
 //!
-//! # Leaves out
-//! The format has neither times nor writes: all requests arrive at zero and read, and the notes say so.
+//! # Not modeled
+//! The format has neither times nor writes. All requests are reads that arrive at time zero, and the notes report
+//! this.
 //!
 //! # Sources
 //! Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003, and the description that
 //! came with its traces.
 //!
 //! # Checks
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +23,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "arc",
     summary: "ARC .lis: start page, pages, ignored, number; neither times nor writes",

@@ -1,23 +1,27 @@
-//! The text that blkparse prints by default: events of the Linux block layer.
+//! Default text output of blkparse: events of the Linux block layer.
 //!
-//! # Models
-//! Lines `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. Lines of one action
-//! are the requests: those queued (Q), issued to the driver (D) or completed (C). In RWBS the letter R, W or D
-//! (discard) behind a leading F (flush) is the operation, and ZA (zone append) is a write; a flush without data is a flush.
-//! Sectors are of 512 B. Each device is a volume. Lines of other actions, commands without a sector, and the summary at the
-//! end count as skipped. Events of the chosen action that are no requests (zone management ZR, ZRA, ZO, ZC and ZF, and
-//! commands without an operation, N) are skipped with a note that counts them. An unknown operation is a bad record.
+//! # Model
+//! Lines `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. The lines of one action
+//! are the requests: queued (Q), issued to the driver (D), or completed (C).
 //!
-//! # Leaves out
-//! The flush before a write with data, forced unit access, merges, and remapping: a request counts where the chosen
-//! action shows it, so a trace of both a partition and its disk under Q shows it once for each. A zone reset discards its
-//! zone and is not a trim here: its line does not give the size of the zone.
+//! - In RWBS, the letter R, W, or D (discard) after an optional F (flush) is the operation. ZA (zone append) is a
+//!   write. A flush without data is a flush.
+//! - Sectors have 512 B. Each device is a volume.
+//! - Lines of other actions, commands without a sector, and the summary at the end count as skipped.
+//! - Events of the chosen action that are not requests are skipped with a note that counts them: zone management
+//!   (ZR, ZRA, ZO, ZC, and ZF), and commands without an operation (N). An unknown operation is a bad record.
+//!
+//! # Not modeled
+//! The flush before a write with data, forced unit access, merges, and remapping. A request counts wherever the
+//! chosen action shows it: a trace of both a partition and its disk under Q has it once for each. A zone reset
+//! discards its zone but is not a trim here, because its line does not give the size of the zone.
 //!
 //! # Sources
-//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17, `kernel/trace/blktrace.c`, for zones.
+//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17, `kernel/trace/blktrace.c`,
+//! for zones.
 //!
 //! # Checks
-//! Lines by hand of every kind, and samples under Q and D.
+//! Lines of every kind written by hand, and samples under Q and D.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
@@ -28,7 +32,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "blkparse",
     summary: "blkparse text of Linux blktrace: one action (Q, D or C) counts",

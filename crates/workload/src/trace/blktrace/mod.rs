@@ -1,22 +1,26 @@
-//! The binary events of Linux blktrace, one file per processor.
+//! Binary events of Linux blktrace, one file per processor.
 //!
-//! # Models
-//! Records of 48 bytes, little-endian, each followed by as many bytes as its last field says: `u32 magic, u32 sequence,
-//! u64 time (ns), u64 sector, u32 bytes, u32 action, u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len`. The
-//! magic is 0x65617400 with the version, 7, in its low byte. The low half of the action is the event, the high half
-//! a set of categories. Events of one kind are the requests: queued (1, Q), issued to the driver (7, D) or completed
-//! (8, C). The category discard makes a trim, write a write, flush without bytes a flush, everything else
-//! a read. A zone append is a write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several processors are merged by time.
+//! # Model
+//! Records of 48 bytes, little-endian: `u32 magic, u32 sequence, u64 time (ns), u64 sector, u32 bytes, u32
+//! action, u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len`. Each is followed by `pdu_len` bytes. The magic
+//! number is 0x65617400 with the version, 7, in its low byte. The low half of the action is the event, and the
+//! high half is a set of categories.
 //!
-//! # Leaves out
-//! Notes, commands that pass through to SCSI, other events and events without
-//! bytes: counted as skipped; passed-through commands and writes without bytes (zone management) in a note. Big-endian files.
+//! Events of one kind are the requests: queued (1, Q), issued to the driver (7, D), or completed (8, C). The
+//! category discard is a trim, write is a write, flush without bytes is a flush, and all others are reads. A zone
+//! append is a write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several processors
+//! are merged by time.
+//!
+//! # Not modeled
+//! Notes, SCSI passthrough commands, other events, and events without bytes: they count as skipped. Passthrough
+//! commands and writes without bytes (zone management) are reported in a note. Big-endian files are not
+//! supported.
 //!
 //! # Sources
 //! Linux, `include/uapi/linux/blktrace_api.h`; blktrace(8).
 //!
 //! # Checks
-//! Records by hand, several processors, damage, and a sample.
+//! Records written by hand, several processors, damage, and a sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::Decoder;
@@ -29,7 +33,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Action, Format, Head, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "blktrace",
     summary: "Linux blktrace, binary, one file per processor: one action (Q, D or C) counts",

@@ -1,20 +1,22 @@
 //! CacheLib's block traces: chunks of Meta's Tectonic file system.
 //!
-//! # Models
-//! CSV below the header `op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,op_count,host_name,
-//! rs_shard_id`; other orders of columns are followed. Time in seconds, size and offset in bytes within a block.
-//! Operations whose name begins with `get` read, with `put` write. A block id is opaque, so each block gets a
-//! place of 16 MiB (they hold 8 MiB and checksums), in order of first appearance: addresses are exact within a block
-//! and never alias.
+//! # Model
+//! CSV with the header
+//! `op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,op_count,host_name,rs_shard_id`,
+//! in any order of columns. Time is in seconds; size and offset are in bytes within a block. Operations whose
+//! name starts with `get` are reads, with `put` writes. A block id is opaque, so each block gets a range of 16
+//! MiB in order of first appearance (blocks have 8 MiB and checksums). Addresses are exact within a block and
+//! never alias.
 //!
-//! # Leaves out
-//! Users, hosts and shards. `op_count`: a line is one request, and the notes count the lines that stand for more.
+//! # Not modeled
+//! Users, hosts, and shards. `op_count`: a line is one request, and the notes count the lines that represent
+//! more.
 //!
 //! # Sources
 //! cachelib.org, "Evaluating SSD hardware for Facebook workloads" and its traces.
 //!
 //! # Checks
-//! Lines by hand, another order of columns, and CacheLib's sample.
+//! Lines written by hand, another order of columns, and CacheLib's sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -25,7 +27,7 @@ use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "cachelib",
     summary: "CacheLib block chunk CSV with header: seconds, block id, size, offset, get or put",

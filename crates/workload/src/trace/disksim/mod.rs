@@ -1,18 +1,18 @@
 //! DiskSim's ASCII traces.
 //!
-//! # Models
-//! Lines `time device block count flags` with blanks between: decimal milliseconds, sectors of 512 B, and flags whose
-//! bit 0 is set for a read. Each device is a volume.
+//! # Model
+//! Lines `time device block count flags`, separated by blanks: decimal milliseconds, sectors of 512 B, and flags
+//! whose bit 0 is set for a read. Each device is a volume.
 //!
-//! # Leaves out
-//! The other flags (order, time criticality), which none of our hosts has.
+//! # Not modeled
+//! The other flags (order, time criticality), which no host of Nacre has.
 //!
 //! # Sources
 //! Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0 Reference Manual",
 //! CMU-PDL-08-101, section on trace formats.
 //!
 //! # Checks
-//! Lines by hand, flags beyond bit 0, and the sample of Microsoft's SSD extension.
+//! Lines written by hand, flags beyond bit 0, and the sample of Microsoft's SSD extension.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +22,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "disksim",
     summary: "DiskSim ASCII: milliseconds, device, block, sectors, flags with bit 0 for reads",

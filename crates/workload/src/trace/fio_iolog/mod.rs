@@ -1,19 +1,20 @@
 //! fio's I/O logs, versions 2 and 3 (`write_iolog`).
 //!
-//! # Models
-//! The first line is `fio version 2 iolog` or `fio version 3 iolog`. Then lines `file action` or
-//! `file action offset length`, in version 3 with a time in microseconds before them. Actions read, write and trim are requests;
-//! sync, datasync and sync_file_range flush; add, open and close are skipped. Version 2 has no times:
-//! requests arrive at zero, and a `wait` lets as many microseconds pass as its offset says. Each file is a volume.
+//! # Model
+//! The first line is `fio version 2 iolog` or `fio version 3 iolog`. It is followed by lines `file action` or
+//! `file action offset length`; in version 3, a time in microseconds precedes them. Actions read, write, and trim
+//! are requests; sync, datasync, and sync_file_range are flushes; add, open, and close are skipped. Version 2 has
+//! no times: requests arrive at zero, and a `wait` advances the time by its offset in microseconds. Each file is
+//! a volume.
 //!
-//! # Leaves out
-//! What fio does with waits below 100 us (it drops them): here every wait counts.
+//! # Not modeled
+//! fio drops waits below 100 us; here every wait counts.
 //!
 //! # Sources
 //! fio's HOWTO, "Trace file format v2" and "v3", and `iolog.c` (which writes microseconds).
 //!
 //! # Checks
-//! Logs of both versions by hand, and fio's own test t0038.
+//! Logs of both versions written by hand, and fio's own test t0038.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
@@ -23,7 +24,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "fio_iolog",
     summary: "fio iolog, versions 2 (no times but waits) and 3 (microseconds)",

@@ -1,17 +1,18 @@
-//! The block traces of FUJITSU's K5 cloud: 3088 virtual volumes over a week of 2017.
+//! Block traces of FUJITSU's K5 cloud: 3088 virtual volumes over a week of 2017.
 //!
-//! # Models
-//! Lines `ID,Timestamp,Type,Offset,Length`: the number of the volume, seconds since the first request of all, R or W,
-//! bytes, bytes. The distribution has a file per volume and day; several files are parts of one recording.
+//! # Model
+//! Lines `ID,Timestamp,Type,Offset,Length`: the number of the volume, seconds since the first request of all, R
+//! or W, bytes, bytes. The distribution has one file per volume and day. Several files are parts of one
+//! recording.
 //!
-//! # Leaves out
-//! Nothing that the lines say.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
 //! SNIA IOTTA, "FUJITSU K5 cloud service traces", README (2018).
 //!
 //! # Checks
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -21,7 +22,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "k5cloud",
     summary: "FUJITSU K5 cloud CSV: volume, seconds, R or W, offset, length",

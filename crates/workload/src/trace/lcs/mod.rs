@@ -1,25 +1,30 @@
-//! libCacheSim's own format (LCS), versions 1 to 8: what its traces are kept in.
+//! libCacheSim's own trace format (LCS), versions 1 to 8.
 //!
-//! # Models
-//! A header of 8192 bytes (magic number, version, statistics of the trace, magic number), then records, little-endian.
-//! Version 1: `u32 clock, u64 obj_id, u32 size, i64 next_access`. Version 2 adds, before the last, an operation of 8
-//! bits and a tenant of 24. Version 3 has sizes of 64 bits, and `u32 ttl` behind the tenant; versions 4 to 8 are version 3
-//! with 1, 2, 4, 8 and 16 features of 32 bits behind.
-//! get, gets and read are reads, delete is a trim, and the other operations write. `nop` is what libCacheSim writes where
-//! the trace that it converts has no operations: it reads, as in libCacheSim's caches, and is counted in a note.
-//! An object id is opaque and becomes a place, as in `oracle_general`: object `i` begins at `i * 4096` bytes, or `i`
-//! times the distance the user gives.
+//! # Model
+//! A header of 8192 bytes (magic number, version, statistics of the trace, magic number), then records,
+//! little-endian.
 //!
-//! # Leaves out
-//! Statistics, `next_access`, lifetimes, features, and tenants: an id means the same object for all. The clock is in
-//! whole seconds. Version 1 has no operations: all requests read. Files of 2024 with a header of 1024 bytes are another format.
+//! - Version 1: `u32 clock, u64 obj_id, u32 size, i64 next_access`.
+//! - Version 2 adds an operation of 8 bits and a tenant of 24 bits before the last field.
+//! - Version 3 has sizes of 64 bits, and `u32 ttl` after the tenant.
+//! - Versions 4 to 8 are version 3 with another 1, 2, 4, 8, and 16 features of 32 bits.
+//!
+//! get, gets, and read are reads, delete is a trim, and the other operations are writes. libCacheSim writes `nop`
+//! if the original trace has no operations. It is a read, as in libCacheSim's caches, and is counted in a note.
+//! An object id is opaque and becomes an address, as in `oracle_general`: object `i` starts at `i * 4096` bytes,
+//! or `i` times the distance given by the user.
+//!
+//! # Not modeled
+//! Statistics, `next_access`, lifetimes, features, and tenants: an id is the same object for all tenants. The
+//! clock is in whole seconds. Version 1 has no operations: all requests are reads. Files of 2024 with a header of
+//! 1024 bytes have another format.
 //!
 //! # Sources
 //! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.
 //!
 //! # Checks
-//! Records by hand in all versions, records as libCacheSim 0.3.5 wrote them, truncated headers and records. A trace that
-//! libCacheSim converted into all versions reads like the original.
+//! Records of all versions written by hand, records written by libCacheSim 0.3.5, truncated headers and records.
+//! A trace that libCacheSim converted into all versions reads like the original.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
@@ -31,7 +36,7 @@ use crate::trace::tally::Log;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "lcs",
     summary: "libCacheSim LCS, versions 1 to 8: header, then seconds, object id, size, operation; binary",

@@ -1,19 +1,19 @@
-//! MSR Cambridge: the block traces of 13 servers of Microsoft Research, 2007.
+//! MSR Cambridge: block traces of 13 servers of Microsoft Research, 2007.
 //!
-//! # Models
+//! # Model
 //! Lines `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime` without a header. Time is a Windows file
-//! time, in steps of 100 ns since 1601; type is Read or Write; offset and size are bytes. Host and disk
+//! time, in steps of 100 ns since 1601. Type is Read or Write; offset and size are in bytes. Host and disk
 //! together are the volume. Several files are parts of one recording and are merged by time.
 //!
-//! # Leaves out
+//! # Not modeled
 //! Response times: they are those of the recorded system, not of the simulated one.
 //!
 //! # Sources
-//! Narayanan et al., "Write Off-Loading: Practical Power Management for Enterprise Storage", FAST 2008;
-//! the README of the traces at SNIA IOTTA.
+//! Narayanan et al., "Write Off-Loading: Practical Power Management for Enterprise Storage", FAST 2008; the
+//! README of the traces at SNIA IOTTA.
 //!
 //! # Checks
-//! Lines by hand, volumes that must not alias, and a round trip.
+//! Lines written by hand, volumes that must not alias, and a round trip.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -24,7 +24,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal};
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "msr",
     summary: "MSR Cambridge CSV: Windows file time, host, disk, Read or Write, offset, size, response time",

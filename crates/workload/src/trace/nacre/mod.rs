@@ -1,22 +1,23 @@
-//! Nacre's own trace format: columns of bit-packed integers in checked blocks.
+//! Nacre's trace format: columns of bit-packed integers in blocks with checksums.
 //!
-//! # Models
-//! A header, blocks of up to 65,536 requests, a trailer; `docs/formats/nacre-trace.md` gives every byte. In a
-//! block each of the five fields of a request is a column of integers of one width, so that decoding is
-//! a shift and a mask. Arrivals are differences in the largest decimal unit that holds them exactly;
-//! addresses are differences or offsets from the least, in the largest power of two that divides them all.
-//! Everything a [`nacre_kernel::Request`] holds is kept exactly. Checksums find damage and its place; a
-//! damaged block is left out, a file that was cut off is read up to its last whole block.
+//! # Model
+//! A header, blocks of up to 65,536 requests, and a trailer; `docs/formats/nacre-trace.md` defines every byte. In
+//! a block, each of the five fields of a request is a column of integers of one width, so decoding is a shift and
+//! a mask. Arrivals are differences in the largest decimal unit that holds them exactly. Addresses are
+//! differences or offsets from the smallest, in the largest power of two that divides them all. Every field of a
+//! [`nacre_kernel::Request`] is kept exactly. Checksums detect and locate damage. A damaged block is skipped. A
+//! truncated file is read up to its last complete block.
 //!
-//! # Leaves out
-//! Compression beyond that: a file is about a fifth of its vscsi, and still shrinks under zstd.
+//! # Not modeled
+//! Further compression: a file has about 1/5 of the size of its vscsi original, and zstd still shrinks it.
 //!
 //! # Sources
 //! Lemire and Boytsov, "Decoding billions of integers per second through vectorization", Software: Practice and
 //! Experience 45(1), 2015 (frame of reference, zigzag differences); the CRC-32 of IEEE 802.3.
 //!
 //! # Checks
-//! A file assembled byte by byte from the layout, round trips of arbitrary requests, and every way to cut or damage one.
+//! A file assembled byte by byte from the layout, round trips of arbitrary requests, and every kind of truncation
+//! and damage.
 
 mod column;
 mod read;
@@ -24,7 +25,7 @@ mod write;
 
 use crate::trace::{Format, Head, Several, TimeUnit};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "nacre",
     summary: "Nacre's compact columns: exact, checksummed, about 7 bytes a request; picoseconds",

@@ -1,18 +1,20 @@
-//! Nacre's plain CSV: what people read and scripts write.
+//! Nacre's plain CSV format, for people and scripts.
 //!
-//! # Models
-//! The header `timestamp_us,op,offset,length` or the same with `,volume`; then a line per request. Time in microseconds
-//! with up to six decimals, so picoseconds are exact; op is read, write, trim or flush; offset and length in
-//! bytes; a flush has 0 and 0, or leaves them empty. The number of a volume is its name.
+//! # Model
+//! The header is `timestamp_us,op,offset,length`, optionally followed by `,volume`. Then there is one line per
+//! request. Time is in microseconds with up to six decimals, so picoseconds are exact. The operation is read,
+//! write, trim, or flush. Offset and length are in bytes. A flush has 0 and 0, or leaves them empty. The number
+//! of a volume is its name.
 //!
-//! # Leaves out
-//! Nothing: everything a [`nacre_kernel::Request`] holds is kept exactly. Volumes are renumbered in order of first appearance.
+//! # Not modeled
+//! Nothing is left out: every field of a [`nacre_kernel::Request`] is kept exactly. Volumes are renumbered in
+//! order of first appearance.
 //!
 //! # Sources
 //! This project.
 //!
 //! # Checks
-//! Lines by hand, a missing header, and round trips.
+//! Lines written by hand, a missing header, and round trips.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
@@ -23,7 +25,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal, decimal_time};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "nacre_csv",
     summary: "Nacre's CSV with header: timestamp_us,op,offset,length[,volume]",

@@ -1,20 +1,20 @@
-//! libCacheSim's oracleGeneral: what most published cache traces are converted to.
+//! libCacheSim's oracleGeneral: the format of most published cache traces.
 //!
-//! # Models
-//! Records of 24 bytes, little-endian: `u32 clock, u64 obj_id, u32 size, i64 next_access`; the clock in seconds.
-//! An object id is opaque, so it becomes a place: object `i` begins at `i * 4096` bytes, or `i` times the
-//! distance the user gives. Where ids are block numbers of another size, that size is the right
-//! distance (512 where they are sectors); objects longer than the distance share bytes with their neighbors.
-//! Ids whose place would lie beyond 2^61 bytes, such as hashes, lose their upper bits, and a note says so.
+//! # Model
+//! Records of 24 bytes, little-endian: `u32 clock, u64 obj_id, u32 size, i64 next_access`. The clock is in
+//! seconds. An object id is opaque, so it becomes an address: object `i` starts at `i * 4096` bytes, or `i` times
+//! the distance given by the user. If ids are block numbers of another size, that size is the correct distance
+//! (512 for sectors). Objects longer than the distance overlap with the next ones. Ids whose address would exceed
+//! 2^61 bytes, e.g. hashes, lose their upper bits, and a note reports this.
 //!
-//! # Leaves out
-//! `next_access`, which only an oracle may know. The format has no operations: all requests read.
+//! # Not modeled
+//! `next_access`, which only an oracle may know. The format has no operations: all requests are reads.
 //!
 //! # Sources
 //! libCacheSim, `doc/quickstart_cachesim.md` and `traceReader/customizedReader/oracle/oracleGeneralBin.h`.
 //!
 //! # Checks
-//! Records by hand, hashed ids, truncation.
+//! Records written by hand, hashed ids, truncation.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
@@ -24,7 +24,7 @@ use crate::trace::objects::{OBJECT_BYTES, Objects};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "oracle_general",
     summary: "libCacheSim oracleGeneral: seconds, object id, size, next access; binary, reads only",

@@ -1,17 +1,17 @@
-//! SPC: the trace format of the Storage Performance Council, in which UMass publishes Financial and WebSearch.
+//! The trace format of the Storage Performance Council (SPC), used for UMass's Financial and WebSearch traces.
 //!
-//! # Models
-//! Lines `ASU,LBA,Size,Opcode,Timestamp` and perhaps more fields. LBA in sectors of 512 B, size in bytes, opcode
-//! r, R, w or W, timestamp in decimal seconds. Each application storage unit (ASU) is a volume.
+//! # Model
+//! Lines `ASU,LBA,Size,Opcode,Timestamp`, optionally with more fields. LBA is in sectors of 512 B, size in bytes,
+//! opcode is r, R, w, or W, and timestamp is in decimal seconds. Each application storage unit (ASU) is a volume.
 //!
-//! # Leaves out
-//! Optional fields behind the timestamp.
+//! # Not modeled
+//! Optional fields after the timestamp.
 //!
 //! # Sources
 //! "SPC Trace File Format Specification", revision 1.0.1, 2002; the UMass Trace Repository.
 //!
 //! # Checks
-//! Lines by hand, and a round trip that keeps picoseconds.
+//! Lines written by hand, and a round trip that keeps picoseconds.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +22,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal, decimal_time};
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "spc",
     summary: "SPC / UMass CSV: ASU, LBA in sectors, size in bytes, r or w, seconds",

@@ -1,19 +1,20 @@
-//! The ASCII traces of SSDsim and MQSim.
+//! ASCII traces of SSDsim and MQSim.
 //!
-//! # Models
-//! Lines `time device lba size op` with blanks or tabs between. Address and size in sectors of 512 B; op 1
-//! reads, 0 writes, 2 trims (the reverse of what one expects). Each device is a volume, also where MQSim ignores it.
-//! Times are nanoseconds unless the user says otherwise: traces derived from MSR's count 100 ns.
+//! # Model
+//! Lines `time device lba size op`, separated by blanks or tabs. Address and size are in sectors of 512 B. Op 1
+//! is a read, 0 a write, and 2 a trim (1 and 0 are the opposite of the usual convention). Each device is a
+//! volume, although MQSim ignores it. Times are in nanoseconds unless the user gives another unit: traces derived
+//! from MSR's count 100 ns.
 //!
-//! # Leaves out
-//! Nothing.
+//! # Not modeled
+//! Nothing is left out.
 //!
 //! # Sources
-//! Hu et al., "Performance impact and interplay of SSD parallelism", ICS 2011 (SSDsim, `get_requests`);
-//! Tavakkol et al., "MQSim", FAST 2018 (`ASCII_Trace_Definition.h`).
+//! Hu et al., "Performance impact and interplay of SSD parallelism", ICS 2011 (SSDsim, `get_requests`); Tavakkol
+//! et al., "MQSim", FAST 2018 (`ASCII_Trace_Definition.h`).
 //!
 //! # Checks
-//! Lines by hand, every op code, both units, and the samples of both simulators.
+//! Lines written by hand, every op code, both units, and the samples of both simulators.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -24,7 +25,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal};
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "ssdsim",
     summary: "SSDsim and MQSim ASCII: time, device, LBA, sectors, 1 read 0 write 2 trim; ns, or 100 ns if you say so",

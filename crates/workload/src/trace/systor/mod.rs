@@ -1,11 +1,11 @@
 //! SYSTOR '17: block traces of a virtual desktop infrastructure.
 //!
-//! # Models
-//! Lines `Timestamp,Response,IOType,LUN,Offset,Size`, perhaps below that header: decimal seconds, decimal seconds or
-//! nothing, R or W or nothing, a LUN number, bytes, bytes. Each LUN is a volume. A line without a type is
-//! counted as skipped: the recorder did not see the command. Several files are parts of one recording.
+//! # Model
+//! Lines `Timestamp,Response,IOType,LUN,Offset,Size`, optionally with that header: decimal seconds, decimal
+//! seconds or empty, R or W or empty, a LUN number, bytes, bytes. Each LUN is a volume. A line without a type
+//! counts as skipped: the recorder did not see the command. Several files are parts of one recording.
 //!
-//! # Leaves out
+//! # Not modeled
 //! Response times.
 //!
 //! # Sources
@@ -13,7 +13,7 @@
 //! SYSTOR 2017; the description at SNIA IOTTA.
 //!
 //! # Checks
-//! Lines by hand, with and without header, blank types and blank response times.
+//! Lines written by hand, with and without header, empty types, and empty response times.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -24,7 +24,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "systor",
     summary: "SYSTOR '17 CSV: seconds, response, R or W or nothing, LUN, offset, size",

@@ -1,18 +1,19 @@
-//! Tencent's block traces: 4995 volumes of a cloud over ten days of 2018.
+//! Tencent's block traces: 4995 cloud volumes over ten days of 2018.
 //!
-//! # Models
+//! # Model
 //! Lines `timestamp,offset,size,iotype,volume` without a header: seconds, sectors of 512 B, sectors, 0 for a read
 //! or 1 for a write, a number. Several files are parts of one recording.
 //!
-//! # Leaves out
-//! Where within its second a request arrives: the trace does not say, so all arrive at its beginning, and the notes say so.
+//! # Not modeled
+//! The arrival time within a second: the trace does not have it. All requests arrive at the start of their
+//! second, and the notes report this.
 //!
 //! # Sources
-//! Zhang et al., "OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems",
-//! USENIX ATC 2020; SNIA IOTTA.
+//! Zhang et al., "OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", USENIX ATC
+//! 2020; SNIA IOTTA.
 //!
 //! # Checks
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +23,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "tencent",
     summary: "Tencent block storage CSV: seconds, sector, sectors, 0 read 1 write, volume",

@@ -1,22 +1,25 @@
-//! VMware's vscsi traces, as published by CloudPhysics: what virtual machines ask of virtual disks.
+//! VMware's vscsi traces, as published by CloudPhysics: requests of virtual machines to virtual disks.
 //!
-//! # Models
-//! Version 1 has records of 32 bytes: `u32 sn, u32 len, u32 nSG, u16 cmd, u16 ver, u64 lbn, u64 ts`.
-//! Version 2 has records of 40: `u16 cmd, u16 ver, u32 sn, u32 len, u32 nSG, u64 lbn, u64 ts, u64 rt`.
-//! All little-endian; `len` in bytes, `lbn` in sectors of 512 B, `ts` in microseconds, and the version is
-//! the high byte of `ver`. SCSI commands 08, 28, 88, A8 read; 0A, 2A, 8A, AA and the writes with
-//! verification 2E and 8E write; the cache synchronizations 35 and 91 flush.
-//! A file is one virtual disk; several files are several volumes.
+//! # Model
+//! Version 1 has records of 32 bytes: `u32 sn, u32 len, u32 nSG, u16 cmd, u16 ver, u64 lbn, u64 ts`. Version 2
+//! has records of 40: `u16 cmd, u16 ver, u32 sn, u32 len, u32 nSG, u64 lbn, u64 ts, u64 rt`. All are
+//! little-endian. `len` is in bytes, `lbn` in sectors of 512 B, and `ts` in microseconds. The version is the high
+//! byte of `ver`.
 //!
-//! # Leaves out
-//! Serial numbers, scatter-gather counts and response times. Other SCSI commands are counted as skipped,
-//! by opcode in a note: most move no blocks, or, e.g. UNMAP, do not give their addresses.
+//! SCSI commands 08, 28, 88, and A8 are reads. 0A, 2A, 8A, AA, and the writes with verification 2E and 8E are
+//! writes. The cache synchronizations 35 and 91 are flushes. A file is one virtual disk; several files are
+//! several volumes.
+//!
+//! # Not modeled
+//! Serial numbers, scatter-gather counts, and response times. Other SCSI commands count as skipped, by opcode in
+//! a note: most move no data or, e.g. UNMAP, do not give their addresses.
 //!
 //! # Sources
-//! Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015 (the traces); libCacheSim, `vscsi.h` (the layout).
+//! Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015 (the traces); libCacheSim, `vscsi.h`
+//! (the layout).
 //!
 //! # Checks
-//! Records built by hand in both versions, truncation, and the published CloudPhysics sample.
+//! Records of both versions built by hand, truncation, and the published CloudPhysics sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records, share_of_records};
@@ -27,7 +30,7 @@ use crate::trace::write::{Encoded, Encoder, Limits};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The line of this room in the table.
+/// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "vscsi",
     summary: "VMware vscsi, versions 1 and 2 (CloudPhysics); binary, one file per virtual disk",

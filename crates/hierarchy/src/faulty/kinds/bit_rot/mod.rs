@@ -1,17 +1,17 @@
-//! A bit of a write is inverted on the medium.
+//! Bit rot: one bit of a write is inverted on the medium.
 //!
-//! # Models
-//! One bit of the bytes that are written, chosen at random, is inverted, and no code notices it. It stays inverted until it is
-//! written again.
+//! # Model
+//! One bit of the written data, chosen at random, is inverted, and no code detects it. It stays inverted until it
+//! is written again.
 //!
-//! # Leaves out
-//! Bits that rot after they were written: all reads see them. Several bits of one write.
+//! # Not modeled
+//! Bits that rot later: all reads return the inverted bit. Several bits of one write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! Exactly one bit of each touched write differs.
+//! Exactly one bit of each affected write differs.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,7 @@ use nacre_kernel::{Op, Random, Request, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -38,11 +38,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, WRITES);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "bit_rot",
-        "a bit of a write is inverted on the medium",
+        "one bit of a write is inverted on the medium",
         &["bairavasundaram-2008"],
         1,
         include_str!("mod.rs"),

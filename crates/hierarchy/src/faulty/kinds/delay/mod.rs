@@ -1,11 +1,11 @@
-//! Answers come later.
+//! Delay: replies come later.
 //!
-//! # Models
-//! The answer of a request comes later than the device gives it, by one latency from `latency`: a constant, or a distribution. The device
-//! is free for the next request meanwhile.
+//! # Model
+//! The reply of a request is delayed by a latency from `latency`: a constant, or a distribution. The device is
+//! free for the next request in the meantime.
 //!
-//! # Leaves out
-//! Work of the device during the delay: it takes no energy and holds up nothing else.
+//! # Not modeled
+//! Work of the device during the delay: it takes no energy and blocks nothing else.
 //!
 //! # Sources
 //! Linux dm-delay (Documentation/admin-guide/device-mapper/delay.rst).
@@ -23,13 +23,13 @@ use nacre_controller::latency::{self, Latency, LatencyFamily};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// Answers come later.
+/// Replies come later.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// How much later: a duration, or a distribution.
+    /// Added latency: a duration or a distribution.
     pub latency: Slot<LatencyFamily>,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -38,11 +38,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, ALL);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "delay",
-        "answers come later by a constant or random latency",
+        "replies are delayed by a constant or random latency",
         &["linux-dm"],
         1,
         include_str!("mod.rs"),

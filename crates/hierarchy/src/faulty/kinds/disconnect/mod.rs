@@ -1,18 +1,18 @@
-//! The device cannot be reached.
+//! Disconnect: the device cannot be reached.
 //!
-//! # Models
-//! A request that comes while the device is disconnected is not done, and ends with a transport error `timeout` later. An
-//! answer that the device gives meanwhile is lost: that request ends with a transport error, too, `timeout` later, and what
-//! it wrote is written. The device keeps its power.
+//! # Model
+//! A request that arrives while the device is disconnected is not performed, and ends with a transport error
+//! after `timeout`. A reply of the device in this time is lost: that request also ends with a transport error
+//! after `timeout`, and its data is written. The device keeps its power.
 //!
-//! # Leaves out
-//! Reconnecting: it takes no time. Power that is lost together with the connection.
+//! # Not modeled
+//! Reconnecting, which takes no time. Power loss together with the connection.
 //!
 //! # Sources
 //! Linux nvme driver: io_timeout; Gunawi et al., "Fail-slow at scale", FAST 2018.
 //!
 //! # Checks
-//! Every request of the time without a connection fails, no other; writes that were in progress are on the medium.
+//! Every request during the disconnection fails, and no other. Writes that were in progress are on the medium.
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ pub struct Config {
     /// Time until the host gives up.
     #[config(default = "30 s", max = "1 h", source = "standard: nvme_core.io_timeout of Linux")]
     pub timeout: Time,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -39,11 +39,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, ALL);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "disconnect",
-        "the device cannot be reached, and keeps its power",
+        "the device is unreachable but keeps its power",
         &["linux-nvme", "gunawi-2018"],
         1,
         include_str!("mod.rs"),

@@ -1,18 +1,20 @@
-//! Requests end with an error.
+//! Errors: requests fail.
 //!
-//! # Models
-//! A medium error means that the request is not done: the device does not get it, and the error is reported after the time
-//! `after`. A read returns no bytes, a write changes none, a flush saves nothing. A transport error means that the device
-//! does the request and its answer is lost: the error is reported `after` later, and a write that failed is on the medium.
+//! # Model
+//! *Media error*: the request is not performed. The device does not receive it, and the error is reported after
+//! `after`. A read returns no data, a write changes none, and a flush makes nothing durable. *Transport error*:
+//! the device performs the request, and its reply is lost. The error is reported `after` later, and the data of a
+//! failed write is on the medium.
 //!
-//! # Leaves out
-//! Retries of the host. Writes that are done in part: use `torn_write`.
+//! # Not modeled
+//! Retries of the host. Partly performed writes: use `torn_write`.
 //!
 //! # Sources
 //! Linux dm-flakey (error_reads, error_writes) and dm-error; the fail_make_request fault of Linux.
 //!
 //! # Checks
-//! With `every`, exactly every n-th request fails. A failed write changes nothing or, with a transport error, everything.
+//! With `every`, exactly every n-th request fails. A failed write changes nothing or, with a transport error,
+//! everything.
 
 #[cfg(test)]
 mod tests;
@@ -27,13 +29,13 @@ use nacre_kernel::{Request, Status, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Where the request fails.
-    #[config(default = "medium", source = "assumed: what most errors of devices are")]
+    /// Type of error.
+    #[config(default = "medium", source = "assumed: the most frequent device error")]
     pub at: At,
     /// Time until the error is reported.
-    #[config(default = "0 s", max = "1 h", source = "assumed: as dm-flakey, at once")]
+    #[config(default = "0 s", max = "1 h", source = "assumed: immediately, like dm-flakey")]
     pub after: Time,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -41,9 +43,9 @@ pub struct Config {
 /// Where a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum At {
-    /// On the medium: the request is not done.
+    /// On the medium: the request is not performed.
     Medium,
-    /// On the way back: the request is done, and its answer is lost.
+    /// On the reply path: the request is performed, and its reply is lost.
     Transport,
 }
 
@@ -51,11 +53,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, ALL);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "error",
-        "requests end with an error of the medium or of the transport",
+        "requests fail with a media or transport error",
         &["linux-dm"],
         1,
         include_str!("mod.rs"),

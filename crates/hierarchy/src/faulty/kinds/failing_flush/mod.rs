@@ -1,18 +1,18 @@
-//! A flush fails.
+//! Failing flush: a flush returns an error.
 //!
-//! # Models
-//! A flush ends at once with a medium error, and the device does not get it: it saves nothing. With `lasting = "once"` one
-//! flush fails each time that the fault starts, and later ones succeed. With `"for_good"` all flushes fail while the fault
-//! lasts.
+//! # Model
+//! A flush ends immediately with a media error. The device does not receive it, so it makes nothing durable. With
+//! `lasting = "once"`, one flush fails each time the fault starts, and later ones succeed. With `"for_good"`, all
+//! flushes fail while the fault is active.
 //!
-//! # Leaves out
-//! Data that the device throws away because a flush failed: the next flush saves it.
+//! # Not modeled
+//! Data that the device discards because a flush failed: the next flush makes it durable.
 //!
 //! # Sources
 //! Rebello et al., "Can applications recover from fsync failures?", ATC 2020.
 //!
 //! # Checks
-//! One flush of many fails with "once", all with "for_good"; a failed flush guarantees nothing.
+//! One of many flushes fails with "once", all with "for_good". A failed flush guarantees nothing.
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ pub struct Config {
     /// How many flushes fail.
     #[config(default = "once", source = "paper: rebello-2020: Linux reports a failed fsync once")]
     pub lasting: Lasting,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -41,9 +41,9 @@ const FLUSHES: &[Op] = &[Op::Flush];
 /// How many flushes fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Lasting {
-    /// One, each time that the fault starts.
+    /// One flush, each time the fault starts.
     Once,
-    /// All, as long as the fault lasts.
+    /// All flushes, while the fault is active.
     ForGood,
 }
 
@@ -51,11 +51,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, FLUSHES);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "failing_flush",
-        "flushes fail, once or for good",
+        "flushes fail, once or permanently",
         &["rebello-2020"],
         1,
         include_str!("mod.rs"),

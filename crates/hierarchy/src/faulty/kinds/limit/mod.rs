@@ -1,18 +1,18 @@
-//! The device serves a limited number of requests or bytes per second.
+//! Limit: the device serves a limited number of requests or bytes per second.
 //!
-//! # Models
-//! Requests go to the device first come, first served: `1 / iops` after the one before, and not before the bytes of that one
-//! have passed at `bandwidth`. The first one after a pause goes at once. When the limit ends, waiting requests go to the
-//! device at once.
+//! # Model
+//! Requests go to the device first come, first served. Each starts `1 / iops` after the previous one, and not
+//! before the data of that one has passed at `bandwidth`. The first request after a pause starts immediately.
+//! When the limit ends, waiting requests go to the device immediately.
 //!
-//! # Leaves out
-//! Credits for bursts.
+//! # Not modeled
+//! Burst credits.
 //!
 //! # Sources
 //! Linux cgroup v2 io.max: riops, wiops, rbps, wbps.
 //!
 //! # Checks
-//! A loop that asks for more than the limit gets exactly the limit.
+//! A loop that requests more than the limit gets exactly the limit.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ pub struct Config {
     /// Bytes per second of reads and writes together; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -45,11 +45,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "limit",
-        "a limited number of requests or bytes per second",
+        "requests or bytes per second are limited",
         &["linux-cgroup-v2"],
         1,
         include_str!("mod.rs"),

@@ -1,17 +1,17 @@
-//! A write is acknowledged and never written.
+//! Lost write: a write is acknowledged but not performed.
 //!
-//! # Models
-//! The device does not get the write, which is acknowledged after the time `after`. Reads continue to return the old bytes,
-//! and no error reports it.
+//! # Model
+//! The device does not receive the write, which is acknowledged after `after`. Reads continue to return the old
+//! data, and no error is reported.
 //!
-//! # Leaves out
+//! # Not modeled
 //! The time that the device would have taken.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! The old bytes are read after a lost write; all of its bytes count as wrong without an error.
+//! After a lost write, reads return the old data. All its bytes count as silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -27,9 +27,9 @@ use nacre_kernel::{Op, Request, Time};
 #[config(check = "check")]
 pub struct Config {
     /// Time until it is acknowledged.
-    #[config(default = "10 us", max = "1 h", source = "assumed: as from a buffer")]
+    #[config(default = "10 us", max = "1 h", source = "assumed: the time of a buffered write")]
     pub after: Time,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -41,11 +41,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, WRITES);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "lost_write",
-        "writes are acknowledged and never written",
+        "writes are acknowledged but not performed",
         &["bairavasundaram-2008"],
         1,
         include_str!("mod.rs"),

@@ -1,17 +1,18 @@
-//! A write goes to a wrong address.
+//! Misdirected write: a write goes to a wrong address.
 //!
-//! # Models
-//! A write goes to `distance` behind its address, or as far before it if the device ends there, and is acknowledged: what
-//! lay there is overwritten, and its own address keeps the old bytes. A write that fits at neither place is not touched.
+//! # Model
+//! A write goes to its address plus `distance`, or minus `distance` if the device ends there, and is
+//! acknowledged. It overwrites the data there, and its own address keeps the old data. A write that fits at
+//! neither address is not affected.
 //!
-//! # Leaves out
-//! Address bits that are wrong at random.
+//! # Not modeled
+//! Random errors of address bits.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! Its own place holds the old bytes and the other one the new; both count as wrong without an error.
+//! Its own address holds the old data, and the other one the new data. Both count as silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,10 @@ use nacre_kernel::{Bytes, Op, Request, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// How far from its address.
+    /// Distance from the requested address.
     #[config(default = "64 KiB", min = "512 B", source = "assumed: another track or page")]
     pub distance: Bytes,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -41,7 +42,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, WRITES);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "misdirected_write",

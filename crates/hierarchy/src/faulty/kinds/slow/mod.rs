@@ -1,17 +1,17 @@
-//! The device is slower by a factor.
+//! Slow: the device is slower by a factor.
 //!
-//! # Models
-//! A request takes `factor` times as long as the device takes for it, its queueing included: the answer is held back. The
-//! device is free for the next request meanwhile, so the factor holds at every queue depth.
+//! # Model
+//! A request takes `factor` times as long as the device takes for it, including queueing: the reply is delayed.
+//! The device is free for the next request in the meantime, so the factor holds at every queue depth.
 //!
-//! # Leaves out
-//! A lower rate: a device that serves many requests at once stays as fast for others. Add a `limit` for that.
+//! # Not modeled
+//! A lower rate: a device that serves many requests at once is still as fast for others. Add a `limit` for that.
 //!
 //! # Sources
 //! Gunawi et al., "Fail-slow at scale", FAST 2018: devices that are slower by factors for minutes to months.
 //!
 //! # Checks
-//! Every latency is exactly the factor times that of the device alone, for whole factors.
+//! For whole factors, every latency is exactly the factor times that of the device alone.
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ pub struct Config {
     /// Factor by which a request takes longer.
     #[config(min = 1.0, max = 1000.0)]
     pub factor: f64,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -38,11 +38,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, ALL);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "slow",
-        "requests take several times as long",
+        "requests take a multiple of their time",
         &["gunawi-2018"],
         1,
         include_str!("mod.rs"),

@@ -1,20 +1,20 @@
-//! A read returns what was there before the last write.
+//! Stale read: a read returns the data before the last write.
 //!
-//! # Models
-//! The fault remembers the last two versions of up to `remembered` blocks of 4 KiB, as they were written. A read returns
-//! the older version of each of its blocks of which two are known, without an error; the medium itself is as it should
-//! be. A read of no such block is not touched. A block that is written in part or trimmed is forgotten, and a power loss
-//! forgets all.
+//! # Model
+//! The fault remembers the last two versions of up to `remembered` blocks of 4 KiB, as they were written. A read
+//! returns the older version of each of its blocks with two known versions, without an error. The medium itself
+//! is correct. A read without such a block is not affected. A block that is partly written or trimmed is
+//! forgotten, and a power loss clears all versions.
 //!
-//! # Leaves out
-//! Versions older than the one before the last. Blocks that were written before the fault was there.
+//! # Not modeled
+//! Versions older than the one before the last. Blocks that were written before the fault was added.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! A read returns the first of two writes, the next one that is not touched the second; the blocks count as wrong
-//! without an error.
+//! A read returns the first of two writes, and the next unaffected read returns the second. The blocks count as
+//! silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -31,10 +31,10 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Blocks whose last two versions are remembered; the one known longest is forgotten first.
+    /// Number of blocks whose last two versions are kept; the oldest is dropped first.
     #[config(default = 1024, min = 1, max = 65536, source = "assumed: 4 MiB of recent writes")]
     pub remembered: u32,
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -49,11 +49,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, READS);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "stale_read",
-        "reads return what was there before the last write",
+        "reads return the data before the last write",
         &["bairavasundaram-2008"],
         1,
         include_str!("mod.rs"),
@@ -80,14 +80,14 @@ struct StaleRead {
 /// What was written to a block.
 #[derive(Clone, Debug, Default, Value)]
 struct Versions {
-    /// Before the last write; none where that is not known. Without bytes the payload is empty.
+    /// Before the last write; none if that is not known. Without bytes the payload is empty.
     older: Option<Payload>,
     last: Payload,
 }
 
 impl StaleRead {
     /// The numbers of the blocks that a request covers in part or whole, each with the place of its first byte in the
-    /// request; none where it is covered in part.
+    /// request; none if it is covered in part.
     fn blocks_of(request: &Request) -> impl Iterator<Item = (u64, Option<usize>)> {
         let (first, count) = request.blocks(BLOCK);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));

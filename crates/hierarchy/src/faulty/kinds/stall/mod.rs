@@ -1,17 +1,17 @@
-//! Nothing answers for a while, then everything does.
+//! Stall: replies are held for some time and then sent all at once.
 //!
-//! # Models
-//! An answer that the device gives during the stall comes when the stall ends, all of them at once. Requests that were in
-//! progress when it started are held back, too. The device works on meanwhile.
+//! # Model
+//! Replies of the device during the stall are held until it ends, and are then sent all at once. This includes
+//! requests that were in progress when it started. The device continues to work.
 //!
-//! # Leaves out
-//! A device that does nothing while it stalls: use a `limit` for one that has to catch up.
+//! # Not modeled
+//! A device that does not work during a stall: use a `limit` for one that has to catch up.
 //!
 //! # Sources
 //! Linux dm suspend and resume; Amazon EBS "pause I/O" in AWS Fault Injection Service.
 //!
 //! # Checks
-//! No answer comes during the stall; a request is held until its end to the picosecond.
+//! No reply comes during the stall. A request is held until its end, exact to the picosecond.
 
 #[cfg(test)]
 mod tests;
@@ -22,11 +22,11 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// Nothing answers for a while, then everything does.
+/// Replies are held for some time and then sent all at once.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -38,11 +38,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "stall",
-        "nothing answers for a while, then everything does",
+        "replies are held for some time, then sent all at once",
         &["linux-dm", "aws-fis"],
         1,
         include_str!("mod.rs"),

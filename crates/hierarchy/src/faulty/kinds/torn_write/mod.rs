@@ -1,17 +1,17 @@
-//! Only the beginning of a write is written.
+//! Torn write: only the beginning of a write is performed.
 //!
-//! # Models
-//! A write of several sectors of 512 B is written up to one of its sectors, which is chosen at random, and acknowledged as if all of it
-//! were. A write of one sector is not touched.
+//! # Model
+//! A write of several sectors of 512 B is performed up to a sector boundary chosen at random, and acknowledged as
+//! complete. A write of one sector is not affected.
 //!
-//! # Leaves out
+//! # Not modeled
 //! Sectors that are written out of order.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! The first sectors are new and the others old; the others count as wrong without an error.
+//! The first sectors are new and the others old. The others count as silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -22,11 +22,11 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request, Time};
 
-/// Only the first part of a write is written.
+/// Only the beginning of a write is performed.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Which requests it touches, and when.
+    /// Selects the affected requests and times.
     #[config(flatten)]
     pub when: When,
 }
@@ -41,7 +41,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     config.when.check(reader, WRITES);
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "torn_write",
