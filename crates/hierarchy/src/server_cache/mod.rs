@@ -96,7 +96,7 @@
 //! | operation | waits for |
 //! |---|---|
 //! | write of a block into a level | its data (from the fetch, the level it leaves, or the host), and all unfinished operations on its slot |
-//! | host write to a copy | earlier writes to the same copy |
+//! | host write to a copy | earlier writes to the same copy, and reads of it that are for the backing or another level, which return all of the old block or all of the new one |
 //! | read of a copy that moves between levels or is written back | earlier writes to the same copy |
 //! | read of a copy for the host | the data of a block that is being moved from another level; data in memory that is not written yet is returned from there, in the time of a hit |
 //! | write or trim of the backing | earlier writes and trims of the same blocks |
@@ -205,7 +205,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "server_cache",
         "a host-side block cache, write-through or write-back, with one to four levels",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
-        7,
+        8,
         include_str!("mod.rs"),
     ),
     build: building::build,

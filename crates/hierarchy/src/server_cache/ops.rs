@@ -135,6 +135,11 @@ impl Operation {
     pub(super) fn writes_copy(&self) -> bool {
         matches!(self.step, Step::Copy | Step::ComeIn)
     }
+
+    /// Whether it reads a whole copy in its level, for the backing or for another level.
+    fn carries_copy(&self) -> bool {
+        matches!(self.step, Step::Rise | Step::Sink | Step::CleanRead | Step::EvictRead)
+    }
 }
 
 /// All operations in progress, those included that wait.
@@ -246,6 +251,13 @@ impl Operations {
     /// The writes to the copy of `block` in `level`.
     pub(super) fn writing_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         self.touching(level, block).filter(|&number| self.all[number].writes_copy())
+    }
+
+    /// The operations that a host write to the copy of `block` in `level` waits for: writes to it, and reads that carry it
+    /// to another device, which would return parts of the old and the new block if it changed meanwhile.
+    pub(super) fn before_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
+        let comes_before = |of: &Operation| of.writes_copy() || of.carries_copy();
+        self.touching(level, block).filter(move |&number| comes_before(&self.all[number]))
     }
 
     /// `number` begins when `on` has ended.

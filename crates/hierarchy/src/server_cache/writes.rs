@@ -182,15 +182,15 @@ impl ServerCache {
         own
     }
 
-    /// Writes a block into every level that holds it, behind earlier writes of it; into a level it enters when its place
-    /// is free. With a `stamp` the write ends there.
+    /// Writes a block into every level that holds it, behind earlier writes of it and reads that carry it elsewhere; into a
+    /// level it enters when its place is free. With a `stamp` the write ends there.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(place) = self.levels.all[level].place(piece.block) else { continue };
             let part = at(place, &piece.part, self.shift);
             let number = self.operations.add(Step::Copy, level, now, part);
-            let writes: Vec<u32> = self.operations.writing_copy(level, piece.block).collect();
-            self.operations.depend_all(number, &writes);
+            let before: Vec<u32> = self.operations.before_copy(level, piece.block).collect();
+            self.operations.depend_all(number, &before);
             if let Some(entered) = entered {
                 self.operations.depend_on_place(number, level, entered.instead_of);
             }

@@ -52,6 +52,8 @@ struct Work {
     copy: Option<(usize, u64)>,
     writes: bool,
     is_whole: bool,
+    /// Whether it reads a copy that goes to another level.
+    carries: bool,
     /// Where the bytes come from that it brings into a level.
     source: Option<usize>,
     /// It need not be done, as was known then.
@@ -128,6 +130,7 @@ impl Naive {
             copy: None,
             writes: false,
             is_whole: true,
+            carries: false,
             source: None,
             canceled: None,
             bytes: 0,
@@ -235,7 +238,9 @@ impl Naive {
         for entry in entries {
             let sink = entry.from.map(|level| {
                 let behind = self.at_copy(now, level, entry.block, true);
-                self.touch_copy(now, (level, entry.block), false, BLOCK, behind)
+                let sink = self.touch_copy(now, (level, entry.block), false, BLOCK, behind);
+                self.work[sink].carries = true;
+                sink
             });
             sources.push(sink.or(own));
         }
@@ -300,6 +305,7 @@ impl Naive {
                     last.into_iter().collect()
                 };
                 let hit = self.touch_copy(now, (level, block), false, bytes, behind);
+                self.work[hit].carries = moves;
                 self.plan();
                 parts.push(hit);
                 self.carry_out(now, &entries, &vacated, Some(hit));
@@ -370,7 +376,8 @@ impl Naive {
                 if !self.levels[level].contains(&block) {
                     continue;
                 }
-                let mut behind = self.at_copy(now, level, block, true);
+                let mut behind = self.at_copy(now, level, block, false);
+                behind.retain(|&on| self.work[on].writes || self.work[on].carries);
                 let own = entries.iter().find(|entry| entry.block == block && entry.level == level);
                 behind.extend(own.into_iter().flat_map(|entry| self.place(now, entry)));
                 let copy = self.touch_copy(now, (level, block), true, overlap(block, from, to), behind);

@@ -124,6 +124,28 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     }
 }
 
+/// Eight blocks of 4 KiB whose reads take 50 us and whose writes take 10, before a backing that writes in 500.
+fn slow_to_read(settings: &str) -> Host {
+    crate::workbench::host(&format!(
+        "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\
+         kind = \"measured\"\nread = \"50 us\"\nwrite = \"10 us\"\nparallelism = 64\ncapacity = \"32 KiB\"\n\
+         [stack.backing]\nkind = \"measured\"\nread = \"300 us\"\nwrite = \"500 us\"\nparallelism = 64\n"
+    ))
+}
+
+#[test]
+fn a_write_to_a_copy_waits_until_the_copy_is_read_to_be_written_back() {
+    let mut cache = slow_to_read("write_back = { clean_above = \"0 %\" }");
+    assert_eq!(cache.latency(Time::ZERO, blocks(Op::Write, 3, 1)), us(10));
+    // The copy is read from 10 to 60 us.
+    let part = Request { bytes: 512, ..blocks(Op::Write, 3, 1) };
+    assert_eq!(cache.latency(us(20), part), us(40 + 10));
+    assert_eq!(cache.latency(us(80), blocks(Op::Write, 3, 1)), us(10), "written back, and not read");
+    let mut cache = slow_to_read("write_back = { clean_above = \"0 %\" }");
+    cache.latency(Time::ZERO, blocks(Op::Write, 3, 1));
+    assert_eq!(cache.latency(us(20), blocks(Op::Write, 4, 1)), us(10), "another block waits for nothing");
+}
+
 #[test]
 fn without_a_share_for_dirty_blocks_every_time_is_that_of_write_through() {
     let (mut through, mut back) =
