@@ -109,9 +109,8 @@
 //!   the channel like any read, then the decoder.
 //! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded: the bit errors of the
 //!   page are copied, and those of the copy are added. An uncorrectable page is found when the host reads it.
-//! - If a unit has more bit errors than the code corrects, its data is lost. Reads of it fail until it is written
-//!   or trimmed, even after it was copied. A flush of a drive without power-loss protection fails once after a
-//!   loss.
+//! - If a unit has more bit errors than the code corrects, its data is lost. Reads of it, and writes of a part of
+//!   it, fail until all of it is written or trimmed, even after it was copied. A flush fails once after a loss.
 //! - After `refresh_reads` reads of a block, all data of its superblock moves at once. The copies wait for the
 //!   reads in progress and cross the channel, since they must be corrected.
 //!
@@ -314,7 +313,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "nvme-2.1",
             "tomshardware-ssd910",
         ],
-        13,
+        14,
         include_str!("lib.rs"),
     ),
     build: build_in_slot,

@@ -181,11 +181,12 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 58] = [
+const KEPT: [(&str, &str); 59] = [
     (
         "copy_changes_while_it_is_written_back",
         include_str!("kept/copy_changes_while_it_is_written_back.crash"),
     ),
+    ("part_of_a_lost_unit", include_str!("kept/part_of_a_lost_unit.crash")),
     ("split_off_beside_an_unreadable_block", include_str!("kept/split_off_beside_an_unreadable_block.crash")),
     ("failed_on_purpose_beside_a_lost_page", include_str!("kept/failed_on_purpose_beside_a_lost_page.crash")),
     ("lines_behind_other_answers", include_str!("kept/lines_behind_other_answers.crash")),

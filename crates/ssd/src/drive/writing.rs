@@ -57,7 +57,10 @@ impl<T: Translation> Ssd<T> {
         let mut unit = self.active[number].next_unit;
         while unit <= last && self.flash.places.has_room() {
             if !is_whole(&request, unit, self.ftl.geometry().unit_bytes) {
-                self.read_rest(unit);
+                if !self.read_rest(unit) {
+                    self.active[number].is_lost = true;
+                    break;
+                }
             } else if let Some(errors) = &mut self.flash.errors.0 {
                 errors.replace(unit);
             }
@@ -72,6 +75,10 @@ impl<T: Translation> Ssd<T> {
         (active.data, active.next_unit) = (data, unit);
         if outcome.is_refused {
             self.end_refused(number, outcome);
+            return true;
+        }
+        if self.active[number].is_lost {
+            self.host.answer(self.now, number);
             return true;
         }
         if unit > last {
@@ -97,16 +104,20 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A write that covers a unit in part needs the rest of it before it is programmed, not before it completes.
+    /// A write that covers a unit in part needs the rest of it before it is programmed, not before it completes. Returns
+    /// whether there is one: not if it is known to be lost.
     #[cold]
-    fn read_rest(&mut self, unit: u32) {
+    fn read_rest(&mut self, unit: u32) -> bool {
         self.book.partial_writes += 1;
         let found = self.ftl.find(unit);
         if found.superblock == u32::MAX {
             if let Some(errors) = &mut self.flash.errors.0 {
                 errors.replace(unit);
             }
-            return;
+            return true;
+        }
+        if self.is_lost((unit, 1)) {
+            return false;
         }
         let is_buffered =
             found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die);
@@ -121,9 +132,7 @@ impl<T: Translation> Ssd<T> {
             self.note_pages(part);
             self.read_page(part);
         }
-        if let Some(errors) = &mut self.flash.errors.0 {
-            errors.lose_again(unit);
-        }
+        true
     }
 
     /// The drive begins with a trim.
@@ -166,13 +175,11 @@ impl<T: Translation> Ssd<T> {
     /// flush fail.
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
-        if !self.config.is_power_protected() {
-            if self.ftl.flushed().is_refused {
-                status = Status::WriteRefused;
-            } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {
-                // What was lost was not saved.
-                status = Status::MediaError;
-            }
+        if !self.config.is_power_protected() && self.ftl.flushed().is_refused {
+            status = Status::WriteRefused;
+        } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {
+            // It may be what was written before: the rest of a unit is read after the write of a part of it is done.
+            status = Status::MediaError;
         }
         let active = &mut self.active[number];
         (active.status, active.drained) = (status, self.now - active.began);

@@ -315,21 +315,30 @@ fn what_is_lost_in_copies_inside_a_die_is_told_when_it_is_read() {
 }
 
 #[test]
-fn a_flush_tells_what_was_lost_once() {
-    let settings = "power_protected = false\nerrors = { ecc = { kind = \"crc32\" }, bit_error_rate = 0.1, \
-                    cycles = 1, error_exponent = 0 }";
-    let mut device = driven(settings);
-    let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
-    let mut ask = |now: u64, request: &Request| device.ask(Time::from_us(now), request).status;
-    assert_eq!(ask(0, &unit(Op::Write, 0)), Status::Done);
-    assert_eq!(ask(100, &flush), Status::Done);
-    assert_eq!(ask(10_000, &unit(Op::Read, 0)), Status::MediaError);
-    assert_eq!(ask(20_000, &flush), Status::MediaError);
-    assert_eq!(ask(30_000, &flush), Status::Done);
-    // A part of a unit that is lost is lost with it.
-    assert_eq!(ask(40_000, &Request { bytes: 512, ..unit(Op::Write, 0) }), Status::Done);
-    assert_eq!(ask(50_000, &flush), Status::MediaError);
-    assert_eq!(ask(60_000, &unit(Op::Read, 0)), Status::MediaError);
+fn a_flush_tells_what_was_lost_once_and_a_write_of_a_part_of_it_fails() {
+    for is_protected in [false, true] {
+        let settings = format!(
+            "power_protected = {is_protected}\nerrors = {{ ecc = {{ kind = \"crc32\" }}, bit_error_rate = 0.1, \
+             cycles = 1, error_exponent = 0 }}"
+        );
+        let mut device = filled(&settings, 8);
+        let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
+        let part = |number| Request { bytes: 512, ..unit(Op::Write, number) };
+        let mut ask = |now: u64, request: &Request| device.ask(Time::from_us(now), request).status;
+        assert_eq!(ask(0, &flush), Status::Done);
+        assert_eq!(ask(10_000, &unit(Op::Read, 0)), Status::MediaError);
+        assert_eq!(ask(20_000, &flush), Status::MediaError);
+        assert_eq!(ask(30_000, &flush), Status::Done);
+        assert_eq!(ask(40_000, &part(0)), Status::MediaError, "the rest of the unit is lost");
+        assert_eq!(ask(50_000, &flush), Status::Done, "nothing was lost that was done");
+        assert_eq!(ask(60_000, &unit(Op::Read, 0)), Status::MediaError);
+        assert_eq!(ask(70_000, &unit(Op::Write, 0)), Status::Done);
+        assert_eq!(ask(70_100, &part(0)), Status::Done, "all of it was written");
+        // The rest is read, and found to be lost, when the write is done.
+        assert_eq!(ask(80_000, &part(1)), Status::Done);
+        assert_eq!(ask(90_000, &flush), Status::MediaError);
+        assert_eq!(ask(100_000, &unit(Op::Read, 1)), Status::MediaError);
+    }
 }
 
 #[test]

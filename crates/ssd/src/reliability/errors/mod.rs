@@ -199,13 +199,6 @@ impl Errors {
         }
     }
 
-    /// A part of `unit` was written: where the rest of it is lost, so is that.
-    pub(crate) fn lose_again(&mut self, unit: u32) {
-        if self.lost.contains(&unit) {
-            (self.losses, self.is_untold) = (self.losses + 1, true);
-        }
-    }
-
     /// Whether one of these units is lost.
     pub(crate) fn is_lost(&self, (unit, units): (u32, u32)) -> bool {
         self.lost.range(unit..unit + units).next().is_some()
