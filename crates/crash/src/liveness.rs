@@ -1,8 +1,9 @@
-//! Behind a recovery, with faults over: the device does what it is asked, comes to rest, and keeps it.
+//! After a recovery, with faults over: the device returns what it held also after copies of it left caches, does what it is
+//! asked, comes to rest, and keeps it.
 
 use crate::auditor::Broken;
-use crate::life::asking::Asking;
-use crate::life::{LIVES_WITHIN, Life};
+use crate::life::asking::{Asking, By};
+use crate::life::{LIVES_WITHIN, Life, SHOWN_TO_WORK};
 use crate::reading::Answer;
 use crate::sequence::Loss;
 use nacre_kernel::event::Payload;
@@ -10,6 +11,11 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Blocks that are written after a recovery, with faults over.
 const LIVES_ON: usize = 4;
+/// Period, in the chance of the last power loss, of runs that also read other blocks, so that copies leave caches.
+const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
+/// Bytes that are read then, and those of one request.
+const ELSEWHERE_BYTES: u64 = 128 << 10;
+const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
 /// Events after which a device that nobody asks has nothing left to do.
 const RESTS_WITHIN: usize = 1_000_000;
 
@@ -19,10 +25,14 @@ impl Life<'_> {
     pub(crate) fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
         self.media.go_wrong(None);
         self.device.check_invariants();
+        if loss.chance.is_multiple_of(READS_ELSEWHERE) {
+            self.run_to(ready)?;
+            self.find_without_copies(loss)?;
+        }
         let mut blocks: Vec<u64> = self.auditor.known().collect();
         blocks.truncate(LIVES_ON);
         let mut auditor = self.auditor.clone();
-        let (mut now, mut written) = (ready, Vec::new());
+        let (mut now, mut written) = (ready.max(self.now), Vec::new());
         for &block in &blocks {
             let mut bytes = Vec::new();
             auditor.writes(block, 1, &mut bytes);
@@ -43,11 +53,52 @@ impl Life<'_> {
         let rest = self.rest()?;
         self.device.power_fail(rest, &mut Streams::new(loss.chance).stream("again"));
         let recovery = self.recover(rest + loss.off)?;
+        if loss.chance.is_multiple_of(READS_ELSEWHERE) {
+            self.run_to(recovery.done)?;
+            self.find_without_copies(loss)?;
+        }
         if recovery.bytes_lost > 0 || flush != Status::Done {
             return Ok(());
         }
         let problem = "data flushed after recovery is lost at the next power loss";
-        self.find_again(recovery.done, &blocks, &written, (lost_pages, problem))
+        self.find_again(self.now.max(recovery.done), &blocks, &written, (lost_pages, problem))
+    }
+
+    /// Blocks hold what they held after other blocks were read: a copy in a cache may hide that the device below it lost the
+    /// block. These are the blocks that an audit reads last, so caches have copies of them.
+    fn find_without_copies(&mut self, loss: &Loss) -> Result<(), Broken> {
+        let blocks: Vec<u64> = self.auditor.known().collect();
+        let blocks = &blocks[blocks.len().saturating_sub(LIVES_ON)..];
+        let mut before = Vec::new();
+        for &block in blocks {
+            let answer = self.read(self.now, block, 1)?;
+            before.push((answer == Answer::Given).then(|| self.bytes.clone()));
+        }
+        self.read_elsewhere(loss)?;
+        for (&block, before) in blocks.iter().zip(before) {
+            let answer = self.read(self.now, block, 1)?;
+            if answer == Answer::Given && before.is_some_and(|before| before != self.bytes) {
+                return Err(Broken(format!(
+                    "after other blocks were read, block {block} holds something else"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads neighboring blocks, many at a time, whatever they hold.
+    fn read_elsewhere(&mut self, loss: &Loss) -> Result<(), Broken> {
+        let size = self.auditor.block_bytes() as u64;
+        let capacity = self.device.capacity().map_or(ELSEWHERE_BYTES, |capacity| capacity.0);
+        let bytes = ELSEWHERE_BYTES.min(capacity);
+        let (blocks, count) = (capacity / size, bytes / size);
+        let first = Streams::new(loss.chance).stream("elsewhere").below(blocks - count + 1);
+        for block in (first..first + count).step_by((ELSEWHERE_AT_ONCE / size) as usize) {
+            self.wait_for_a_place()?;
+            let blocks = (ELSEWHERE_AT_ONCE / size).min(first + count - block);
+            self.submit(self.now, Asking::read(block, blocks), 0, By::Waiting);
+        }
+        self.wait_for_all()
     }
 
     /// Errors: these blocks do not hold what was written to them, and the device does not say that it has lost more

@@ -22,40 +22,37 @@ pub(super) enum Value {
 
 use Value::{Device, Text};
 
-/// A drive that loses pages that were programmed before the one that a power loss interrupts. What it has in its buffer it
-/// cannot lose so.
-const PAIRED: [(&str, &str, Value); 4] = [
-    ("ssd", "buffer", Text("\"8 KiB\"")),
-    ("ssd", "power_protected", Text("false")),
-    ("ssd", "paired_page_loss", Text("true")),
-    ("ssd", "program", Text("[\"500 us\", \"900 us\"]")),
+/// A card whose capacitor saves only the first pages of its memory: a power loss takes the others back to what they held
+/// before, also those that a cache has clean copies of.
+const SAVES_A_PART: [(&str, &str, Value); 3] = [
+    ("nvram_card", "volatile", Text("true")),
+    ("nvram_card", "capacitor", Text("\"14 mJ\"")),
+    ("nvram_card", "chip", Text("\"1 MiB\"")),
 ];
 
 /// One stack in three is one of these.
 pub(super) const COMBINATIONS: [Combination; 7] = [
-    // Copies in a small cache of what its drive lost: they leave soon.
+    // Copies of what the backing lost, in caches so small that they leave soon.
     Combination {
         kind: "flash_disk_cache",
         settings: &[
-            ("flash_disk_cache", "backing", Device("ssd")),
+            ("flash_disk_cache", "backing", Device("nvram_card")),
             ("flash_disk_cache", "blocks", Text("8")),
-            ("flash_disk_cache", "slots", Text("4")),
-            PAIRED[0],
-            PAIRED[1],
-            PAIRED[2],
-            PAIRED[3],
+            ("flash_disk_cache", "slots", Text("1")),
+            SAVES_A_PART[0],
+            SAVES_A_PART[1],
+            SAVES_A_PART[2],
         ],
     },
     Combination {
         kind: "pcm_disk_cache",
         settings: &[
-            ("pcm_disk_cache", "backing", Device("ssd")),
+            ("pcm_disk_cache", "backing", Device("nvram_card")),
             ("pcm_disk_cache", "capacity", Text("\"64 KiB\"")),
             ("pcm_disk_cache", "page", Text("\"8 KiB\"")),
-            PAIRED[0],
-            PAIRED[1],
-            PAIRED[2],
-            PAIRED[3],
+            SAVES_A_PART[0],
+            SAVES_A_PART[1],
+            SAVES_A_PART[2],
         ],
     },
     // Extents on their way at any moment.
