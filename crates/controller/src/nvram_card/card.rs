@@ -131,11 +131,8 @@ impl<S: Store> Card<S> {
         self.host.record(request);
         let (number, active) = self.active.take();
         *active = Active { id, arrived: now, request: *request, ..Active::default() };
-        if request.op == Op::Write {
-            active.ticket = self.writes.begin();
-            if S::CARRIES_BYTES {
-                active.data = data;
-            }
+        if S::CARRIES_BYTES && request.op == Op::Write {
+            active.data = data;
         }
         if now < self.ready {
             self.agenda.schedule(self.ready, Event::Ready(number));
@@ -175,7 +172,12 @@ impl<S: Store> Card<S> {
     fn serve(&mut self, now: Time, number: u32) {
         let request = self.active[number].request;
         match request.op {
-            Op::Read | Op::Write => self.bring_pieces(now, number, &request),
+            Op::Read => self.bring_pieces(now, number, &request),
+            Op::Write => {
+                // A flush waits for writes that the card has: others may wait for the place of that flush in its queue.
+                self.active[number].ticket = self.writes.begin();
+                self.bring_pieces(now, number, &request);
+            }
             Op::Trim => {
                 let range = request.address..request.address + u64::from(request.bytes);
                 self.bytes.trim(&request);

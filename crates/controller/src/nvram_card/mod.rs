@@ -87,7 +87,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "nvram_card",
         "an NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window",
         &["zuolo-2017", "jesd79-3", "everspin-emd3d256m"],
-        6,
+        7,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -181,7 +181,8 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 59] = [
+const KEPT: [(&str, &str); 60] = [
+    ("flush_holds_the_place_of_a_write", include_str!("kept/flush_holds_the_place_of_a_write.crash")),
     (
         "copy_changes_while_it_is_written_back",
         include_str!("kept/copy_changes_while_it_is_written_back.crash"),

@@ -105,6 +105,21 @@ fn a_channel_may_be_narrower_than_a_byte() {
 }
 
 #[test]
+fn a_flush_does_not_wait_for_a_write_that_waits_for_its_place_in_the_queue() {
+    let mut device = built(&format!("{MRAM}{NVME}queue_depth = 1\n"));
+    for (id, op, bytes) in [(0, Op::Flush, 0), (1, Op::Write, 64)] {
+        let request = Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op };
+        device.submit(Time::ZERO, RequestId(id), &request, Payload::NONE);
+    }
+    let mut completions = Completions::new();
+    while device.next_event() < Time::MAX {
+        device.run(Time::MAX, &mut completions);
+    }
+    let done: Vec<RequestId> = completions.iter().map(|completed| completed.id).collect();
+    assert_eq!(done, [RequestId(0), RequestId(1)]);
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     for (settings, place) in [
         (format!("{DDR3}volatile = false\n"), "device.volatile"),
