@@ -53,6 +53,35 @@ fn tiers_keep_their_bytes_while_extents_move() {
     crash(&tiers(fast, disk));
 }
 
+/// Mirrors whose members differ after most power losses: in speed, in what they promise, and in what they trim.
+#[test]
+fn a_mirror_keeps_its_bytes_while_it_resyncs() {
+    let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"1 MiB\" }";
+    let slow = "{ kind = \"measured\", read = \"50 us\", write = \"90 us\", capacity = \"3 MiB\" }";
+    let (disk, network) = (format!("{{ {DISK} }}"), format!("{{ {NETWORK}, capacity = \"1 MiB\" }}"));
+    let sick = format!(
+        "{{ kind = \"faulty\", device = {slow}, fault = [{{ kind = \"error\", operations = [\"read\"], share = \"10 %\" }}] }}"
+    );
+    let sets = [
+        [fast, slow],
+        [&disk, fast],
+        [fast, &disk],
+        [&disk, &disk],
+        [slow, &network],
+        [&sick, fast],
+        [&disk, &sick],
+    ];
+    for members in sets {
+        for (region, hedge) in [("4 KiB", ""), ("64 KiB", "hedge_after = \"20 us\""), ("1 MiB", "")] {
+            let members = members.join(", ");
+            let rate = "resync_bandwidth = \"100 MB/s\"";
+            crash_briefly(&format!(
+                "kind = \"mirror\"\nbitmap_region = \"{region}\"\nresync_chunk = \"8 KiB\"\n{hedge}\n{rate}\nmember = [{members}]\n"
+            ));
+        }
+    }
+}
+
 /// Two tiers that change places all the time; the second refuses writes after some erases, in the midst of an exchange.
 #[test]
 fn tiers_over_a_drive_that_wears_out_lose_nothing_silently() {

@@ -10,6 +10,7 @@ pub mod faulty;
 pub mod flash_disk_cache;
 mod frames;
 mod map;
+pub mod mirror;
 pub mod network;
 #[cfg(test)]
 mod pages_held;
@@ -32,5 +33,6 @@ pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
     flash_disk_cache::ROOM,
     pcm_disk_cache::ROOM,
     tiers::ROOM,
+    mirror::ROOM,
     faulty::ROOM,
 ];

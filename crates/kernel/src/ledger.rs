@@ -194,6 +194,10 @@ impl PartialEq for Column {
 /// Name of the counter of lost pages without another copy: reads of them fail or are reported otherwise.
 pub const LOST_PAGES: &str = "lost_pages";
 
+/// The name of the counter of members that an array has removed because they failed. It counts from when the device was
+/// new.
+pub const FAILED_MEMBERS: &str = "failed_members";
+
 /// Results of one component in a run. Reports form the same tree as the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {

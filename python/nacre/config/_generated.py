@@ -1046,6 +1046,26 @@ class TiersDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MirrorDevice(Table):
+    """A mirror of devices (RAID-1), with hedged reads and a resync after power losses."""
+
+    member: list[Device]
+    """The members, two to eight."""
+    read_policy: Literal["first", "round_robin", "shortest_queue"] | None = None
+    """Which member a read goes to. Default: shortest_queue."""
+    hedge_after: str | None = None
+    """Time after which a read that is not answered goes to the next member, too; absent means never."""
+    bitmap_region: str | None = None
+    """Bytes for each bit of the write-intent bitmap. Default: 64 MiB."""
+    resync_chunk: str | None = None
+    """Bytes that a resync copies at once. Default: 64 KiB."""
+    resync_bandwidth: str | None = None
+    """Most bytes per second that a resync copies. Default: 204.8 MB/s."""
+    kind: Literal["mirror"] = "mirror"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FaultyDevice(Table):
     """Fault injection: a device that is slow, stalls, fails, or corrupts data as planned."""
 
@@ -2811,6 +2831,7 @@ Device: TypeAlias = (
     | FlashDiskCacheDevice
     | PcmDiskCacheDevice
     | TiersDevice
+    | MirrorDevice
     | FaultyDevice
     | MeasuredDevice
     | HddDevice
@@ -2995,6 +3016,7 @@ __all__ = [
     "MeasuredDevice",
     "MemoryScheduling",
     "MemoryWindowHostInterface",
+    "MirrorDevice",
     "MisdirectedWriteFault",
     "MixPattern",
     "MixPatternPart",

@@ -252,7 +252,7 @@ class Wear(View):
 
 
 class Health(View):
-    """Health of a device whose medium wears."""
+    """Health of a device whose medium wears, or of an array."""
 
     spare_left: float | None
     """Remaining spare blocks as a share of those of a new device; null without spare blocks."""
@@ -264,6 +264,8 @@ class Health(View):
     """Units or pages that it could not correct or has lost, since measuring began."""
     retries: int | None
     """Times that it repeated a read with other thresholds, since measuring began; null if that is not modelled."""
+    failed_members: int | None
+    """Members that an array has removed since it was new, because they failed; null for other devices."""
 
 
 class Handle(View):

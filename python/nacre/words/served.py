@@ -110,6 +110,8 @@ def health_of(health: View) -> list[str]:
     said.append(_number(health.media_errors, "media error"))
     if health.retries is not None:
         said.append(f"{count(health.retries)} read retries")
+    if health.failed_members is not None:
+        said.append(_number(health.failed_members, "failed member"))
     return said
 
 

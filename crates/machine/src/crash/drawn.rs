@@ -38,6 +38,9 @@ const DEPTH_MAX: u32 = 2;
 /// which make them late.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
+/// The device of several members, and the share of stacks that are one of them.
+const MIRROR: &str = "mirror";
+const MIRRORED_SHARE: f64 = 1.0 / 8.0;
 /// The share of stacks that are one of [`COMBINATIONS`].
 const COMBINED: f64 = 1.0 / 3.0;
 /// Stored energy by what the check of scenarios takes for just enough, which may be too little.
@@ -82,6 +85,7 @@ pub fn drawn(seed: u64, points: u64) -> Drawn {
             false => of_kind(kinds[random.below(kinds.len() as u64) as usize], &mut random),
         };
         if let Some(found) = found {
+            let found = mirrored(found, &mut Streams::new(seed).stream("mirrored"));
             let (text, checked) = with_faults(found, &mut Streams::new(seed).stream("faulty"));
             let faults = if random.chance(0.25) { Fault::INJECTED.to_vec() } else { Vec::new() };
             return Drawn { text, checked, options: Options { faults, ..Options::new(points, seed) } };
@@ -90,10 +94,40 @@ pub fn drawn(seed: u64, points: u64) -> Drawn {
     panic!("no stack could be drawn of seed {seed}: the values in crash/hints.rs are refused");
 }
 
-/// The kinds of device that are drawn. A device with faults is no kind of its own: it is drawn over others, so that these
-/// stay what they are without it.
+/// The kinds of device that are drawn. A device with faults and a mirror are no kinds of their own: they are drawn over
+/// others, so that these stay what they are without them.
 fn kinds() -> Vec<&'static str> {
-    Rooms::new().kinds("device").into_iter().filter(|&kind| kind != FAULTY).collect()
+    Rooms::new().kinds("device").into_iter().filter(|kind| ![FAULTY, MIRROR].contains(kind)).collect()
+}
+
+/// The lines of the stack of a scenario.
+fn stack_of(text: &str) -> Vec<String> {
+    let (_, stack) = text.split_once("[stack]\n").expect("a scenario has a stack");
+    stack.lines().filter(|line| !line.is_empty()).map(String::from).collect()
+}
+
+/// The same stack, or in one of so many cases a mirror of it and of the same again, of the same with a fault that it tells,
+/// or of another device.
+fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) {
+    if !random.chance(MIRRORED_SHARE) {
+        return found;
+    }
+    let rooms = Rooms::new();
+    let device = stack_of(&found.0);
+    let one = format!("{{ {} }}", device.join(", "));
+    let fault = fault(random, &hints::FAULTS[..hints::TOLD]);
+    let other = match random.below(3) {
+        0 => Some(one.clone()),
+        1 => Some(format!("{{ {} }}", faulty(&device, &[fault]).join(", "))),
+        _ => Draw { random, rooms: &rooms, settings: &[], depth: 0 }.device(None),
+    };
+    let settings = (rooms.descriptor("device", MIRROR).expect("it is a device").fields)();
+    let settings: Vec<Field> = settings.into_iter().filter(|field| field.name != "member").collect();
+    let settings = Draw { random, rooms: &rooms, settings: &[], depth: 0 }.table(MIRROR, &settings);
+    let (Some(other), Some(settings)) = (other, settings) else { return found };
+    let members = if random.chance(0.5) { [one, other] } else { [other, one] };
+    let own = [format!("kind = \"{MIRROR}\""), format!("member = [{}]", members.join(", "))];
+    legal([&own[..], &settings].concat()).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }
 
 /// The same stack, or in one of so many cases the same with faults at its top.
@@ -101,8 +135,7 @@ fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checke
     if !random.chance(FAULTY_SHARE) {
         return found;
     }
-    let (_, stack) = found.0.split_once("[stack]\n").expect("a scenario has a stack");
-    let device: Vec<String> = stack.lines().filter(|line| !line.is_empty()).map(String::from).collect();
+    let device = stack_of(&found.0);
     let faults: Vec<&str> = (0..1 + random.below(2)).map(|_| fault(random, hints::FAULTS)).collect();
     legal(faulty(&device, &faults)).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }

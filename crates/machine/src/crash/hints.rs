@@ -75,6 +75,8 @@ pub(super) const FAULTS: &[&str] = &[
 
 /// Those of [`FAULTS`] that make the device late and nothing else.
 pub(super) const LATE: usize = 7;
+/// Those that make it late or fail, which whoever asks is told.
+pub(super) const TOLD: usize = 13;
 
 /// Bits of a flash drive that go wrong: with erases and reads, with erases and time, and at all times, where none is put
 /// right.
@@ -246,6 +248,9 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("tiers", "capacity", &[LEFT_OUT]),
     ("tiers", "share", &[LEFT_OUT]),
     ("tiers", "chunk", &["\"4 KiB\""]),
+    ("mirror", "bitmap_region", &["\"4 KiB\"", "\"64 KiB\"", "\"1 MiB\""]),
+    ("mirror", "resync_chunk", &["\"512 B\"", "\"4 KiB\"", "\"64 KiB\""]),
+    ("mirror", "hedge_after", &[LEFT_OUT, "\"7 us\"", "\"150 us\"", "\"4 ms\""]),
     ("server_cache", "block", &["\"512 B\"", "\"1 KiB\"", "\"4 KiB\""]),
     (
         "quantiles",

@@ -12,12 +12,13 @@ mod tests;
 mod told;
 
 pub use drawn::{Drawn, Nothing, drawn};
+pub use nacre_crash::{Fault, Report};
 pub use told::told;
 
 use crate::scenario::Checked;
 use crate::stack::{Files, build_with_bytes, store_layouts};
 use nacre_config::Problems;
-use nacre_crash::{Media, Options, Report, Stack};
+use nacre_crash::{Media, Options, Stack};
 use nacre_kernel::event::Device;
 use nacre_media::store::{Layout, Pages};
 use std::ops::ControlFlow;

@@ -3,7 +3,7 @@
 use super::drawn::of_kind;
 use super::planted::{FORMS, of_family};
 use super::{Nothing, OfScenario, drawn};
-use crate::capable::{PRECONDITIONED, WITH_TRANSACTIONS, WORN_OUT_AHEAD};
+use crate::capable::{PRECONDITIONED, WITH_TRANSACTIONS};
 use crate::rooms::Rooms;
 use crate::scenario::{Checked, Document, check};
 use crate::stack::build;
@@ -73,7 +73,10 @@ fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
     let has_it = |kind: &&'static str| {
         let (_, checked) = of_kind(kind, &mut Streams::new(1).stream("stack")).expect("it is legal");
         let built = build(&checked, &Nothing).unwrap_or_else(|problems| panic!("{kind}: {problems}"));
-        let others = |path: &str| path.ends_with(".device.kind") || path.ends_with("backing.kind");
+        let others = |path: &str| {
+            let (device, _) = path.rsplit_once(".kind").unwrap_or_default();
+            device.ends_with(".device") || device.ends_with("backing") || device.contains(".member[")
+        };
         has(built.device.capabilities()) && !checked.resolved.iter().any(|value| others(&value.path))
     };
     let mut found: Vec<&str> = Rooms::new().kinds("device").into_iter().filter(has_it).collect();
@@ -85,7 +88,6 @@ fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
 #[test]
 fn the_kinds_that_messages_name_are_those_that_can_do_it() {
     assert_eq!(kinds_that(|can| can.preconditions), PRECONDITIONED);
-    assert_eq!(kinds_that(|can| can.wears_out_ahead), WORN_OUT_AHEAD);
     assert_eq!(kinds_that(|can| can.transactions), WITH_TRANSACTIONS);
 }
 

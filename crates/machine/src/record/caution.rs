@@ -6,6 +6,7 @@ use super::{Caution, Record};
 use crate::meter::TenantMeter;
 use crate::record::Findings;
 use nacre_kernel::Time;
+use nacre_kernel::ledger::FAILED_MEMBERS;
 use nacre_kernel::statistics::{BatchMeans, Confidence, TimeSeries};
 use nacre_workload::Pacing;
 
@@ -38,6 +39,7 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     }
     found.extend(unknown(findings));
     found.extend(findings.reports.iter().filter_map(longer_than_measured));
+    found.extend(findings.reports.iter().filter_map(degraded));
     found.extend(not_steady(record));
     found.extend(few_writes(record).or_else(|| few_erases(record)));
     found.extend(unwritten(record));
@@ -203,6 +205,17 @@ fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Cautio
         );
         Caution { kind: "longer_than_measured", text, paths: vec![report.path.clone()] }
     })
+}
+
+/// An array has lost members.
+fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
+    let (_, failed) =
+        *report.counters.iter().find(|(name, failed)| *name == FAILED_MEMBERS && *failed > 0)?;
+    let text = match failed {
+        1 => format!("{} is degraded: a member failed and was removed", report.path),
+        _ => format!("{} is degraded: {failed} members failed and were removed", report.path),
+    };
+    Some(Caution { kind: "degraded", text, paths: vec![report.path.clone()] })
 }
 
 /// Latencies depend on those long before them, and the run has not seen enough to say how much.

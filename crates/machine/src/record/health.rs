@@ -1,7 +1,7 @@
-//! What a device would tell of its health.
+//! The health of devices whose media wear, and of arrays.
 
 use nacre_kernel::ComponentReport;
-use nacre_kernel::ledger::LOST_PAGES;
+use nacre_kernel::ledger::{FAILED_MEMBERS, LOST_PAGES};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ const REFUSED: &str = "refused_writes";
 const SPARE: &str = "blocks_by_state.spare";
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
-/// Health of a device whose medium wears.
+/// Health of a device whose medium wears, or of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Health {
     /// Remaining spare blocks as a share of those of a new device; null without spare blocks.
@@ -28,12 +28,24 @@ pub struct Health {
     pub media_errors: u64,
     /// Times that it repeated a read with other thresholds, since measuring began; null if that is not modelled.
     pub retries: Option<u64>,
+    /// Members that an array has removed since it was new, because they failed; null for other devices.
+    pub failed_members: Option<u64>,
 }
 
-/// The health of one component; `None` if its medium does not wear.
+/// The health of one component; `None` if its medium does not wear, and it is not an array.
 pub(super) fn health(report: &ComponentReport) -> Option<Health> {
-    let wear = report.wear.as_ref()?;
     let counter = |name: &str| report.counters.iter().find(|(of, _)| *of == name).map(|(_, count)| *count);
+    let failed_members = counter(FAILED_MEMBERS);
+    let Some(wear) = &report.wear else {
+        return failed_members.map(|_| Health {
+            spare_left: None,
+            used: None,
+            read_only: false,
+            media_errors: 0,
+            retries: None,
+            failed_members,
+        });
+    };
     let column = |name: &str| {
         let found = report.columns.iter().find(|column| column.name == name);
         found.and_then(|column| column.values.first().copied())
@@ -54,6 +66,7 @@ pub(super) fn health(report: &ComponentReport) -> Option<Health> {
         read_only: wear.worn_out_at.is_some() || counter(REFUSED).is_some_and(|refused| refused > 0),
         media_errors: MEDIA_ERRORS.iter().filter_map(|name| counter(name)).sum(),
         retries: counter(RETRIES),
+        failed_members,
     })
 }
 
@@ -77,6 +90,7 @@ mod tests {
             read_only: false,
             media_errors: 5,
             retries: Some(7),
+            failed_members: None,
         };
         assert_eq!(health(&report), Some(expected.clone()));
         report.counters.push((REFUSED, 1));
@@ -84,5 +98,13 @@ mod tests {
         report.counters.pop();
         report.wear = Some(Wear { worn_out_at: Some(Time::ZERO), ..Wear::default() });
         assert_eq!(health(&report), Some(Health { used: None, read_only: true, ..expected }));
+    }
+
+    #[test]
+    fn an_array_tells_how_many_members_failed() {
+        let mut report = empty_report(0, "mirror", "stack");
+        report.counters = vec![("read_errors", 9), (FAILED_MEMBERS, 1)];
+        let found = health(&report).expect("it is an array");
+        assert_eq!((found.failed_members, found.media_errors, found.read_only), (Some(1), 0, false));
     }
 }

@@ -271,7 +271,7 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
 /// What a device would tell of its health.
 fn health(page: &mut Page, exports: &[ExportStatistics]) {
     type Number = fn(&Health) -> Option<f64>;
-    let families: [(&str, &str, &str, Number); 5] = [
+    let families: [(&str, &str, &str, Number); 6] = [
         ("nacre_spare_left_ratio", GAUGE, "Spare blocks left, by those of a new device.", |of| of.spare_left),
         (
             "nacre_endurance_used_ratio",
@@ -288,6 +288,9 @@ fn health(page: &mut Page, exports: &[ExportStatistics]) {
         ),
         ("nacre_read_retries_total", COUNTER, "Reads repeated with other thresholds.", |of| {
             of.retries.map(|retries| retries as f64)
+        }),
+        ("nacre_failed_members", GAUGE, "Members that an array has removed because they failed.", |of| {
+            of.failed_members.map(|failed| failed as f64)
         }),
     ];
     for (name, kind, help, number) in families {

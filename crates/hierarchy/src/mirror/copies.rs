@@ -1,0 +1,172 @@
+//! Copies from member to member: what may differ, and what one member could not read.
+
+use super::job::{Owner, Stage};
+use super::member::Members;
+use super::model::Mirror;
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Op, Request, Span, Status, Time};
+
+/// A chunk that a member cannot read as a whole is copied in pieces of so many bytes.
+const PIECE: u64 = 4096;
+
+impl Mirror {
+    /// A copy that has its range begins: it reads.
+    pub(super) fn start_copy(&mut self, now: Time, job: u32) {
+        if self.is_alone() {
+            // The others were removed meanwhile.
+            self.in_use.give_back(job);
+            return match self.jobs[job].owner {
+                Owner::Host => self.read(now, job),
+                Owner::Rewrite | Owner::Resync => self.give_back(job),
+            };
+        }
+        let range = self.jobs[job].range();
+        self.intent.begins(&range);
+        self.jobs[job].stage = Stage::CopyingFrom;
+        let source = self.next_source(job).expect("there are two members");
+        self.read_from(now, job, source);
+    }
+
+    /// A member is read for a copy.
+    fn read_from(&mut self, now: Time, job: u32, member: usize) {
+        let request = Request { op: Op::Read, ..self.jobs[job].request };
+        self.send(now, job, member, &request, Payload::NONE);
+    }
+
+    /// The member that is read next for a copy: the first that was not asked. What the first member holds counts where
+    /// members differ.
+    fn next_source(&self, job: u32) -> Option<usize> {
+        let of = &self.jobs[job];
+        self.active().without(of.asked).without(of.targets).iter().next()
+    }
+
+    /// A member answered the read of a copy.
+    pub(super) fn copy_read(
+        &mut self,
+        now: Time,
+        (job, member): (u32, usize),
+        (status, data, spans): (Status, Payload, &[Span]),
+        completions: &mut Completions,
+    ) {
+        if status != Status::Done {
+            return self.copy_unread(now, (job, member), status, completions);
+        }
+        let of = &mut self.jobs[job];
+        of.part_ended(spans);
+        of.kept = of.spans.len() as u32;
+        of.data = data;
+        let mut source = Members::NONE;
+        source.insert(member);
+        let targets = match of.owner {
+            Owner::Rewrite => of.targets,
+            Owner::Host | Owner::Resync => self.active().without(source),
+        };
+        let targets = targets.and(self.active());
+        self.jobs[job].targets = targets;
+        self.jobs[job].failed = Members::NONE;
+        if targets.is_empty() {
+            return self.copy_ended(now, job, completions);
+        }
+        let request = Request { op: Op::Write, ..self.jobs[job].request };
+        self.jobs[job].stage = Stage::Writing;
+        for target in targets.iter() {
+            let data = self.jobs[job].data.clone();
+            self.send(now, job, target, &request, data);
+        }
+    }
+
+    /// A member could not read what is to be copied: another may, or a part of it can be read.
+    fn copy_unread(
+        &mut self,
+        now: Time,
+        (job, member): (u32, usize),
+        status: Status,
+        completions: &mut Completions,
+    ) {
+        self.counts.read_errors += 1;
+        let of = &mut self.jobs[job];
+        of.failed.insert(member);
+        of.status = status;
+        let (owner, range) = (of.owner, of.range());
+        let is_chunk = owner == Owner::Resync && range.end - range.start > PIECE;
+        if is_chunk {
+            self.resync.fine_until = range.end;
+        } else if let Some(next) = self.next_source(job) {
+            return self.read_from(now, job, next);
+        } else if owner == Owner::Resync {
+            // It stays different, and is copied when it is read.
+            self.resync.left.remove(range.clone());
+        } else if owner == Owner::Host {
+            self.jobs[job].spans.clear();
+            self.complete(now, job, (status, Payload::NONE), completions);
+        }
+        self.copy_is_over(now, job);
+    }
+
+    /// All members have what was copied, or failed. What the host is about to see must not be lost again.
+    pub(super) fn copy_written(&mut self, now: Time, job: u32, completions: &mut Completions) {
+        let of = &mut self.jobs[job];
+        let targets = of.targets.without(of.failed);
+        if of.owner != Owner::Host || !self.intent.needs_flush() || of.is_flushed || targets.is_empty() {
+            return self.copy_ended(now, job, completions);
+        }
+        of.is_flushed = true;
+        of.kept = of.spans.len() as u32;
+        let request = Request { op: Op::Flush, address: 0, bytes: 0, ..of.request };
+        for target in targets.iter() {
+            self.send(now, job, target, &request, Payload::NONE);
+        }
+    }
+
+    /// All members have what was copied for good, or failed, and are removed.
+    fn copy_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
+        let of = &mut self.jobs[job];
+        let (owner, range, data) = (of.owner, of.range(), std::mem::take(&mut of.data));
+        let (failed, targets) = (of.failed, of.targets);
+        failed.iter().for_each(|member| self.remove(member));
+        match owner {
+            Owner::Rewrite => self.counts.rewrites += u64::from(targets.without(failed).count()),
+            Owner::Host | Owner::Resync => {
+                self.are_equal(&range);
+                self.counts.resynced_bytes += range.end - range.start;
+            }
+        }
+        if owner == Owner::Host {
+            self.complete(now, job, (Status::Done, data), completions);
+        }
+        self.copy_is_over(now, job);
+    }
+
+    fn copy_is_over(&mut self, now: Time, job: u32) {
+        let of = &self.jobs[job];
+        let (owner, since, range) = (of.owner, of.since, of.range());
+        self.intent.ends(&range);
+        self.in_use.give_back(job);
+        self.give_back(job);
+        if owner == Owner::Resync {
+            let whole = self.resync.bandwidth.time_for(range.end - range.start);
+            self.schedule_resync((since + whole).max(now));
+        }
+        self.start_waiting(now);
+    }
+
+    /// The next chunk is copied at `at`, if there is one.
+    pub(super) fn schedule_resync(&mut self, at: Time) {
+        let is_over = self.resync.left.is_empty() || self.is_alone();
+        self.resync.next = if is_over { Time::MAX } else { at };
+    }
+
+    /// The next chunk is due.
+    pub(super) fn resync_chunk(&mut self, now: Time) {
+        self.resync.next = Time::MAX;
+        let Some(left) = self.resync.left.iter().next() else { return };
+        let size = if left.start < self.resync.fine_until { PIECE } else { self.resync.chunk };
+        let end = left.end.min((left.start / size + 1) * size);
+        let bytes = (end - left.start) as u32;
+        let request = Request { arrival: now, address: left.start, bytes, volume: 0, op: Op::Write };
+        let job = self.job(now, Owner::Resync, (RequestId(0), &request), Payload::NONE);
+        if self.in_use.take(job, &(left.start..end)) {
+            self.start(now, job);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A mirror of devices (RAID-1).
+//!
+//! # Models
+//! Two to eight members hold the same data. A write, trim or flush goes to all members and is answered when all have
+//! answered. Writes that overlap are done one after the other in order of arrival, so that members do not end with
+//! different ones. A read goes to one member, by `read_policy`:
+//!
+//! | `read_policy` | the read goes to |
+//! |---|---|
+//! | `first` | the first member |
+//! | `round_robin` | the members in turn |
+//! | `shortest_queue` | the member with the fewest outstanding requests; of several, the next in turn |
+//!
+//! With `hedge_after`, a read that is not answered after that time goes to the next member, too. The first answer
+//! without an error is returned, and the other request is canceled; if the member has already started it, it is finished
+//! and ignored.
+//!
+//! **Errors.** A read that fails on one member goes to the next. Afterwards the range is read from a good member and
+//! written to the one that failed, while overlapping writes wait. A member that fails a write, a trim, or a flush that
+//! another member completes is removed for good, and the mirror is degraded. The last member is never removed: its
+//! errors are those of the mirror.
+//!
+//! **Power loss.** A write-intent bitmap has a bit for each `bitmap_region`. The bit is set from the first write to
+//! the region until all writes are completed and, if a member has volatile buffers, flushed. After a power loss the
+//! members may differ in these regions. A resync copies them in the background, `resync_chunk` by `resync_chunk` and at
+//! most at `resync_bandwidth`, from the first member to the others. A read of a range that is not yet copied copies it
+//! first, flushes the copy if members have volatile buffers, and then returns it, so that no two reads return the versions
+//! of different members. If stored energy did not suffice for all buffered writes, everything is copied.
+//!
+//! Trimmed ranges may read as zeros on one member and as before on another, so their first read copies them, too.
+//!
+//! Capacity is that of the smallest member. Cost, energy, and wear are those of the members.
+//!
+//! # Counters
+//!
+//! | counter | counts |
+//! |---|---|
+//! | `reads`, `writes`, `trims`, `flushes` | requests to the mirror |
+//! | `bytes_read`, `bytes_written` | their bytes |
+//! | `hedges_sent` | reads sent to a second member after `hedge_after` |
+//! | `hedges_won` | of them, those that the second member answered first |
+//! | `read_errors` | reads that a member answered with an error |
+//! | `rewrites` | ranges written to a member that could not read them |
+//! | `resynced_bytes` | bytes copied after a power loss or a trim |
+//! | `failed_members` | members that are removed, in the mirror's whole life |
+//!
+//! # Leaves out
+//! Replacing a failed member. Writing the bitmap: md writes it to the members before the first write to a region, and
+//! clears bits about five seconds after the last; here it is a memory with its own power, cleared by flushes. md returns
+//! ranges that are not yet copied from the first member without copying them, and falls back on another member if that
+//! fails. A read that fails on all members fails, even if each could return a part of it. Zoned members.
+//!
+//! # Sources
+//! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for level 1. Linux,
+//! drivers/md/raid1.c and Documentation/admin-guide/md.rst, for errors, bitmap and resync. Dean, Barroso, "The tail at
+//! scale", CACM 2013, for hedged requests.
+//!
+//! # Checks
+//! The rate of reads of two members is twice that of one; the latency of writes is the maximum, and that of hedged reads
+//! the shifted minimum, of two latencies in closed form; completion times equal those of a naive simulation; contract
+//! and durability suites; power losses at any moment, also during a resync, over members of different kinds.
+
+mod copies;
+mod device;
+mod job;
+mod member;
+mod model;
+mod power;
+mod ranges_in_use;
+mod reads;
+#[cfg(test)]
+mod tests;
+mod write_intent;
+mod writes;
+
+use member::Member;
+use model::Mirror;
+use nacre_config::{Choice, Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
+use nacre_device::{Builder, DeviceFamily};
+use nacre_kernel::event::Device;
+use nacre_kernel::{Bandwidth, Bytes, Time};
+
+/// Most members of a mirror.
+const MEMBERS_MAX: usize = 8;
+
+/// A mirror of devices.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The members, two to eight.
+    pub member: Vec<Slot<DeviceFamily>>,
+    /// Which member a read goes to.
+    #[config(
+        default = "shortest_queue",
+        source = "standard: Linux drivers/md/raid1.c, read_balance, for members that are not disks"
+    )]
+    pub read_policy: ReadPolicy,
+    /// Time after which a read that is not answered goes to the next member, too; absent means never.
+    pub hedge_after: Option<Time>,
+    /// Bytes for each bit of the write-intent bitmap.
+    #[config(
+        default = "64 MiB",
+        min = "512 B",
+        max = "1 TiB",
+        source = "standard: mdadm, the smallest chunk of an internal bitmap that it chooses"
+    )]
+    pub bitmap_region: Bytes,
+    /// Bytes that a resync copies at once.
+    #[config(
+        default = "64 KiB",
+        min = "512 B",
+        max = "1 GiB",
+        source = "standard: Linux drivers/md/raid1-10.c, RESYNC_BLOCK_SIZE"
+    )]
+    pub resync_chunk: Bytes,
+    /// Most bytes per second that a resync copies.
+    #[config(
+        default = "204.8 MB/s",
+        min = "1 B/s",
+        source = "standard: Linux, dev.raid.speed_limit_max of 200,000 KiB/s"
+    )]
+    pub resync_bandwidth: Bandwidth,
+}
+
+/// Which member a read goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum ReadPolicy {
+    /// The first member that has not failed.
+    First,
+    /// The members in turn.
+    RoundRobin,
+    /// The member with the fewest outstanding requests; of several, the next in turn.
+    ShortestQueue,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let count = config.member.len();
+    if !(2..=MEMBERS_MAX).contains(&count) {
+        let (given, remedy) = (format!("{count} members"), format!("give 2 to {MEMBERS_MAX}"));
+        reader.conflict("member", &given, "a mirror has several members", &remedy);
+    }
+    if config.hedge_after.is_some_and(Time::is_zero) {
+        let problem = "every read would go to two members at once";
+        reader.conflict(
+            "hedge_after",
+            "0 s",
+            problem,
+            "give the 95th percentile of the read latency, e.g. \"1 ms\"",
+        );
+    }
+}
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "mirror",
+        "a mirror of devices (RAID-1), with hedged reads and a resync after power losses",
+        &["patterson-1988", "linux-md", "dean-2013"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build,
+};
+
+fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<Box<dyn Device>, Problems> {
+    let id = builder.component();
+    let config: Config = slot.config(builder.families());
+    let (mut members, mut problems) = (Vec::new(), Vec::new());
+    let mut capacity = Bytes(u64::MAX);
+    for slot in &config.member {
+        let built = builder.device(slot).and_then(|device| match device.capacity() {
+            Some(of) => Ok((device, of)),
+            None => Err(without_capacity(slot).into()),
+        });
+        match built {
+            Ok((device, of)) => {
+                capacity = capacity.min(of);
+                members.push(Member::new(device));
+            }
+            Err(found) => problems.extend(found.0),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(Box::new(Mirror::new(id, slot.path().to_string(), &config, members, capacity))),
+        false => Err(Problems(problems)),
+    }
+}
+
+fn without_capacity(slot: &Slot<DeviceFamily>) -> Problem {
+    let problem = "a member of a mirror needs a capacity";
+    Problem::new(ErrorCode::MissingSetting, slot.path(), None, problem)
+        .remedy("give `capacity`, for example \"64 GiB\"")
+}

@@ -1,0 +1,47 @@
+//! What a power loss leaves: requests in progress are gone, and members may differ where something was written.
+
+use super::model::Mirror;
+use nacre_kernel::event::Device;
+use nacre_kernel::{Random, Recovery, Time};
+
+impl Mirror {
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
+        for member in &mut self.members {
+            member.device.power_fail(at, chance);
+            member.outstanding = 0;
+        }
+        self.jobs.clear();
+        self.operations.clear();
+        self.in_use.clear();
+        self.hedges.clear();
+        let regions: Vec<_> = self.intent.take(self.capacity.0).collect();
+        for region in regions {
+            self.may_differ(region);
+        }
+        self.resync.next = Time::MAX;
+        self.resync.fine_until = 0;
+        self.look_at_members();
+    }
+
+    fn may_differ(&mut self, range: std::ops::Range<u64>) {
+        if !self.is_alone() {
+            self.differing.insert(range.clone());
+            self.resync.left.insert(range);
+        }
+    }
+
+    /// The members recover side by side, and what may differ is copied from then on.
+    pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
+        let recoveries: Vec<Recovery> =
+            self.members.iter_mut().map(|member| member.device.recover(at)).collect();
+        let present = self.active().iter().map(|member| recoveries[member]);
+        let recovery = present.reduce(Recovery::beside).expect("a member is left");
+        // What stored energy did not suffice for may be anywhere.
+        if recovery.bytes_lost > 0 && self.capabilities().persistence.is_up_to_energy() {
+            self.may_differ(0..self.capacity.0);
+        }
+        self.look_at_members();
+        self.schedule_resync(recovery.done);
+        recovery
+    }
+}

@@ -1,0 +1,82 @@
+//! Ranges that one job at a time may change, and jobs that wait for them.
+
+use nacre_kernel::state::{State, Value};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The range of a job.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct InUse {
+    start: u64,
+    end: u64,
+    job: u32,
+}
+
+impl InUse {
+    fn overlaps(&self, range: &Range<u64>) -> bool {
+        self.start < range.end && range.start < self.end
+    }
+}
+
+/// Ranges in use, and jobs that wait, in order of arrival. Jobs that overlap have their turns in that order.
+#[derive(Clone, Debug, Default, State)]
+pub(super) struct RangesInUse {
+    #[state(varies)]
+    used: Vec<InUse>,
+    #[state(varies)]
+    waiting: VecDeque<InUse>,
+}
+
+impl RangesInUse {
+    /// `job` wants `range`; whether it has it now. Otherwise it waits.
+    #[inline]
+    pub(super) fn take(&mut self, job: u32, range: &Range<u64>) -> bool {
+        let wanted = InUse { start: range.start, end: range.end, job };
+        let is_free = !self.used.iter().chain(&self.waiting).any(|other| other.overlaps(range));
+        if is_free {
+            self.used.push(wanted)
+        } else {
+            self.waiting.push_back(wanted)
+        }
+        is_free
+    }
+
+    /// `job` gives its range back.
+    #[inline]
+    pub(super) fn give_back(&mut self, job: u32) {
+        let position = self.used.iter().position(|used| used.job == job).expect("it has its range");
+        self.used.swap_remove(position);
+    }
+
+    /// The first job that waits and may go on; it has its range now.
+    pub(super) fn next(&mut self) -> Option<u32> {
+        let is_free = |index: usize| {
+            let wanted = &self.waiting[index];
+            let before = self.used.iter().chain(self.waiting.iter().take(index));
+            !before.into_iter().any(|other| other.overlaps(&(wanted.start..wanted.end)))
+        };
+        let index = (0..self.waiting.len()).find(|&index| is_free(index))?;
+        let next = self.waiting.remove(index).expect("it waits");
+        self.used.push(next);
+        Some(next.job)
+    }
+
+    /// Takes `job` out of those that wait; whether it was among them.
+    pub(super) fn withdraw(&mut self, job: u32) -> bool {
+        let position = self.waiting.iter().position(|waiting| waiting.job == job);
+        position.is_some_and(|position| self.waiting.remove(position).is_some())
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.used.clear();
+        self.waiting.clear();
+    }
+
+    /// Panics if two jobs have the same byte.
+    pub(super) fn check_invariants(&self) {
+        for (index, one) in self.used.iter().enumerate() {
+            let others = &self.used[index + 1..];
+            assert!(!others.iter().any(|other| other.overlaps(&(one.start..one.end))), "{one:?} is shared");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The write-intent bitmap: regions in which members may differ after a power loss.
+
+use nacre_kernel::state::{State, Value};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A region whose bit is set.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Region {
+    /// Writes in progress.
+    writing: u32,
+    /// How many writes to the mirror had completed when the last of this region did.
+    written: u64,
+}
+
+/// The bitmap. Bits are set by writes, and cleared when these are safe on all members.
+#[derive(Clone, Debug, State)]
+pub(super) struct WriteIntent {
+    #[state(skip = "from the configuration")]
+    region: u64,
+    /// Whether a write is safe only after a flush.
+    #[state(skip = "from the configuration")]
+    needs_flush: bool,
+    #[state(varies)]
+    regions: BTreeMap<u64, Region>,
+    /// Writes that completed.
+    completed: u64,
+}
+
+impl WriteIntent {
+    pub(super) fn new(region: u64, needs_flush: bool) -> WriteIntent {
+        WriteIntent { region, needs_flush, regions: BTreeMap::new(), completed: 0 }
+    }
+
+    /// Whether a write is safe only after a flush.
+    pub(super) fn needs_flush(&self) -> bool {
+        self.needs_flush
+    }
+
+    fn numbers(&self, range: &Range<u64>) -> Range<u64> {
+        range.start / self.region..range.end.div_ceil(self.region)
+    }
+
+    /// A write of `range` begins.
+    pub(super) fn begins(&mut self, range: &Range<u64>) {
+        for number in self.numbers(range) {
+            self.regions.entry(number).or_default().writing += 1;
+        }
+    }
+
+    /// A write of `range` has ended on all members.
+    pub(super) fn ends(&mut self, range: &Range<u64>) {
+        self.completed += 1;
+        for number in self.numbers(range) {
+            let region = self.regions.get_mut(&number).expect("its bit is set");
+            region.writing -= 1;
+            region.written = self.completed;
+            if region.writing == 0 && !self.needs_flush {
+                self.regions.remove(&number);
+            }
+        }
+    }
+
+    /// Writes that have completed so far: a flush that is submitted now makes these safe.
+    pub(super) fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// A flush is done on all members that was submitted when this many writes had completed.
+    pub(super) fn flushed(&mut self, completed: u64) {
+        self.regions.retain(|_, region| region.writing > 0 || region.written > completed);
+    }
+
+    /// Takes the regions whose bits are set, below `capacity`.
+    pub(super) fn take(&mut self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
+        let size = self.region;
+        let regions = std::mem::take(&mut self.regions);
+        regions
+            .into_keys()
+            .map(move |number| number * size..((number + 1).saturating_mul(size)).min(capacity))
+    }
+
+    /// Members cannot differ any more.
+    pub(super) fn clear(&mut self) {
+        self.regions.values_mut().for_each(|region| region.written = 0);
+        self.regions.retain(|_, region| region.writing > 0);
+    }
+}

@@ -1,0 +1,101 @@
+//! Writes, trims and flushes: they go to all members.
+
+use super::job::{Owner, Stage};
+use super::member::Members;
+use super::model::Mirror;
+use nacre_kernel::event::{Completions, Payload, RequestId};
+use nacre_kernel::{Op, Request, Span, Status, Time};
+
+impl Mirror {
+    /// A write or trim of the host arrives; it waits for writes that it overlaps.
+    pub(super) fn arrive_write(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
+        let job = self.job(now, Owner::Host, (id, request), data);
+        let range = self.jobs[job].range();
+        if self.in_use.take(job, &range) {
+            self.start(now, job);
+        }
+    }
+
+    /// A flush of the host arrives.
+    pub(super) fn arrive_flush(&mut self, now: Time, id: RequestId, request: &Request) {
+        let job = self.job(now, Owner::Host, (id, request), Payload::NONE);
+        self.jobs[job].writes_before = self.intent.completed();
+        self.send_to(now, job, self.active());
+    }
+
+    /// A write or trim that has its range goes to all members.
+    pub(super) fn write_to_all(&mut self, now: Time, job: u32) {
+        let range = self.jobs[job].range();
+        self.intent.begins(&range);
+        self.send_to(now, job, self.active());
+    }
+
+    /// `members` get what a job writes.
+    pub(super) fn send_to(&mut self, now: Time, job: u32, members: Members) {
+        self.jobs[job].stage = Stage::Writing;
+        let (request, data) = (self.jobs[job].request, self.jobs[job].data.clone());
+        for member in members.iter() {
+            self.send(now, job, member, &request, data.clone());
+        }
+    }
+
+    /// A member answered a write, trim or flush, of the host or of a copy.
+    pub(super) fn write_ended(
+        &mut self,
+        now: Time,
+        (job, member): (u32, usize),
+        (status, spans): (Status, &[Span]),
+        completions: &mut Completions,
+    ) {
+        let of = &mut self.jobs[job];
+        of.part_ended(spans);
+        if status != Status::Done {
+            of.failed.insert(member);
+            of.status = if of.status == Status::Done { status } else { of.status };
+        }
+        if of.left > 0 {
+            return;
+        }
+        match (of.owner, of.request.op) {
+            (Owner::Host, Op::Write | Op::Trim | Op::Flush) => self.host_write_ended(now, job, completions),
+            _ => self.copy_written(now, job, completions),
+        }
+    }
+
+    /// All members answered a request of the host that is no read. Those that failed are removed, if any did not.
+    fn host_write_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
+        let of = &self.jobs[job];
+        let (op, range, writes_before) = (of.request.op, of.range(), of.writes_before);
+        let failed = of.failed.and(self.active());
+        let is_done = !self.active().without(failed).is_empty();
+        let status = if is_done { Status::Done } else { of.status };
+        self.complete(now, job, (status, Payload::NONE), completions);
+        self.give_back(job);
+        if is_done {
+            failed.iter().for_each(|member| self.remove(member));
+        }
+        match op {
+            Op::Flush if is_done => self.intent.flushed(writes_before),
+            Op::Flush | Op::Read => {}
+            Op::Write if is_done => self.are_equal(&range),
+            Op::Write | Op::Trim => {
+                if !self.is_alone() {
+                    self.differing.insert(range.clone());
+                }
+            }
+        }
+        if op != Op::Flush {
+            self.intent.ends(&range);
+            self.in_use.give_back(job);
+            self.start_waiting(now);
+        }
+    }
+
+    /// All members hold the same in `range`.
+    pub(super) fn are_equal(&mut self, range: &std::ops::Range<u64>) {
+        if !self.differing.is_empty() {
+            self.differing.remove(range.clone());
+            self.resync.left.remove(range.clone());
+        }
+    }
+}
