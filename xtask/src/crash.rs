@@ -1,6 +1,8 @@
 //! `crash`: drawn stacks lose their power, and images of them their host, on all cores.
 
-use nacre_machine::crash::{Drawn, Nothing, crash, drawn};
+use nacre_config::Families;
+use nacre_machine::crash::{Drawn, Fault as MediumFault, Nothing, Report, crash, drawn};
+use nacre_machine::rooms::Rooms;
 use nacre_memory::crash::{Crashed, Fault, crash as crash_image};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,7 +24,44 @@ struct Done {
     by_kind: BTreeMap<String, OfKind>,
     branches: BTreeMap<&'static str, u64>,
     faults: BTreeMap<&'static str, u64>,
+    points: Points,
     images: Crashed,
+}
+
+/// Points by what they had.
+#[derive(Default)]
+struct Points {
+    /// With this fault of the medium, or with none.
+    of_medium: BTreeMap<&'static str, u64>,
+    /// In stacks with such a fault of a device `faulty`, and with such a component.
+    of_devices: BTreeMap<&'static str, u64>,
+    of_components: BTreeMap<&'static str, u64>,
+    /// With a fault of either.
+    faulty: u64,
+}
+
+impl Points {
+    /// Adds those of the stack that `text` describes.
+    fn add(&mut self, text: &str, report: &Report) {
+        let rooms = Rooms::new();
+        let (_, stack) = text.split_once("[stack]").expect("a scenario has a stack");
+        let with = |family| {
+            let has = |kind: &&str| stack.contains(&format!("kind = \"{kind}\""));
+            rooms.kinds(family).into_iter().filter(has).collect::<Vec<_>>()
+        };
+        let (devices, faults) = (with("device"), with("fault"));
+        for (fault, tried) in &report.faults {
+            *self.of_medium.entry(fault.name()).or_default() += tried.points;
+            let is_faulty = !faults.is_empty() || *fault != MediumFault::PowerLoss;
+            self.faulty += if is_faulty { tried.points } else { 0 };
+        }
+        for kind in devices {
+            *self.of_components.entry(kind).or_default() += report.points();
+        }
+        for kind in faults {
+            *self.of_devices.entry(kind).or_default() += report.points();
+        }
+    }
 }
 
 #[derive(Default)]
@@ -75,7 +114,11 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
     let done = done.into_inner().unwrap_or_default();
     print(&done);
     let points: u64 = done.by_kind.values().map(|own| own.points).sum::<u64>() + done.images.points();
-    println!("{points} points in {:.1} s from seed {seed} on", began.elapsed().as_secs_f64());
+    println!(
+        "{points} points, {} of them with faults, in {:.1} s from seed {seed} on",
+        done.points.faulty,
+        began.elapsed().as_secs_f64()
+    );
     ExitCode::from(u8::from(failed.into_inner()))
 }
 
@@ -89,9 +132,12 @@ fn print(done: &Done) {
          {torn_records} torn records, {unsynced_lost} times what was not synced was lost"
     );
     let counted = |counts: &BTreeMap<&'static str, u64>| {
-        let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        counts.join(", ")
+        let counts = counts.iter().filter(|(_, count)| **count > 0);
+        counts.map(|(name, count)| format!("{name} {count}")).collect::<Vec<String>>().join(", ")
     };
+    println!("points by fault of the medium: {}", counted(&done.points.of_medium));
+    println!("points in stacks with a fault of a device: {}", counted(&done.points.of_devices));
+    println!("points in stacks with a component: {}", counted(&done.points.of_components));
     println!("branches reached: {}", counted(&done.branches));
     println!("faults injected, or losses under those that no one counts: {}", counted(&done.faults));
 }
@@ -122,7 +168,8 @@ fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool 
         crashed.expect("what carries bytes can be kept")
     });
     let mut done = done.lock().expect("nobody panics with the lock");
-    let Done { by_kind, branches, faults, images } = &mut *done;
+    let Done { by_kind, branches, faults, points, images } = &mut *done;
+    points.add(&drawn.text, &report);
     let own = by_kind.entry(drawn.checked.scenario.stack.kind().to_string()).or_default();
     own.stacks += 1;
     own.points += report.points();
