@@ -1,6 +1,6 @@
 //! A mirror of devices (RAID-1).
 //!
-//! # Models
+//! # Model
 //! Two to eight members hold the same data. A write, trim or flush goes to all members and is answered when all have
 //! answered. Writes that overlap are done one after the other in order of arrival, so that members do not end with
 //! different ones. A read goes to one member, by `read_policy`:
@@ -44,7 +44,7 @@
 //! | `resynced_bytes` | bytes copied after a power loss or a trim |
 //! | `failed_members` | members that are removed, in the mirror's whole life |
 //!
-//! # Leaves out
+//! # Not modeled
 //! Replacing a failed member. Writing the bitmap: md writes it to the members before the first write to a region, and
 //! clears bits about five seconds after the last; here it is a memory with its own power, cleared by flushes. md returns
 //! ranges that are not yet copied from the first member without copying them, and falls back on another member if that

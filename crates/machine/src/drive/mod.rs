@@ -12,7 +12,7 @@ use crate::record::{Ending, Findings, Measured, Steadiness, WornOut};
 use crate::scenario::Checked;
 use crate::stack::Built;
 use nacre_config::{ErrorCode, Problems};
-use nacre_kernel::{Ranges, Request, Time};
+use nacre_kernel::{ComponentReport, Ranges, Request, Time};
 use nacre_workload::{Clock, Interactive, Issued, Pacing, Units, Workload};
 use serving::{Answered, Serving};
 use std::ops::ControlFlow;
@@ -44,6 +44,8 @@ pub(crate) struct Driver<'a> {
     units_before: Option<u64>,
     /// When the first block or row was worn out, where the run asks for that.
     pub(crate) worn_out: Option<WornOut>,
+    /// What the device did in the run, if it did more afterwards in order to wear out.
+    pub(crate) measured: Option<ComponentReport>,
     /// Writes of preconditioning, those of a fill and of the search for a steady state left out.
     pub(crate) prepared_writes: u64,
     /// The bytes that the workload may touch, where they are to be filled.
@@ -75,6 +77,7 @@ impl<'a> Driver<'a> {
             before: 0,
             units_before: None,
             worn_out: None,
+            measured: None,
             prepared_writes: checked.run.first_writes(),
             footprint: built.footprint,
             steadiness: None,
@@ -269,6 +272,9 @@ impl<'a> Driver<'a> {
         let (measured, units) = (self.serving.measured, self.units());
         let measured = Measured { issued: measured, drained: self.rested, units };
         let mut findings = Findings::of(device, workload, &self.meter, measured, ending);
+        if let Some(measured) = self.measured.take() {
+            findings.forget_all_but_wear(measured);
+        }
         findings.notes.notes.extend(self.beginning());
         let (worn_out, steadiness) = (self.worn_out.take(), self.steadiness.take());
         let (last_arrival, until) = (self.last_arrival, self.serving.checked.run.until);

@@ -49,7 +49,7 @@ pub(crate) struct Serving<'a> {
     /// Requests of the last completions, where somebody wants to know.
     pub(super) answered: Vec<Answered>,
     /// Every event before this instant has been processed.
-    pub(super) now: Time,
+    pub(crate) now: Time,
     capacity: u64,
     /// When the run is over.
     pub(super) over_at: Time,

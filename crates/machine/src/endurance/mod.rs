@@ -1,6 +1,7 @@
 //! After simulated time: writes continue until the first block or row is worn out.
 
-use crate::capable::WORN_OUT_AHEAD;
+mod in_steps;
+
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, WornOut};
@@ -22,11 +23,15 @@ impl Driver<'_> {
             self.worn_out = Some(WornOut { seconds: at.as_secs_f64(), writes: None, simulated: true });
             return Ok(Ending::Complete);
         }
-        if self.serving.device.endurance().is_none() {
+        let report = self.serving.device.report(self.meter.end - self.meter.start);
+        if !wears(&report) {
             let kind = self.serving.checked.scenario.stack.kind();
+            let limit = match lifetime_days(&report) {
+                Some(_) => "; lifetime_days of the record says when its endurance in bytes is used up",
+                None => "",
+            };
             return Err(self.wear_problem(&format!(
-                "the stack, {kind}, does not support run.wear_out; {WORN_OUT_AHEAD} does, alone or behind \
-                 caches without write-back"
+                "the stack, {kind}, has no blocks or rows with an endurance{limit}"
             )));
         }
         let written = self.meter.writes.requests();
@@ -35,6 +40,9 @@ impl Driver<'_> {
             return Err(self.wear_problem("the run has no writes"));
         }
         let before = self.prepared_writes + self.serving.checked.run.warm_up + written;
+        if self.serving.device.endurance().is_none() {
+            return self.wear_out_in_steps((before, seconds_per_write), watch);
+        }
         let mut bursts: Vec<Burst> = Vec::with_capacity(BATCH);
         let mut writes = 0;
         loop {
@@ -63,9 +71,20 @@ impl Driver<'_> {
     }
 
     fn wear_problem(&self, problem: &str) -> Problems {
-        let remedy = "remove run.wear_out, or use a workload with writes and a medium that wears";
+        let remedy = "remove run.wear_out, or use a workload with writes and a device with an endurance";
         self.serving.run_problem(ErrorCode::NotSupported, "run.wear_out", problem.into(), remedy).into()
     }
+}
+
+/// Whether a part of the stack has a medium that wears, and says what it is made for.
+fn wears(report: &ComponentReport) -> bool {
+    let own = report.wear.as_ref().is_some_and(|wear| wear.endurance.is_some());
+    own || report.children.iter().any(wears)
+}
+
+/// The lifetime of the first part of the stack that has one.
+fn lifetime_days(report: &ComponentReport) -> Option<f64> {
+    report.lifetime_days.or_else(|| report.children.iter().find_map(lifetime_days))
 }
 
 /// When the first part of the stack was worn out.

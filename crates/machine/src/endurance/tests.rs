@@ -9,10 +9,6 @@ use std::ops::ControlFlow;
 const SMALL: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"8 KiB\"\nrow = \"1 KiB\"\n\
     endurance = 500\n";
 const HAMMER: &str = "kind = \"hammer\"\nrequest = \"1 KiB\"\naddress = \"5 KiB\"\n";
-/// The same drive behind a cache that writes back.
-const HELD_BACK: &str = "kind = \"server_cache\"\nblock = \"4 KiB\"\nwrite_back = {}\n\
-    backing = { kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 500 }\n\
-    [[stack.level]]\ndevice = { preset = \"pcm_ssd\", capacity = \"32 KiB\" }\n";
 const BIRTHDAY: &str = "kind = \"birthday\"\nrequest = \"1 KiB\"\nfootprint = \"128 KiB\"\n";
 
 struct NoFiles;
@@ -138,13 +134,112 @@ fn writing_on_can_be_ended_between_bounded_steps() {
     assert!(outcome.record.worn_out.is_none());
 }
 
+/// A drive of 12 blocks of 64 pages on one die, each block good for 20 erases.
+const DRIVE: &str = "channels = 1\nways = 1\nplanes = 1\nblocks = 12\npages = 64\npage = \"4 KiB\"\nunit = \"4 KiB\"\n\
+    read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nendurance = 20\nendurance_spread = \"0 %\"\n\
+    bus = \"400 MB/s\"\ncommand = \"300 ns\"\nover_provisioning = \"80 %\"\nspare_blocks = 0\nfactory_bad = \"0 %\"\n\
+    reserve = 4\nbuffer = \"8 KiB\"\nlink = \"1 GB/s\"\ncpus = 1\n";
+const UNIFORM: &str =
+    "kind = \"uniform\"\nfootprint = \"96 KiB\"\nrequest = \"4 KiB\"\nread_share = \"0 %\"\n";
+const STORE: &str =
+    "backing = { kind = \"measured\", read = \"100 us\", write = \"200 us\", capacity = \"3 MiB\" }\n";
+const CODE: &str = "ecc = { kind = \"bch\", t = 8, crc32 = true }\n";
+
+/// A stack whose blocks or rows last for so many cycles.
+fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
+    let of = |settings: &str, below: &str| format!("{settings}{below}");
+    let onyx = "kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 50";
+    let drive = format!("kind = \"ssd\"\n{DRIVE}");
+    let within = drive.trim_end().replace('\n', ", ");
+    let envy = "kind = \"envy\"\nsegments = 8\nsegment = \"16 KiB\"\npage = \"256 B\"\nbuffer = \"4 KiB\"\nendurance = 20\n\
+                utilisation = \"80 %\"\ncleaning = \"greedy\"\nwear_swap_gap = 5\n";
+    let flash = "kind = \"flash_disk_cache\"\nblocks = 16\nslots = 16\nslc_endurance = 40\nmlc_endurance = 40\n\
+                 density = \"slc\"\nbit_error_rate = 0\n";
+    let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"128 KiB\"\nendurance = 30\nbit_error_rate = 0\n";
+    vec![
+        ("ssd", drive.clone(), 20),
+        (
+            "zns_ssd",
+            format!(
+                "kind = \"zns_ssd\"\nactive_zones = 2\n{}",
+                DRIVE.replace("reserve = 4\n", "").replace("8 KiB", "64 KiB")
+            ),
+            20,
+        ),
+        ("envy", envy.into(), 20),
+        ("flash_disk_cache", of(flash, &format!("{CODE}{STORE}")), 40),
+        ("pcm_disk_cache", of(pcm, &format!("{CODE}{STORE}")), 30),
+        ("mirror", format!("kind = \"mirror\"\nmember = [{{ {onyx} }}, {{ {onyx} }}]\n"), 50),
+        ("faulty", format!("kind = \"faulty\"\ndevice = {{ {within} }}\n"), 20),
+        (
+            "server_cache",
+            format!(
+                "kind = \"server_cache\"\nblock = \"4 KiB\"\nwrite_back = {{}}\nbacking = {{ {onyx} }}\n\
+                 level = [{{ device = {{ preset = \"pcm_ssd\", capacity = \"32 KiB\" }} }}]\n"
+            ),
+            50,
+        ),
+    ]
+}
+
+/// The cycles of every block or row of the stack, at most.
+fn most_cycles(record: &crate::record::Record) -> u64 {
+    let wears = record.components.iter().filter_map(|component| component.wear.as_ref());
+    let most = wears.map(|wear| {
+        let blocks = wear.block_erases.as_ref().map_or(0, |blocks| blocks.max);
+        u64::from(blocks.max(wear.row_programs.as_ref().map_or(0, |rows| rows.max)))
+    });
+    most.max().unwrap_or(0)
+}
+
+/// Each goes on to the first look that finds a block or row with more cycles than it is made for, or retired.
+#[test]
+fn every_device_that_wears_is_worn_out() {
+    for (kind, stack, cycles) in kinds_that_wear() {
+        let workload = match kind {
+            "zns_ssd" => UNIFORM.replace(
+                "uniform\"\nfootprint = \"96 KiB",
+                "log\"\nzone = \"256 KiB\"\nfootprint = \"512 KiB",
+            ),
+            _ => UNIFORM.into(),
+        };
+        let checked = checked(&workload, 50, &stack).unwrap_or_else(|problems| panic!("{kind}: {problems}"));
+        let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
+        let record = outcome.unwrap_or_else(|problems| panic!("{kind}: {problems}")).record;
+        let worn = record.worn_out.as_ref().expect("it was asked for");
+        let (writes, most) = (worn.writes.expect("50 writes wear nothing out"), most_cycles(&record));
+        assert!(
+            (cycles..cycles + cycles / 8 + 2).contains(&most),
+            "{kind}: {most} cycles after {writes} writes"
+        );
+        assert!(!worn.simulated && writes > 500 && worn.seconds > 0.0, "{kind}: {worn:?}");
+        assert_eq!(record.requests.completed, 50, "{kind}: what follows is not measured");
+    }
+}
+
+/// Each block of a drive that is written in order is erased as often as the others: it takes as many pages as all blocks have,
+/// times what a block is made for.
+#[test]
+fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_for() {
+    let stack = format!("kind = \"ssd\"\n{}", DRIVE.replace("endurance = 20", "endurance = 200"));
+    let workload =
+        "kind = \"sequential\"\nfootprint = \"96 KiB\"\nrequest = \"4 KiB\"\nread_share = \"0 %\"\n";
+    let writes = worn_out(workload, 50, &stack).writes.expect("it takes long") as f64;
+    let law = 12.0 * 64.0 * 200.0;
+    assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
+}
+
 #[test]
 fn what_cannot_be_worn_out_is_said_with_a_remedy() {
     let reads = "kind = \"uniform\"\nfootprint = \"64 KiB\"\n";
+    let endless =
+        format!("kind = \"ssd\"\n{}", DRIVE.replace("endurance = 20\nendurance_spread = \"0 %\"\n", ""));
+    let card = "preset = \"nvram_ddr3_flash\"\n";
     for (workload, stack, expected) in [
         (reads, SMALL, "run.wear_out (test.toml:"),
-        (HAMMER, "preset = \"pcm_ssd\"\n", "the stack, measured, does not support run.wear_out"),
-        (HAMMER, HELD_BACK, "the stack, server_cache, does not support run.wear_out"),
+        (HAMMER, "preset = \"pcm_ssd\"\n", "the stack, measured, has no blocks or rows with an endurance"),
+        (HAMMER, card, "the stack, nvram_card, has no blocks or rows with an endurance"),
+        (HAMMER, &endless, "the stack, ssd, has no blocks or rows with an endurance"),
     ] {
         let found = result(workload, 10, stack).unwrap_err();
         assert!(found.contains(expected), "{found}");

@@ -79,6 +79,16 @@ impl Findings {
         }
     }
 
+    /// The device did more after it was `measured`, of which only the wear counts.
+    pub(crate) fn forget_all_but_wear(&mut self, measured: ComponentReport) {
+        let mut reports = Vec::new();
+        flatten(measured, &mut reports);
+        for (report, mut measured) in self.reports.iter_mut().zip(reports) {
+            measured.wear = report.wear.take();
+            *report = measured;
+        }
+    }
+
     /// The parts of a run together, at least one: as many copies of the stack, side by side on one clock.
     ///
     /// Counts, times, energies, costs and histograms add up; lifetime is that of the copy that is worn out first.

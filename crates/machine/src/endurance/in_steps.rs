@@ -1,0 +1,106 @@
+//! Devices that cannot be worn out in bursts: they take one write after the other, until a look finds something worn out.
+
+use crate::drive::Driver;
+use crate::progress::{BATCH, Progress};
+use crate::record::{Ending, WornOut};
+use nacre_config::Problems;
+use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::{ComponentReport, Op, Request, Status, Time};
+use std::ops::ControlFlow;
+
+/// Writes between two looks: few, and a 256th of all that were made, so that a look at a large drive costs little and the
+/// number of writes is known within 0.4 %.
+const LOOK: u64 = 64;
+const LOOKS: u64 = 256;
+/// The column of blocks that were retired because they are worn out.
+const WORN_OUT: &str = "blocks_by_state.worn_out";
+
+impl Driver<'_> {
+    /// Writes on until something is worn out, at the rate of the run.
+    pub(super) fn wear_out_in_steps(
+        &mut self,
+        (before, seconds_per_write): (u64, f64),
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Ending, Problems> {
+        let drained = self.meter.end.max(self.serving.now);
+        self.measured = Some(self.serving.device.report(drained - self.meter.start));
+        let mut steps = Steps::new(&mut *self.serving.device, self.serving.now);
+        let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
+        let (mut writes, mut look) = (0, LOOK);
+        loop {
+            batch.clear();
+            let limit = usize::try_from(look - writes).map_or(BATCH, |left| left.min(BATCH));
+            let filled = self.workload.fill_writes(&mut batch, limit);
+            filled.map_err(|error| self.serving.workload_problem(&error))?;
+            if batch.is_empty() {
+                return Err(self.wear_problem("the workload ended before anything was worn out"));
+            }
+            self.serving.check_reach(&batch, "write", before + writes)?;
+            let is_refused = steps.write(&mut *self.serving.device, &batch);
+            writes += batch.len() as u64;
+            if is_refused || writes >= look && is_worn_out(&self.serving.device.report(Time::ZERO)) {
+                let seconds = self.meter.end.as_secs_f64() + writes as f64 * seconds_per_write;
+                self.worn_out = Some(WornOut { seconds, writes: Some(before + writes), simulated: false });
+                return Ok(Ending::Complete);
+            }
+            if writes >= look {
+                look = writes + LOOK.max(writes / LOOKS);
+            }
+            let (done, simulated) = (before + writes, self.meter.end);
+            if watch(Progress { preconditioning: true, done, expected: None, simulated }).is_break() {
+                return Ok(Ending::Stopped);
+            }
+        }
+    }
+}
+
+/// Makes writes without measuring them.
+struct Steps {
+    /// Whether the device itself wears and takes writes without time. What stands over others may hold writes back.
+    is_untimed: bool,
+    now: Time,
+    completions: Completions,
+}
+
+impl Steps {
+    fn new(device: &mut dyn Device, now: Time) -> Steps {
+        let wears = device.report(Time::ZERO).wear.is_some();
+        let is_untimed = wears && device.preconditioning().is_some();
+        Steps { is_untimed, now, completions: Completions::new() }
+    }
+
+    /// Whether one of these writes was refused.
+    fn write(&mut self, device: &mut dyn Device, writes: &[Request]) -> bool {
+        if self.is_untimed {
+            device.preconditioning().expect("it was asked for before").precondition(writes);
+            return false;
+        }
+        writes.iter().any(|write| self.write_one(device, write) == Status::WriteRefused)
+    }
+
+    /// Makes one write, and waits for it.
+    fn write_one(&mut self, device: &mut dyn Device, write: &Request) -> Status {
+        debug_assert_eq!(write.op, Op::Write, "only writes wear a medium out");
+        let request = Request { arrival: self.now, ..*write };
+        device.submit(self.now, RequestId(0), &request, Payload::NONE);
+        self.completions.clear();
+        device.run(Time::MAX, &mut self.completions);
+        let (completed, _) = self.completions.get(0);
+        self.now = completed.at;
+        completed.status
+    }
+}
+
+/// Whether a block or row of the stack had more cycles than it is made for.
+pub(super) fn is_worn_out(report: &ComponentReport) -> bool {
+    let is_worn = report.wear.as_ref().is_some_and(|wear| {
+        let blocks = wear.block_erases.iter().max().copied().unwrap_or(0);
+        let rows = wear.row_programs.map_or(0, |rows| rows.max);
+        wear.worn_out_at.is_some()
+            || wear.endurance.is_some_and(|cycles| u64::from(blocks.max(rows)) > cycles)
+    });
+    let retired = report.columns.iter().find(|column| column.name == WORN_OUT);
+    is_worn
+        || retired.is_some_and(|column| column.values.iter().any(|&blocks| blocks > 0.0))
+        || report.children.iter().any(is_worn_out)
+}
