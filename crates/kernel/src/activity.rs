@@ -44,6 +44,8 @@ pub enum Activity {
     Correct,
     /// A disk's platters come up to speed.
     SpinUp,
+    /// A host waits for tries that it cancels, or pauses between tries.
+    Retry,
 }
 
 // Ledgers are indexed by discriminant and walked in the order of `ALL`.
@@ -57,7 +59,7 @@ const _: () = {
 
 impl Activity {
     /// Number of activities.
-    pub const COUNT: usize = 19;
+    pub const COUNT: usize = 20;
 
     /// All of them, in the order of their discriminants.
     pub const ALL: [Activity; Activity::COUNT] = [
@@ -80,6 +82,7 @@ impl Activity {
         Activity::Suspend,
         Activity::Correct,
         Activity::SpinUp,
+        Activity::Retry,
     ];
 
     /// The word used in records and figures.
@@ -104,6 +107,7 @@ impl Activity {
             Activity::Suspend => "suspend",
             Activity::Correct => "correct",
             Activity::SpinUp => "spin_up",
+            Activity::Retry => "retry",
         }
     }
 }

@@ -75,10 +75,10 @@ pub(crate) fn findings(
         None => driver.prepare(preconditioning, span.preparations, watch)?,
     };
     let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(span.beside, watch)? };
-    driver.serving.device.check_invariants();
+    driver.serving.check_invariants();
     let state = (span.saves && ending == Ending::Complete).then(|| saved::save(&driver)).transpose()?;
     driver.drain()?;
-    driver.serving.device.check_invariants();
+    driver.serving.check_invariants();
     driver.meter.finish(&mut driver.serving.noted);
     if checked.run.wear_out && ending == Ending::Complete {
         ending = driver.wear_out(watch)?;

@@ -1,5 +1,6 @@
 //! Scenarios: what one holds, and the way from text to a checked configuration.
 
+use crate::host::HostConfig;
 use crate::presets::Presets;
 use crate::rooms::Rooms;
 use nacre_config::{
@@ -26,6 +27,8 @@ pub struct Scenario {
     pub workload: Slot<WorkloadFamily>,
     /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
+    /// How the host of the workload handles its requests. Absent means that it sends each at once and waits forever.
+    pub host: Option<HostConfig>,
     /// Settings of the run. Optional.
     pub run: Option<RunConfig>,
 }

@@ -1,6 +1,7 @@
 //! From a checked scenario to live components.
 
 use crate::accesses;
+use crate::host::Host;
 use crate::progress::Watch;
 use crate::rooms::{self, Rooms};
 use crate::scenario::{Checked, FillOf, PARTS_MAX};
@@ -74,7 +75,9 @@ pub struct Built {
     pub preconditioning: Option<Box<dyn Workload>>,
     /// Addresses that the workload may access, if they are to be filled.
     pub footprint: Option<Ranges>,
-    /// Number of components of the device.
+    /// What handles requests between workload and device, if the scenario has it.
+    pub(crate) host: Option<Host>,
+    /// Number of components of the device and the host.
     pub components: usize,
 }
 
@@ -93,6 +96,7 @@ pub(crate) fn build_watched(
 ) -> Result<Built, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.watch = Some(watch);
+    let host = checked.scenario.host.clone().map(|config| (builder.component(), config));
     let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
@@ -116,7 +120,8 @@ pub(crate) fn build_watched(
         Some(fill) if fill.of == FillOf::Footprint => Some(builder.footprint(slot, &*workload)?),
         _ => None,
     };
-    Ok(Built { device, workload, preconditioning, footprint, components: builder.components })
+    let host = host.map(|(id, config)| Host::new(id, config, workload.tenants().len()));
+    Ok(Built { device, workload, preconditioning, footprint, host, components: builder.components })
 }
 
 /// Builds the stack of `checked` without its workload and without bytes. Errors: it cannot be built.

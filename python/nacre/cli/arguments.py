@@ -93,7 +93,7 @@ TlsKey = Annotated[
     typer.Option("--tls-key", metavar="PEM", help="Private key of the client certificate (PEM)."),
 ]
 
-_ROOTS = ("schema", "name", "summary", "workload", "stack", "run")
+_ROOTS = ("schema", "name", "summary", "workload", "stack", "host", "run")
 """What a scenario has itself."""
 
 

@@ -2767,6 +2767,28 @@ class Run(Table):
 class Scenario(Table):
     """A scenario: a workload, the stack that serves it, and how long to run."""
 
+@dataclass(frozen=True, kw_only=True)
+class ScenarioHostTimeout(Table):
+    """How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration."""
+
+    after: str
+    """Time from sending a request to the device until the host cancels it."""
+    retries: int | None = None
+    """How many times a request is sent again before it fails. Default: 5."""
+    backoff: str | None = None
+    """Pause between the timeout and the next try. Default: 0 s."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioHost(Table):
+    """How the host of the workload handles its requests. Absent means that it sends each at once and waits forever."""
+
+    timeout: str | ScenarioHostTimeout | None = None
+    """How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration alone sets `after`."""
+    queue_depth: int | None = None
+    """Requests that a host has outstanding at the stack at a time; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
+
+
     schema: int | None = None
     """Version of the scenario format. Default: 1."""
     name: str | None = None
@@ -2781,6 +2803,8 @@ class Scenario(Table):
     """Settings of the run. Optional."""
 
 Workload: TypeAlias = (
+    host: ScenarioHost | None = None
+    """How the host of the workload handles its requests. Absent means that it sends each at once and waits forever."""
     UniformWorkload
     | ZipfWorkload
     | ExponentialWorkload
@@ -3049,6 +3073,8 @@ __all__ = [
     "SequentialWorkload",
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
+    "ScenarioHost",
+    "ScenarioHostTimeout",
     "ServerCacheDeviceWriteBack",
     "ShapedPattern",
     "ShapedPatternGroup",

@@ -36,6 +36,7 @@ COLOURS = {
     "link": theme.SKY,
     "software": "#4D4D4D",
     "merge": "#6A8A82",
+    "retry": "#CC6677",
     "queue": theme.GREY,
     IDLE: theme.RULE,
 }

@@ -67,7 +67,7 @@ impl<'a> Driver<'a> {
         let tenants = built.workload.tenants().len();
         let clock = Clock::new(built.workload.pacing(), Time::ZERO);
         Driver {
-            serving: Serving::new(checked, built.device, built.components, clock),
+            serving: Serving::new(checked, (built.device, built.host), built.components, clock),
             workload: built.workload,
             meter: Meter::new(tenants, Time::ZERO),
             rest: Vec::new(),
@@ -268,7 +268,8 @@ impl<'a> Driver<'a> {
 
     /// What was measured in a run that ended so.
     pub(crate) fn found(mut self, ending: Ending) -> Findings {
-        let (device, workload) = (&*self.serving.device, &*self.workload);
+        let device = (&*self.serving.device, self.serving.host.as_ref());
+        let workload = &*self.workload;
         let (measured, units) = (self.serving.measured, self.units());
         let measured = Measured { issued: measured, drained: self.rested, units };
         let mut findings = Findings::of(device, workload, &self.meter, measured, ending);

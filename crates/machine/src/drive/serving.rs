@@ -1,5 +1,6 @@
 //! Serving: requests go to the device in simulated time, and what became of them is noted when they complete.
 
+use crate::host::Host;
 use crate::meter::Noted;
 use crate::progress::Progress;
 use crate::record::Ending;
@@ -42,6 +43,8 @@ pub(super) struct Answered {
 pub(crate) struct Serving<'a> {
     pub(crate) checked: &'a Checked,
     pub(crate) device: Box<dyn Device>,
+    /// Between workload and device, if the scenario has it.
+    pub(crate) host: Option<Host>,
     pub(crate) clock: Clock,
     pub(crate) noted: Noted,
     pub(super) outstanding: Slab<Outstanding>,
@@ -62,7 +65,7 @@ pub(crate) struct Serving<'a> {
 impl<'a> Serving<'a> {
     pub(super) fn new(
         checked: &'a Checked,
-        device: Box<dyn Device>,
+        (device, host): (Box<dyn Device>, Option<Host>),
         components: usize,
         clock: Clock,
     ) -> Serving<'a> {
@@ -72,6 +75,7 @@ impl<'a> Serving<'a> {
             over_at: checked.run.duration.unwrap_or(Time::MAX),
             clock,
             device,
+            host,
             noted: Noted::new(components),
             outstanding: Slab::new(),
             completions: Completions::new(),
@@ -122,7 +126,10 @@ impl<'a> Serving<'a> {
         }
         let (id, outstanding) = self.outstanding.take();
         *outstanding = Outstanding { request: *request, issued: now, waited, tag, is_measured: true };
-        self.device.submit(now, RequestId(id), request, Payload::NONE);
+        match &mut self.host {
+            None => self.device.submit(now, RequestId(id), request, Payload::NONE),
+            Some(host) => host.submit(&mut *self.device, now, RequestId(id), request),
+        }
         self.issued += 1;
         self.measured += 1;
     }
@@ -132,6 +139,9 @@ impl<'a> Serving<'a> {
     fn begin_measuring(&mut self, now: Time) {
         self.noted.begin(now);
         self.device.restart_ledger(now);
+        if let Some(host) = &mut self.host {
+            host.restart_ledger();
+        }
         self.measured = 0;
         self.forget_outstanding();
     }
@@ -147,8 +157,7 @@ impl<'a> Serving<'a> {
         if until <= self.now {
             return Ok(false);
         }
-        self.completions.clear();
-        self.device.run(until, &mut self.completions);
+        self.run_device(until);
         if self.completions.is_empty() {
             if until < Time::MAX {
                 self.now = until;
@@ -157,6 +166,16 @@ impl<'a> Serving<'a> {
         }
         self.complete()?;
         Ok(true)
+    }
+
+    /// Replaces `completions` by those of the next instant before `until`.
+    #[inline(always)]
+    fn run_device(&mut self, until: Time) {
+        self.completions.clear();
+        match &mut self.host {
+            None => self.device.run(until, &mut self.completions),
+            Some(host) => host.run(&mut *self.device, until, &mut self.completions),
+        }
     }
 
     /// Notes what has completed.
@@ -192,16 +211,31 @@ impl<'a> Serving<'a> {
         assert!(self.outstanding.is_empty(), "requests are outstanding");
         let mut rested = self.now.min(self.noted.end.max(self.clock.last()));
         loop {
-            let next = self.device.next_event();
+            let next = match &self.host {
+                None => self.device.next_event(),
+                Some(host) => host.next_event(&*self.device),
+            };
             if next == Time::MAX {
                 return rested;
             }
-            self.completions.clear();
-            self.device.run(next + TICK, &mut self.completions);
+            self.run_device(next + TICK);
             assert!(self.completions.is_empty(), "a request completes twice");
             rested = rested.max(next);
             self.now = self.now.max(next + TICK);
         }
+    }
+
+    /// Panics if the accounting of device or host does not balance.
+    pub(crate) fn check_invariants(&self) {
+        self.device.check_invariants();
+        if let Some(host) = &self.host {
+            host.check_invariants();
+        }
+    }
+
+    /// Requests outstanding at the device.
+    pub(super) fn outstanding_at_device(&self) -> usize {
+        self.host.as_ref().map_or(self.outstanding.len(), Host::outstanding)
     }
 
     /// How far the run has come, of so many requests.

@@ -1,10 +1,10 @@
 //! From where a run continues, and where it stands at its end.
 
 use super::{Driver, Outstanding};
-use nacre_config::Problems;
+use crate::rest::comes_to_rest;
 use nacre_kernel::event::Slab;
 use nacre_kernel::{Request, Time};
-use nacre_workload::{Clock, Issued, Pacing};
+use nacre_workload::{Clock, Issued};
 
 /// Where the driver of a run stands: what another run takes over.
 pub(crate) struct Standing {
@@ -17,31 +17,20 @@ pub(crate) struct Standing {
     pub(crate) served: u64,
     pub(crate) stood_at: Time,
     pub(crate) outstanding: Slab<Outstanding>,
+    /// Requests outstanding at the device.
+    pub(crate) at_device: usize,
     /// Every event before this instant was processed.
     pub(crate) now: Time,
 }
 
 impl Driver<'_> {
-    /// The workload begins on a device that was used before, when the device has come to rest and not before `at`.
-    pub(crate) fn begin_at(
-        &mut self,
-        at: Time,
-        outstanding: Slab<Outstanding>,
-        now: Time,
-    ) -> Result<(), Problems> {
-        self.serving.outstanding = outstanding;
-        self.serving.forget_outstanding();
-        self.serving.now = now;
-        // Nothing is issued until the device has come to rest.
-        self.serving.clock = Clock::new(Pacing::Open, Time::ZERO);
-        while !self.serving.outstanding.is_empty() {
-            assert!(self.serving.run_to(Time::MAX)?, "the device lost a request");
-        }
-        let at = at.max(self.serving.now).max(self.serving.come_to_rest());
+    /// Starts the workload on a device that was used before and has `outstanding` requests at `now`: when the device is at
+    /// rest, and not before `at`.
+    pub(crate) fn begin_at(&mut self, at: Time, (outstanding, now): (usize, Time)) {
+        let at = at.max(now).max(comes_to_rest(&mut *self.serving.device, outstanding));
         self.serving.now = at;
         self.serving.clock = Clock::new(self.workload.pacing(), at);
         self.serving.over_at = self.end_behind(at);
-        Ok(())
     }
 
     /// Where the run stands.
@@ -53,13 +42,14 @@ impl Driver<'_> {
             served: self.served(),
             stood_at: if self.rest.is_empty() { self.serving.clock.last() } else { self.serving.over_at },
             outstanding: self.serving.outstanding.clone(),
+            at_device: self.serving.outstanding_at_device(),
             now: self.serving.now,
         }
     }
 
     /// The workload continues where another run stood.
     pub(crate) fn resume(&mut self, standing: Standing) {
-        let Standing { clock, rest, issued, served, stood_at, outstanding, now } = standing;
+        let Standing { clock, rest, issued, served, stood_at, outstanding, now, .. } = standing;
         (self.rest, self.before) = (rest, served);
         (self.issued, self.issued_at) = issued;
         self.serving.clock = clock;

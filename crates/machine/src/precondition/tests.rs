@@ -120,9 +120,9 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     let device = Memory::default();
     let (prepared, served) = (device.prepared.clone(), device.served.clone());
     let built = Built { device: Box::new(device), ..built };
-    let Built { device, workload, preconditioning, footprint, components } = built;
+    let Built { device, workload, preconditioning, footprint, host, components } = built;
     let mut driver =
-        Driver::new(&checked, Built { device, workload, preconditioning: None, footprint, components });
+        Driver::new(&checked, Built { device, workload, preconditioning: None, footprint, host, components });
     let watch = &mut |_: Progress| ControlFlow::Continue(());
     if let Some(mut preconditioning) = preconditioning {
         let went_on = driver.precondition(&mut *preconditioning, watch);

@@ -2,6 +2,7 @@
 //! a run that was split add up in.
 
 use super::{Ending, Steadiness, WornOut};
+use crate::host::Host;
 use crate::meter::Meter;
 use nacre_kernel::event::Device;
 use nacre_kernel::ledger::{Column, Spread, Wear};
@@ -48,7 +49,7 @@ pub(crate) struct Measured {
 
 impl Findings {
     pub(crate) fn of(
-        device: &dyn Device,
+        (device, host): (&dyn Device, Option<&Host>),
         workload: &dyn Workload,
         meter: &Meter,
         measured: Measured,
@@ -59,7 +60,7 @@ impl Findings {
         let drained = meter.end.max(drained);
         let report = device.report(drained - meter.start);
         let cost_unknown = costs_unknown(&report);
-        let mut reports = Vec::new();
+        let mut reports: Vec<ComponentReport> = host.map(Host::report).into_iter().collect();
         flatten(report, &mut reports);
         Findings {
             half_widths: [&meter.reads, &meter.writes, &meter.flushes].map(|of| of.means.half_width_95()),

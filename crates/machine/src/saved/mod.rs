@@ -17,19 +17,20 @@ use crate::rooms::Rooms;
 use crate::scenario::Checked;
 use crate::stack::{Files, build_alone};
 use nacre_config::{ErrorCode, Families, Problem, Problems};
-use nacre_kernel::event::{Completions, Device, Slab};
+use nacre_kernel::event::{Device, Slab};
 use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
 use nacre_kernel::{ErrorData, Request, Time};
 use nacre_workload::{Clock, Issued};
 
+pub use crate::rest::comes_to_rest;
 pub use preparation::{Preparations, preparation};
 
 /// Magic number of state files.
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// Why bytes are no state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,8 +86,9 @@ pub struct SavedRun<'a> {
 /// What a run that continues takes over in addition to the device: of the driver, and then of the workload.
 #[derive(State)]
 struct UnderWay {
-    outstanding: Slab<Outstanding>,
+    at_device: usize,
     now: Time,
+    outstanding: Slab<Outstanding>,
     clock: Clock,
     /// Requests that the workload gave and nobody served.
     #[state(varies)]
@@ -100,24 +102,24 @@ struct UnderWay {
 
 impl UnderWay {
     fn of(standing: Standing) -> UnderWay {
-        let Standing { clock, rest, issued: (issued, issued_at), served, stood_at, outstanding, now } =
+        let Standing { clock, rest, issued: (issued, issued_at), served, stood_at, outstanding, .. } =
             standing;
-        UnderWay { outstanding, now, clock, rest, issued, issued_at, served, stood_at }
+        let (at_device, now) = (standing.at_device, standing.now);
+        UnderWay { at_device, now, outstanding, clock, rest, issued, issued_at, served, stood_at }
     }
 
     fn standing(self) -> Standing {
-        let UnderWay { outstanding, now, clock, rest, issued, issued_at, served, stood_at } = self;
-        Standing { clock, rest, issued: (issued, issued_at), served, stood_at, outstanding, now }
+        let UnderWay { at_device, now, outstanding, clock, rest, issued, issued_at, served, stood_at } = self;
+        Standing { clock, rest, issued: (issued, issued_at), served, stood_at, outstanding, at_device, now }
     }
 }
 
-/// The requests that were outstanding, and until when events were processed: what `UnderWay` begins with.
-fn outstanding(under_way: &[u8]) -> Result<(Slab<Outstanding>, Time), state::StateError> {
+/// How many requests were outstanding at the device, and until when events were processed: the first fields of `UnderWay`.
+fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateError> {
+    let Some(under_way) = under_way else { return Ok((0, Time::ZERO)) };
     let mut state = StateReader::new(under_way);
     state.section("under way")?;
-    let mut outstanding = Slab::new();
-    outstanding.restore(&mut state)?;
-    Ok((outstanding, Value::read(&mut state)?))
+    Value::read(&mut state)
 }
 
 impl<'a> SavedRun<'a> {
@@ -179,9 +181,9 @@ impl<'a> SavedRun<'a> {
         match self.under_way.filter(|_| differing.is_empty()) {
             Some(under_way) => self.go_on(driver, under_way),
             None => {
-                let outstanding = self.under_way.map_or(Ok(Default::default()), outstanding);
-                let (outstanding, now) = outstanding.map_err(|error| misread("stack", &error))?;
-                driver.begin_at(self.quiet, outstanding, now)
+                let at_device = at_device(self.under_way).map_err(|error| misread("stack", &error))?;
+                driver.begin_at(self.quiet, at_device);
+                Ok(())
             }
         }
     }
@@ -199,11 +201,10 @@ impl<'a> SavedRun<'a> {
     ) -> Result<Time, Problems> {
         same("stack", &self.stack, &identity(checked))?;
         let misread = |error| misread("stack", &error);
-        let outstanding = self.under_way.map_or(Ok(Default::default()), outstanding);
-        let (outstanding, now): (Slab<Outstanding>, Time) = outstanding.map_err(misread)?;
+        let (outstanding, now) = at_device(self.under_way).map_err(misread)?;
         let mut without = build_alone(checked, files)?;
         state::restored(&mut *without, self.device).map_err(misread)?;
-        let rested = comes_to_rest(&mut *without, outstanding.len());
+        let rested = comes_to_rest(&mut *without, outstanding);
         let at_rest = state::saved(&*without).map_err(|error| cannot(&error))?;
         state::restored(device, &at_rest).map_err(misread)?;
         Ok(rested.max(now).max(self.quiet))
@@ -214,6 +215,10 @@ impl<'a> SavedRun<'a> {
         let mut state = StateReader::new(bytes);
         let mut under_way = UnderWay::of(driver.standing());
         let restored = under_way.restore(&mut state).and_then(|()| driver.workload.restore(&mut state));
+        let restored = restored.and_then(|()| match &mut driver.serving.host {
+            None => Ok(()),
+            Some(host) => host.restore(&mut state),
+        });
         restored.and_then(|()| state.finish()).map_err(|error| misread("workload", &error))?;
         driver.resume(under_way.standing());
         Ok(())
@@ -229,27 +234,14 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
         let mut state = StateWriter::new();
         UnderWay::of(driver.standing()).save(&mut state);
         driver.workload.save(&mut state);
+        if let Some(host) = &driver.serving.host {
+            host.save(&mut state);
+        }
         under_way = Some(state.finished().map_err(|error| cannot(&error))?);
     }
     let steadiness = driver.steadiness.clone();
     let kept = Parts { quiet: Time::ZERO, steadiness, under_way };
     write(checked, preparation, kept, |state| driver.serving.device.save(state))
-}
-
-/// Runs `device` until the outstanding requests complete and it is idle; returns the time of the last event.
-pub fn comes_to_rest(device: &mut dyn Device, mut outstanding: usize) -> Time {
-    let (mut rested, mut completions) = (Time::ZERO, Completions::new());
-    loop {
-        let next = device.next_event();
-        if next == Time::MAX {
-            assert!(outstanding == 0, "the device lost a request");
-            return rested;
-        }
-        completions.clear();
-        device.run(next + Time::from_ps(1), &mut completions);
-        outstanding -= completions.len();
-        rested = rested.max(next);
-    }
 }
 
 /// The state of `device`, of the stack of `checked`, that is at rest, and that nobody asks for anything before `quiet`.
@@ -288,11 +280,12 @@ fn cannot(error: &state::CannotSave) -> Problems {
     Problem::new(ErrorCode::CannotSave, "stack", None, error.to_string()).into()
 }
 
-/// Everything that decides what the workload of `checked` asks for.
+/// Everything that decides what the workload of `checked` asks for, and how its host handles that.
 fn workload_identity(checked: &Checked) -> String {
     let kind = checked.scenario.workload.kind();
     let descriptor = Rooms::new().descriptor("workload", kind).expect("the scenario was checked");
     let mut lines = settings_of(checked, "workload.");
+    lines.extend(settings_of(checked, "host."));
     lines.push(format!("run.seed = {}", checked.run.seed));
     lines.push(format!("{MODEL_VERSION}{kind} = {}", descriptor.model_version));
     lines.join("\n")

@@ -102,6 +102,29 @@ fn two_runs_of_half_the_requests_are_one_run() {
     }
 }
 
+/// Requests that wait in the host, tries at the device, and tries that the host gave up are outstanding.
+#[test]
+fn a_host_with_timeouts_goes_on() {
+    let host =
+        "[host]\nqueue_depth = 3\ntimeout = { after = \"200 us\", retries = 2, backoff = \"30 us\" }\n";
+    let open = format!("{HOT}arrival = {{ kind = \"poisson\", rate = \"5 kHz\" }}\n");
+    let closed = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 7 }}\n");
+    let tenants = "[workload]\nkind = \"tenants\"\n[[workload.tenant]]\nname = \"a\"\n\
+        workload = { kind = \"uniform\", requests = 100_000, footprint = \"8 MiB\", arrival = { kind = \"poisson\", rate = \"4 kHz\" } }\n\
+        [[workload.tenant]]\nname = \"b\"\n\
+        workload = { kind = \"uniform\", requests = 100_000, footprint = \"8 MiB\", arrival = { kind = \"closed\", queue_depth = 9 } }\n";
+    for workload in [&open, &closed, tenants] {
+        let text = format!("{workload}{SSD}{host}");
+        goes_on(&text, ONE, ONE, TWO);
+        let (record, bytes) = state(&scenario(&text, ONE), None);
+        let of = |name: &str| record.components[0].counters[name].as_u64().expect("it is a count");
+        assert!(of("timeouts") > 0 && of("late_answers") > 0, "{workload}");
+        // A host without timeouts is another one: its workload begins when the device is at rest.
+        let from = SavedRun::read(&bytes).expect("it was saved");
+        state(&scenario(&format!("{workload}{SSD}"), ONE), Some(&from));
+    }
+}
+
 #[test]
 fn a_run_that_its_duration_ended_goes_on_at_that_time() {
     let closed = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 3 }}\n{SSD}");

@@ -23,7 +23,7 @@ from nacre.studies.spec.names import COLUMNS, check_names, read_columns
 Given: TypeAlias = "str | os.PathLike[str] | Mapping[str, object]"
 
 _NAME = "<study>"
-_PARTS = ("workload", "stack", "run")
+_PARTS = ("workload", "stack", "host", "run")
 
 
 @dataclass(frozen=True)

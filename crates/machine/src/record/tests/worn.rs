@@ -110,7 +110,7 @@ fn run(report: ComponentReport) -> Outcome {
     meter.finish(&mut Noted::new(2));
     let measured = Measured { issued: 0, drained: Time::ZERO, units: None };
     let device = Worn { report, due: Agenda::new() };
-    let findings = Findings::of(&device, &*workload, &meter, measured, Ending::Complete);
+    let findings = Findings::of((&device, None), &*workload, &meter, measured, Ending::Complete);
     outcome(&checked, &findings)
 }
 

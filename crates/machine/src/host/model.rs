@@ -1,0 +1,293 @@
+//! The model of a host: what waits in it, and the tries that are outstanding at the device.
+
+use super::HostConfig;
+use nacre_kernel::event::{Cancelled, Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+/// A host between the workload and the device.
+#[derive(State)]
+pub(crate) struct Host {
+    #[state(skip = "from the configuration")]
+    pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
+    pub(super) config: HostConfig,
+    requests: Slab<Asked>,
+    /// Tries at the device: the request that waits for each, unless the host gave the try up.
+    tries: Slab<Option<u32>>,
+    /// When requests time out or are sent again, with their numbers.
+    due: BTreeSet<(Time, u32)>,
+    /// One for each tenant, or one.
+    queues: Vec<Queue>,
+    counts: Counts,
+    #[state(skip = "scratch")]
+    answered: Completions,
+}
+
+/// The requests of one tenant.
+#[derive(Clone, Debug, Default, State)]
+struct Queue {
+    waiting: VecDeque<u32>,
+    outstanding: u32,
+}
+
+/// A request that the host has not answered.
+#[derive(Clone, Debug, Default, Value)]
+struct Asked {
+    id: RequestId,
+    request: Request,
+    arrived: Time,
+    /// When it left the queue of the host.
+    started: Time,
+    /// When the current try was sent.
+    sent: Time,
+    /// The number of the current try; none between tries.
+    current: Option<u32>,
+    /// When it times out or is sent again.
+    due: Option<Time>,
+    retries: u32,
+}
+
+/// Since measuring began.
+#[derive(Clone, Debug, Default, State)]
+struct Counts {
+    requests: u64,
+    waited: u64,
+    timeouts: u64,
+    canceled: u64,
+    retries: u64,
+    failed: u64,
+    late_answers: u64,
+}
+
+impl Host {
+    /// A host of `tenants` tenants, at least one, without requests.
+    pub(crate) fn new(id: ComponentId, config: HostConfig, tenants: usize) -> Host {
+        Host {
+            id,
+            config,
+            requests: Slab::new(),
+            tries: Slab::new(),
+            due: BTreeSet::new(),
+            queues: vec![Queue::default(); tenants.max(1)],
+            counts: Counts::default(),
+            answered: Completions::new(),
+        }
+    }
+
+    /// As [`Device::submit`], without data.
+    pub(crate) fn submit(&mut self, device: &mut dyn Device, now: Time, id: RequestId, request: &Request) {
+        let (number, asked) = self.requests.take();
+        *asked = Asked { id, request: *request, arrived: now, ..Asked::default() };
+        self.counts.requests += 1;
+        let queue = self.queue_of(number);
+        let limit = self.config.queue_depth.unwrap_or(u32::MAX);
+        if self.queues[queue].outstanding < limit {
+            self.start(device, now, number);
+        } else {
+            self.queues[queue].waiting.push_back(number);
+            self.counts.waited += 1;
+        }
+    }
+
+    fn queue_of(&self, number: u32) -> usize {
+        // Without tenants, volumes are those of a trace.
+        let volume = self.requests[number].request.volume as usize;
+        if self.queues.len() > 1 { volume } else { 0 }
+    }
+
+    /// A request gets a slot.
+    fn start(&mut self, device: &mut dyn Device, now: Time, number: u32) {
+        let queue = self.queue_of(number);
+        self.queues[queue].outstanding += 1;
+        self.requests[number].started = now;
+        self.send(device, now, number);
+    }
+
+    fn send(&mut self, device: &mut dyn Device, now: Time, number: u32) {
+        let (of_try, asking) = self.tries.take();
+        *asking = Some(number);
+        let asked = &mut self.requests[number];
+        (asked.sent, asked.current, asked.due) = (now, Some(of_try), None);
+        if let Some(timeout) = &self.config.timeout {
+            asked.due = Some(now + timeout.after);
+            self.due.insert((now + timeout.after, number));
+        }
+        device.submit(now, RequestId(of_try), &asked.request, Payload::NONE);
+    }
+
+    /// As [`Device::next_event`].
+    pub(crate) fn next_event(&self, device: &dyn Device) -> Time {
+        device.next_event().min(self.next_due())
+    }
+
+    fn next_due(&self) -> Time {
+        self.due.first().map_or(Time::MAX, |&(at, _)| at)
+    }
+
+    /// As [`Device::run`].
+    pub(crate) fn run(&mut self, device: &mut dyn Device, until: Time, completions: &mut Completions) {
+        let before = completions.len();
+        while completions.len() == before {
+            let due = self.next_due();
+            let mut answered = std::mem::take(&mut self.answered);
+            device.run(until.min(due), &mut answered);
+            if answered.is_empty() {
+                self.answered = answered;
+                if due >= until {
+                    return;
+                }
+                self.process(device, due, completions);
+                continue;
+            }
+            for index in 0..answered.len() {
+                self.answer(device, &answered, index, completions);
+            }
+            answered.clear();
+            self.answered = answered;
+        }
+    }
+
+    /// A try completed.
+    fn answer(
+        &mut self,
+        device: &mut dyn Device,
+        answered: &Completions,
+        index: usize,
+        completions: &mut Completions,
+    ) {
+        let (of, spans) = answered.get(index);
+        let number = self.tries[of.id.0];
+        self.tries.give_back(of.id.0);
+        let Some(number) = number else {
+            self.counts.late_answers += 1;
+            return;
+        };
+        let own = self.own_time(number, self.requests[number].sent);
+        completions.push_behind(self.requests[number].id, of.at, of.status, self.id, own, spans);
+        self.finish(device, of.at, number);
+    }
+
+    /// Time of a request before its last try, which was sent at `until`: in the queue of the host, and in earlier tries.
+    fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
+        let asked = &self.requests[number];
+        [(Activity::Queue, asked.started - asked.arrived), (Activity::Retry, until - asked.started)]
+    }
+
+    /// Requests time out or are sent again at `at`.
+    fn process(&mut self, device: &mut dyn Device, at: Time, completions: &mut Completions) {
+        while let Some(&(due, number)) = self.due.first()
+            && due == at
+        {
+            self.due.pop_first();
+            self.requests[number].due = None;
+            match self.requests[number].current.take() {
+                None => self.send_again(device, at, number),
+                Some(of_try) => self.time_out(device, at, (number, of_try), completions),
+            }
+        }
+    }
+
+    fn send_again(&mut self, device: &mut dyn Device, now: Time, number: u32) {
+        self.counts.retries += 1;
+        self.requests[number].retries += 1;
+        self.send(device, now, number);
+    }
+
+    fn time_out(
+        &mut self,
+        device: &mut dyn Device,
+        now: Time,
+        (number, of_try): (u32, u32),
+        completions: &mut Completions,
+    ) {
+        self.counts.timeouts += 1;
+        match device.cancel(now, RequestId(of_try)) {
+            Cancelled::Yes => {
+                self.counts.canceled += 1;
+                self.tries.give_back(of_try);
+            }
+            Cancelled::TooLate => self.tries[of_try] = None,
+        }
+        let timeout = self.config.timeout.as_ref().expect("only a host with a timeout times out");
+        if self.requests[number].retries == timeout.retries {
+            self.counts.failed += 1;
+            let own = self.own_time(number, now);
+            completions.push(self.requests[number].id, now, Status::TransportError, self.id, own);
+            self.finish(device, now, number);
+        } else if timeout.backoff.is_zero() {
+            self.send_again(device, now, number);
+        } else {
+            let due = now + timeout.backoff;
+            self.requests[number].due = Some(due);
+            self.due.insert((due, number));
+        }
+    }
+
+    /// A request is answered or failed: its slot is free.
+    fn finish(&mut self, device: &mut dyn Device, now: Time, number: u32) {
+        let queue = self.queue_of(number);
+        if let Some(due) = self.requests[number].due {
+            self.due.remove(&(due, number));
+        }
+        self.requests.give_back(number);
+        self.queues[queue].outstanding -= 1;
+        if let Some(next) = self.queues[queue].waiting.pop_front() {
+            self.start(device, now, next);
+        }
+    }
+
+    /// Tries that are outstanding at the device, including those that the host gave up.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.tries.len()
+    }
+
+    /// As [`Device::restart_ledger`].
+    pub(crate) fn restart_ledger(&mut self) {
+        self.counts = Counts::default();
+    }
+
+    /// As [`Device::report`], without the device.
+    pub(crate) fn report(&self) -> ComponentReport {
+        let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers } = self.counts;
+        let counters = vec![
+            ("requests", requests),
+            ("waited", waited),
+            ("timeouts", timeouts),
+            ("canceled", canceled),
+            ("retries", retries),
+            ("failed", failed),
+            ("late_answers", late_answers),
+        ];
+        ComponentReport {
+            id: self.id,
+            kind: "host",
+            path: "host".into(),
+            resources: Vec::new(),
+            is_energy_modelled: false,
+            idle_energy: None,
+            counters,
+            cost: None,
+            area_mm2: None,
+            lifetime_days: None,
+            wear: None,
+            columns: Vec::new(),
+            drive_share: None,
+            faults: Vec::new(),
+            children: Vec::new(),
+        }
+    }
+
+    /// Panics if a request or a try is lost.
+    pub(crate) fn check_invariants(&self) {
+        let waiting: usize = self.queues.iter().map(|queue| queue.waiting.len()).sum();
+        let outstanding: u32 = self.queues.iter().map(|queue| queue.outstanding).sum();
+        assert_eq!(waiting + outstanding as usize, self.requests.len(), "a request is lost");
+        let asking = self.tries.iter().filter(|(_, number)| number.is_some()).count();
+        let current = self.requests.iter().filter(|(_, asked)| asked.current.is_some()).count();
+        assert_eq!(asking, current, "a try is lost");
+        let due = self.requests.iter().filter(|(_, asked)| asked.due.is_some()).count();
+        assert_eq!(due, self.due.len(), "a timer is lost");
+    }
+}
