@@ -789,6 +789,8 @@ class NetworkDevice(Table):
     """Requests that the remote side serves in parallel. Default: 256."""
     bandwidth: str | None = None
     """Bandwidth of the link, both directions together; absent means no limit."""
+    hedge_after: str | None = None
+    """A read that the remote side has not finished after this time is sent again, with a new latency. The first answer counts; the other one is canceled if it still waits for the remote side. Absent means never."""
     capacity: str | None = None
     """Capacity; absent means that every address is served."""
     price: str | None = None
@@ -837,6 +839,8 @@ class ServerCacheDevice(Table):
     """Whether a read that missed waits until the cache holds its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
     """Write-back: writes complete in the cache, and the backing is written later. Absent means write-through."""
+    hedge_after: str | None = None
+    """A read that its level has not answered after this time is also sent to the backing, if the backing has the current data of the block. The first answer counts, and the other read is canceled. Absent means never."""
     lookup: str | None = None
     """Time to look up the blocks of a request. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
@@ -2764,10 +2768,6 @@ class Run(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario(Table):
-    """A scenario: a workload, the stack that serves it, and how long to run."""
-
-@dataclass(frozen=True, kw_only=True)
 class ScenarioHostTimeout(Table):
     """How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration."""
 
@@ -2789,6 +2789,10 @@ class ScenarioHost(Table):
     """Requests that a host has outstanding at the stack at a time; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scenario(Table):
+    """A scenario: a workload, the stack that serves it, and how long to run."""
+
     schema: int | None = None
     """Version of the scenario format. Default: 1."""
     name: str | None = None
@@ -2799,12 +2803,12 @@ class ScenarioHost(Table):
     """The workload."""
     stack: Device
     """Device that serves the requests."""
+    host: ScenarioHost | None = None
+    """How the host of the workload handles its requests. Absent means that it sends each at once and waits forever."""
     run: Run | None = None
     """Settings of the run. Optional."""
 
 Workload: TypeAlias = (
-    host: ScenarioHost | None = None
-    """How the host of the workload handles its requests. Absent means that it sends each at once and waits forever."""
     UniformWorkload
     | ZipfWorkload
     | ExponentialWorkload
@@ -3069,12 +3073,12 @@ __all__ = [
     "RunUntilSteady",
     "S3FifoReplacement",
     "Scenario",
+    "ScenarioHost",
+    "ScenarioHostTimeout",
     "SequentialPattern",
     "SequentialWorkload",
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
-    "ScenarioHost",
-    "ScenarioHostTimeout",
     "ServerCacheDeviceWriteBack",
     "ShapedPattern",
     "ShapedPatternGroup",

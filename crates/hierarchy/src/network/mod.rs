@@ -10,6 +10,11 @@
 //! + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and read data
 //! after it.
 //!
+//! With `hedge_after`, a read that the remote side has not finished by then is sent again, with an independent latency
+//! (hedged request). The first answer counts. The other one is canceled if it waits. If it is in service, it is served
+//! to its end, and its answer is dropped. Counters: `hedges_sent`, `hedges_won` (the second one answered first),
+//! `reads_canceled`.
+//!
 //! # Not modeled
 //! - Addresses, packets, loss, and retries.
 //! - Other hosts that share the store, unless they were present when the latencies were measured.
@@ -18,11 +23,13 @@
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
-//! networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write.
+//! networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write; Dean, Barroso, "The tail at scale",
+//! CACM 2013 (hedged requests).
 //!
 //! # Checks
 //! Unloaded latencies are exact to the picosecond. A closed loop has the rate min(Q / latency, parallelism /
-//! latency). A saturated link carries exactly its bandwidth. The breakdown sums to the latency.
+//! latency). A saturated link carries exactly its bandwidth. The breakdown sums to the latency. Hedged reads have the
+//! distribution of the minimum of two latencies, one of which starts later.
 
 mod model;
 #[cfg(test)]
@@ -32,7 +39,7 @@ use model::Network;
 use nacre_config::{Configuration, Descriptor, Room, Slot, both};
 use nacre_controller::latency::{self, LatencyFamily};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Bandwidth, Bytes, Price};
+use nacre_kernel::{Bandwidth, Bytes, Price, Time};
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
@@ -62,6 +69,10 @@ pub struct Config {
     /// Bandwidth of the link, both directions together; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
+    /// A read that the remote side has not finished after this time is sent again, with a new latency. The first answer
+    /// counts; the other one is canceled if it still waits for the remote side. Absent means never.
+    #[config(min = "1 ps")]
+    pub hedge_after: Option<Time>,
     /// Capacity; absent means that every address is served.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
@@ -76,7 +87,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "network",
         "a store behind a network, known by its latencies",
-        &["kim-2014"],
+        &["kim-2014", "dean-2013"],
         2,
         include_str!("mod.rs"),
     ),

@@ -10,6 +10,7 @@ use nacre_kernel::{
 };
 use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
+use std::collections::BTreeSet;
 
 /// A network store.
 #[derive(State)]
@@ -26,6 +27,11 @@ pub(super) struct Network<S> {
     agenda: Agenda<Event>,
     active: Slab<Active>,
     #[state(skip = "from the configuration")]
+    hedge_after: Option<Time>,
+    /// Reads that are not hedged yet, with the time at which they are.
+    hedges: BTreeSet<(Time, u32)>,
+    counts: HedgeCounts,
+    #[state(skip = "from the configuration")]
     unit: u64,
     #[state(skip = "from the configuration")]
     capacity: Option<Bytes>,
@@ -40,6 +46,14 @@ pub(super) struct Network<S> {
 /// Bytes that a power loss leaves old or new.
 const SECTOR: u32 = 512;
 
+/// Hedged reads, in requests.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct HedgeCounts {
+    sent: u64,
+    won: u64,
+    canceled: u64,
+}
+
 /// A request in progress.
 #[derive(Clone, Debug, Default, Value)]
 struct Active {
@@ -49,8 +63,16 @@ struct Active {
     data: Payload,
     /// How long it has the link.
     transfer: Time,
-    /// How long the far side works on it.
+    /// How long the far side works on it, or worked on the try that answered first.
     work: Time,
+    /// Tries at the far side.
+    tries: u32,
+    /// Whether a try has answered: the other one, if there is one, is of no use.
+    is_answered: bool,
+    /// Whether it has completed.
+    is_done: bool,
+    /// When it is hedged, as long as it may be.
+    hedged_at: Option<Time>,
 }
 
 /// A request that holds a server of the far side.
@@ -60,6 +82,7 @@ struct Job {
     work: Time,
     activity: Activity,
     is_write: bool,
+    is_hedge: bool,
 }
 
 /// What happens in addition to the end of the work on the far side.
@@ -90,6 +113,9 @@ impl<S: Store> Network<S> {
             link: config.bandwidth.map(Link::new),
             agenda: Agenda::new(),
             active: Slab::new(),
+            hedge_after: config.hedge_after,
+            hedges: BTreeSet::new(),
+            counts: HedgeCounts::default(),
             unit: config.unit.0,
             capacity: config.capacity,
             cost: config.price.zip(config.capacity).map(|(price, capacity)| price.of(capacity)),
@@ -97,6 +123,20 @@ impl<S: Store> Network<S> {
             host: HostCounts::default(),
             bytes: Landed::new(store, SECTOR),
         }
+    }
+
+    #[inline]
+    fn next_hedge(&self) -> Time {
+        self.hedges.first().map_or(Time::MAX, |&(at, _)| at)
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = self.host.counters();
+        if self.hedge_after.is_some() {
+            let HedgeCounts { sent, won, canceled } = self.counts;
+            counters.extend([("hedges_sent", sent), ("hedges_won", won), ("reads_canceled", canceled)]);
+        }
+        counters
     }
 
     #[inline]
@@ -108,7 +148,19 @@ impl<S: Store> Network<S> {
     /// The far side has done its work: a read's data comes back, everything else is done.
     #[inline]
     fn answer(&mut self, at: Time, job: Job, completions: &mut Completions) {
-        let transfer = self.active[job.active].transfer;
+        let active = &mut self.active[job.active];
+        active.tries -= 1;
+        if active.is_answered {
+            if active.tries == 0 && active.is_done {
+                self.active.give_back(job.active);
+            }
+            return;
+        }
+        (active.is_answered, active.work) = (true, job.work);
+        let transfer = active.transfer;
+        if self.hedge_after.is_some() {
+            self.settle_hedge(&job);
+        }
         match &mut self.link {
             Some(link) if job.activity == Activity::Read => {
                 let received = link.cross(at, transfer);
@@ -120,7 +172,7 @@ impl<S: Store> Network<S> {
 
     #[inline]
     fn complete(&mut self, at: Time, number: u32, completions: &mut Completions) {
-        let Active { id, arrived, request, data, transfer, work } = &mut self.active[number];
+        let Active { id, arrived, request, data, transfer, work, .. } = &mut self.active[number];
         let activity = if request.op == Op::Read { Activity::Read } else { Activity::Write };
         let queued = at - *arrived - *work - *transfer;
         let spans = [(Activity::Queue, queued), (activity, *work), (Activity::Link, *transfer)];
@@ -131,7 +183,36 @@ impl<S: Store> Network<S> {
             Op::Trim => self.bytes.trim(request),
             Op::Flush => {}
         }
-        self.active.give_back(number);
+        match self.active[number].tries {
+            0 => self.active.give_back(number),
+            _ => self.active[number].is_done = true,
+        }
+    }
+
+    /// A try has answered: the read is not hedged any more, and its other try is canceled if it waits.
+    fn settle_hedge(&mut self, answered: &Job) {
+        self.counts.won += u64::from(answered.is_hedge);
+        let number = answered.active;
+        let active = &mut self.active[number];
+        if let Some(at) = active.hedged_at.take() {
+            self.hedges.remove(&(at, number));
+        }
+        if active.tries > 0 && self.far_side.withdraw(|job| job.active == number).is_some() {
+            self.active[number].tries -= 1;
+            self.counts.canceled += 1;
+        }
+    }
+
+    /// A read is sent again at `now`.
+    fn hedge(&mut self, now: Time, number: u32) {
+        let active = &mut self.active[number];
+        (active.tries, active.hedged_at) = (active.tries + 1, None);
+        let unit = u64::from(active.request.bytes).min(self.unit);
+        let contained = self.link.as_mut().map_or(Time::ZERO, |link| link.time_for(unit));
+        let work = self.read.draw().saturating_sub(contained);
+        self.counts.sent += 1;
+        let job = Job { active: number, work, activity: Activity::Read, is_write: false, is_hedge: true };
+        self.ask_far_side(now, job);
     }
 }
 
@@ -158,11 +239,16 @@ impl<S: Store> Device for Network<S> {
         };
         let work = latency.saturating_sub(contained);
         let (number, active) = self.active.take();
-        *active = Active { id, arrived: now, request: *request, data: Payload::NONE, transfer, work };
+        *active =
+            Active { id, arrived: now, request: *request, transfer, work, tries: 1, ..Active::default() };
         if S::CARRIES_BYTES && op == Op::Write {
             active.data = data;
         }
-        let job = Job { active: number, work, activity, is_write: op == Op::Write };
+        if let Some(after) = self.hedge_after.filter(|_| op == Op::Read) {
+            active.hedged_at = Some(now + after);
+            self.hedges.insert((now + after, number));
+        }
+        let job = Job { active: number, work, activity, is_write: op == Op::Write, is_hedge: false };
         match &mut self.link {
             Some(link) if op != Op::Read && !transfer.is_zero() => {
                 let sent = link.cross(now, transfer);
@@ -173,19 +259,26 @@ impl<S: Store> Device for Network<S> {
     }
 
     fn cancel(&mut self, _now: Time, id: RequestId) -> Cancelled {
-        let is_it = |(_, active): &(u32, &Active)| active.id == id;
+        let is_it = |(_, active): &(u32, &Active)| active.id == id && !active.is_answered;
         let Some((number, _)) = self.active.iter().find(is_it) else { return Cancelled::TooLate };
-        if self.far_side.withdraw(|job| job.active == number).is_none() {
+        let is_served = self.far_side.serving().any(|(_, job)| job.active == number);
+        if is_served || self.far_side.withdraw(|job| job.active == number).is_none() {
             return Cancelled::TooLate;
         }
-        self.active[number].data = Payload::NONE;
+        // Its hedge waits behind it.
+        _ = self.far_side.withdraw(|job| job.active == number);
+        let active = &mut self.active[number];
+        active.data = Payload::NONE;
+        if let Some(at) = active.hedged_at {
+            self.hedges.remove(&(at, number));
+        }
         self.active.give_back(number);
         Cancelled::Yes
     }
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.far_side.next().min(self.agenda.next())
+        self.far_side.next().min(self.agenda.next()).min(self.next_hedge())
     }
 
     #[inline]
@@ -193,11 +286,14 @@ impl<S: Store> Device for Network<S> {
         let before = completions.len();
         let mut until = until;
         loop {
-            let (work, other) = (self.far_side.next(), self.agenda.next());
-            if work.min(other) >= until {
+            let (work, other, hedge) = (self.far_side.next(), self.agenda.next(), self.next_hedge());
+            if work.min(other).min(hedge) >= until {
                 return;
             }
-            if work <= other {
+            if hedge < work.min(other) {
+                let (at, number) = self.hedges.pop_first().expect("it is due");
+                self.hedge(at, number);
+            } else if work <= other {
                 let ledger = &mut self.ledger;
                 let ended = self.far_side.end_before(until, |job, _| begin(ledger, job));
                 let (at, job) = ended.expect("it is due");
@@ -234,6 +330,7 @@ impl<S: Store> Device for Network<S> {
     fn restart_ledger(&mut self, _now: Time) {
         self.ledger = Ledger::default();
         self.host = HostCounts::default();
+        self.counts = HedgeCounts::default();
         if let Some(link) = &mut self.link {
             link.restart_ledger();
         }
@@ -251,7 +348,7 @@ impl<S: Store> Device for Network<S> {
                 .collect(),
             is_energy_modelled: false,
             idle_energy: None,
-            counters: self.host.counters(),
+            counters: self.counters(),
             cost: self.cost,
             area_mm2: None,
             lifetime_days: None,
@@ -266,7 +363,14 @@ impl<S: Store> Device for Network<S> {
     fn check_invariants(&self) {
         self.far_side.check_invariants();
         let jobs = self.far_side.serving().count() + self.far_side.waiting().len() + self.agenda.len();
-        assert_eq!(jobs, self.active.len(), "a request is lost");
+        let spare = self.active.iter().filter(|(_, active)| active.is_answered);
+        let spare: u32 =
+            spare.map(|(_, active)| if active.is_done { active.tries - 1 } else { active.tries }).sum();
+        let hedges =
+            self.active.iter().filter(|(_, active)| !active.is_answered && active.tries == 2).count();
+        assert_eq!(jobs, self.active.len() + spare as usize + hedges, "a request is lost");
+        let waiting = self.active.iter().filter(|(_, active)| active.hedged_at.is_some()).count();
+        assert_eq!(waiting, self.hedges.len(), "a read is not hedged");
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
@@ -279,6 +383,7 @@ impl<S: Store> Device for Network<S> {
         }
         self.far_side.clear();
         self.agenda.clear();
+        self.hedges.clear();
         self.active.clear();
         if let Some(link) = &mut self.link {
             link.power_fail(at);

@@ -90,7 +90,12 @@ fn every_request_completes_when_a_queue_before_the_far_side_says() {
 
 #[test]
 fn it_keeps_the_contract_and_what_it_acknowledged() {
-    for more in ["parallelism = 2", "parallelism = 8\nbandwidth = \"20 MB/s\"\nunit = \"8 KiB\""] {
+    for more in [
+        "parallelism = 2",
+        "parallelism = 3\nhedge_after = \"1 ms\"",
+        "parallelism = 2\nhedge_after = \"400 us\"\nbandwidth = \"20 MB/s\"",
+        "parallelism = 8\nbandwidth = \"20 MB/s\"\nunit = \"8 KiB\"",
+    ] {
         let toml = format!("{KIM}\ncapacity = \"64 MiB\"\n{more}");
         for pause in [Time::from_us(200), Time::from_ms(2)] {
             let build = || Workbench::new(ROOMS, 1).build(&toml).expect("it is legal");
@@ -100,4 +105,38 @@ fn it_keeps_the_contract_and_what_it_acknowledged() {
             durability(pause, with_bytes);
         }
     }
+}
+
+/// Two independent exponential latencies of 200 us, one of them 150 us later: a read takes more than t with probability
+/// exp(-t / 200 us), beyond 150 us times exp(-(t - 150 us) / 200 us).
+#[test]
+fn hedged_reads_take_the_minimum_of_two_latencies() {
+    const READS: u64 = 100_000;
+    let toml = "kind = \"network\"\nread = { kind = \"exponential\", mean = \"200 us\" }\nwrite = \"1 us\"\n\
+        hedge_after = \"150 us\"\n";
+    let mut store = Host::new(Workbench::new(ROOMS, 1).build(toml).expect("it is legal"));
+    let mut latencies: Vec<f64> = (0..READS)
+        .map(|read| store.latency(Time::from_ms(10 * read), request(Op::Read, 4096)).as_secs_f64() * 1e6)
+        .collect();
+    latencies.sort_unstable_by(f64::total_cmp);
+    let quantile = |share: f64| latencies[(share * READS as f64) as usize];
+    assert_close("p50", quantile(0.5), 200.0 * libm::log(2.0), 0.02);
+    assert_close("p90", quantile(0.9), (libm::log(10.0) + 0.75) / 0.01, 0.02);
+    assert_close("p99", quantile(0.99), (libm::log(100.0) + 0.75) / 0.01, 0.03);
+    let [sent, won] = ["hedges_sent", "hedges_won"].map(|name| store.count(name) as f64);
+    assert_close("hedges", sent / READS as f64, libm::exp(-0.75), 0.02);
+    assert_close("won", won / sent, 0.5, 0.02);
+}
+
+/// With one server, the hedge waits behind the read, and is canceled there.
+#[test]
+fn a_hedge_that_waits_is_canceled() {
+    let mut store = Host::new(store("parallelism = 1\nhedge_after = \"100 us\""));
+    // The hedge of the first read waits behind the second read.
+    let first = store.submit(Time::ZERO, request(Op::Read, 4096));
+    let second = store.submit(Time::from_us(50), request(Op::Read, 4096));
+    assert_eq!(store.wait(first).latency, Time::from_us(919));
+    assert_eq!(store.wait(second).latency, Time::from_us(2 * 919 - 50));
+    store.rest();
+    assert_eq!(["hedges_sent", "hedges_won", "reads_canceled"].map(|name| store.count(name)), [2, 0, 1]);
 }

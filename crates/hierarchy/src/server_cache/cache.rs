@@ -2,6 +2,7 @@
 
 use super::config::{Behaviour, FillMode};
 use super::fetch::Fetch;
+use super::hedges::Hedging;
 use super::levels::{Levels, Moves};
 use super::ops::Operations;
 use super::write_back::WriteBack;
@@ -40,6 +41,8 @@ pub(super) struct ServerCache {
     pub(super) carries_bytes: bool,
     /// What it needs in addition if it writes back.
     pub(super) write_back: Option<Box<WriteBack>>,
+    /// When it hedges reads, if it does.
+    pub(super) hedging: Option<Box<Hedging>>,
     /// Requests that are being looked up, with the moment at which that ends.
     #[state(varies)]
     pub(super) arrivals: VecDeque<Arrival>,
@@ -105,7 +108,7 @@ impl ServerCache {
         levels: Levels,
         devices: Vec<Box<dyn Device>>,
     ) -> ServerCache {
-        let Behaviour { block, lookup, write_allocate, fill, write_back } = behaviour;
+        let Behaviour { block, lookup, write_allocate, fill, write_back, hedge_after } = behaviour;
         assert_eq!(devices.len(), levels.all.len() + 1, "a device for each level, and the backing");
         let carries_bytes = devices.iter().all(|device| device.capabilities().carries_bytes);
         let persistence = devices[levels.all.len()].capabilities().persistence;
@@ -124,6 +127,7 @@ impl ServerCache {
             fill,
             carries_bytes,
             write_back: write_back.map(make),
+            hedging: hedge_after.map(|after| Box::new(Hedging::new(after))),
             arrivals: VecDeque::new(),
             due: VecDeque::new(),
             visits: Slab::new(),

@@ -38,6 +38,10 @@ pub struct Config {
     /// Write-back: writes complete in the cache, and the backing is written later. Absent means
     /// write-through.
     pub write_back: Option<WriteBackConfig>,
+    /// A read that its level has not answered after this time is also sent to the backing, if the backing has the
+    /// current data of the block. The first answer counts, and the other read is canceled. Absent means never.
+    #[config(min = "1 ps")]
+    pub hedge_after: Option<Time>,
     /// Time to look up the blocks of a request.
     #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]
     pub lookup: Time,
@@ -149,6 +153,7 @@ pub(super) struct Behaviour {
     pub(super) fill: FillMode,
     /// Its settings if it writes back, and whether its table outlives a power loss.
     pub(super) write_back: Option<(Settings, bool)>,
+    pub(super) hedge_after: Option<Time>,
 }
 
 /// What is left of the configuration, in blocks.
@@ -165,13 +170,13 @@ pub(super) struct Settings {
 impl Behaviour {
     /// Of a cache that holds at most `blocks` blocks.
     pub(super) fn of(config: &Config, blocks: u64) -> Behaviour {
-        let Config { block, lookup, write_allocate, fill, .. } = *config;
+        let Config { block, lookup, write_allocate, fill, hedge_after, .. } = *config;
         let share = |of: Ratio| (of.0 * blocks as f64) as u64;
         let write_back = config.write_back.as_ref().map(|of| {
             let (most, clean_above) = (share(of.dirty), share(of.clean_above));
             let settings = Settings { most, clean_above, batch: of.batch.into() };
             (settings, of.table == TableKind::Persistent)
         });
-        Behaviour { block, lookup, write_allocate, fill, write_back }
+        Behaviour { block, lookup, write_allocate, fill, write_back, hedge_after }
     }
 }

@@ -35,6 +35,7 @@ impl ServerCache {
     #[inline]
     fn next_own(&self) -> Time {
         let due = self.due.front().map_or(Time::MAX, |&(at, _)| at);
+        let due = self.hedging.as_ref().map_or(due, |hedging| due.min(hedging.next()));
         self.arrivals.front().map_or(due, |arrival| due.min(arrival.begins))
     }
 
@@ -68,6 +69,10 @@ impl ServerCache {
         {
             self.serve(now, id, &request, &data, queued);
         }
+        if self.hedging.is_some() {
+            self.hedge_due(now);
+            self.go(now);
+        }
     }
 
     /// A device completed requests, all at one instant.
@@ -78,8 +83,13 @@ impl ServerCache {
             let data = completed.take_data(index);
             let (of, spans) = completed.get(index);
             let (number, now, status) = (of.id.0, of.at, of.status);
+            if self.hedging.is_some() {
+                self.settle_hedge(now, number);
+            }
             let operation = &self.operations[number];
-            if operation.step == Step::Alone {
+            if operation.step == Step::Hedge {
+                self.hedge_ends(now, number, status, (spans, data), completions);
+            } else if operation.step == Step::Alone {
                 if status == Status::Done {
                     let (id, own) = (RequestId(operation.owner), [(Activity::Software, self.lookup)]);
                     completions.push_behind(id, now, status, self.id, own, spans).data = data;
@@ -168,6 +178,7 @@ impl Device for ServerCache {
         self.counts = Counts::default();
         self.levels.restart_counts();
         self.write_back.iter_mut().for_each(|work| work.restart_counts());
+        self.hedging.iter_mut().for_each(|hedging| hedging.counts = Default::default());
         self.devices.iter_mut().for_each(|device| device.restart_ledger(now));
     }
 
@@ -182,6 +193,10 @@ impl Device for ServerCache {
         let fetches: BTreeSet<u64> = self.fetches.iter().map(|(number, _)| u64::from(number)).collect();
         let fetched = self.in_flight.iter().all(|(_, fetch)| fetches.contains(&fetch));
         assert!(fetched, "a block is on its way without a fetch");
+        if let Some(hedging) = &self.hedging {
+            let waiting = self.operations.iter().filter(|(_, of)| of.hedged_at < Time::MAX).count();
+            assert_eq!(waiting, hedging.waiting(), "a read is not hedged");
+        }
         if let Some(work) = &self.write_back {
             work.check_invariants();
             let is_held = |(block, _)| self.levels.hold(block);

@@ -15,6 +15,10 @@
 //! - *Fill*: with `fill = "background"`, the request completes when the data arrives, and the device of the level
 //!   is busy with the write afterwards. With `"foreground"`, the request waits for that write. Victims are chosen
 //!   when the request arrives.
+//! - *Hedge*: with `hedge_after`, a read of a level that has no answer after this time is also sent to the backing, if
+//!   the block is clean and is not being written. The first answer counts. The other read is canceled; if its device
+//!   cannot cancel it, its answer is dropped. If the level returns an error, the hedge is canceled. Reads for moves,
+//!   write-backs, and evictions are not hedged.
 //!
 //! ## Levels
 //! - *Exclusive*: a block is in at most one level. A block that is used moves to the first level. The victim of
@@ -129,6 +133,8 @@
 //! | `back_invalidations` | blocks removed from a level because a lower level evicted them |
 //! | `recovered` | copies that a level could not return or could not accept |
 //! | `backing_reads`, `backing_writes` | requests to the backing |
+//! | `hedges_sent`, `hedges_won` | with `hedge_after`: reads that were also sent to the backing, included in `backing_reads`, and those of them that answered first |
+//! | `reads_canceled` | with `hedge_after`: reads that a device canceled because the other read had answered |
 //! | `dirtied`, `overwritten` | with `write_back`: writes that made a block dirty, and writes of blocks that were already dirty |
 //! | `write_backs` | blocks written back: the sum of `cleaned` (background), `flushed` (flush), and `dirty_evictions` (eviction) |
 //! | `write_back_requests` | write-back requests to the backing; included in `backing_writes` |
@@ -155,7 +161,8 @@
 //! (write-through, LRU, 4 KiB, one or two levels); Koller et al., "Write policies for host-side flash caches",
 //! FAST'13 (write-back and its data loss); Linux, Documentation/admin-guide/bcache.rst (limits of write-back);
 //! Wong, Wilkes, "My cache or yours?", USENIX ATC'02 (exclusive levels and demotion); Baer, Wang, "On the
-//! inclusion properties for multi-level cache hierarchies", ISCA'88 (inclusive levels).
+//! inclusion properties for multi-level cache hierarchies", ISCA'88 (inclusive levels); Dean, Barroso, "The tail at
+//! scale", CACM 2013 (hedged requests).
 //!
 //! # Checks
 //! - Every count, every completion time, and all data read from and written to every level equal those of a naive
@@ -171,6 +178,7 @@
 //! - Reads return the last write, also after power losses at any time. No two blocks share a slot, and all other
 //!   slots are free.
 //! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.
+//! - Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
 
 mod building;
 mod cache;
@@ -180,6 +188,8 @@ mod device;
 mod dirty;
 mod fetch;
 mod fetching;
+mod hedges;
+mod hedging;
 mod levels;
 mod moving;
 mod ops;
@@ -204,7 +214,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "server_cache",
         "a host-side block cache, write-through or write-back, with one to four levels",
-        &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
+        &["kim-2014", "wong-wilkes-2002", "baer-wang-1988", "dean-2013"],
         8,
         include_str!("mod.rs"),
     ),

@@ -195,6 +195,9 @@ impl ServerCache {
         let device = usize::from(of.device);
         self.devices[device].submit(now, RequestId(number), &of.request, data);
         self.next[device] = self.devices[device].next_event();
+        if self.hedging.is_some() {
+            self.hedge_later(now, number);
+        }
     }
 
     /// Whether an operation ends without being submitted.
@@ -225,7 +228,7 @@ impl ServerCache {
         let mut data = if overlay { std::mem::take(&mut of.data) } else { data };
         let mut has_failed = status != Status::Done;
         match of.step {
-            Step::Alone => unreachable!("it is completed where it ends"),
+            Step::Alone | Step::Hedge => unreachable!("it is completed where it ends"),
             Step::Hit | Step::Rise => self.hit_ends(now, number, status, spans, &data),
             Step::Fetch => {
                 let fetch = of.owner;

@@ -49,7 +49,9 @@ pub(super) enum Step {
     EvictWrite,
     /// A flush of the backing behind the write of a dirty block that leaves.
     EvictFlush,
-    /// Nothing: ends when what it waits for has ended.
+    /// A read of the backing for the host, in addition to one of a level that takes long.
+    Hedge,
+    /// Nothing: ends when what it waits for has ended, or is a read whose answer is not needed any more.
     Wait,
 }
 
@@ -79,6 +81,10 @@ pub(super) struct Operation {
     pub(super) source: u32,
     /// Visit, fetch, or batch, as the step has it; of [`Step::Alone`] the host's request.
     pub(super) owner: u32,
+    /// The hedge of a read of a level, or the read that a hedge is for; [`NONE`] if there is none.
+    pub(super) twin: u32,
+    /// When it is hedged.
+    pub(super) hedged_at: Time,
     /// Which write made the block dirty.
     pub(super) stamp: u64,
     /// The place of a block that leaves.
@@ -113,6 +119,8 @@ impl Default for Operation {
             waits: 0,
             source: NONE,
             owner: NONE,
+            twin: NONE,
+            hedged_at: Time::MAX,
             stamp: 0,
             place: 0,
             order: 0,
@@ -197,6 +205,7 @@ impl Operations {
         (operation.block, operation.blocks) = (0, 1);
         (operation.link, operation.waits) = (NONE, 1);
         (operation.source, operation.owner) = (NONE, NONE);
+        (operation.twin, operation.hedged_at) = (NONE, Time::MAX);
         (operation.stamp, operation.place) = (0, 0);
         (operation.since, operation.request, operation.order) = (since, request, self.created);
         self.created += 1;
@@ -308,6 +317,11 @@ impl Operations {
         {
             self.depend(number, on as u32);
         }
+    }
+
+    /// Whether `block` is being written to the backing.
+    pub(super) fn writes_backing(&self, block: u64) -> bool {
+        self.writing.get(block).is_some()
     }
 
     /// The write of `number` to these blocks of the backing has ended.

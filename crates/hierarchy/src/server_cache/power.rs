@@ -21,6 +21,7 @@ impl ServerCache {
         self.forgotten += self.levels.forget();
         let leaving = self.leaving_blocks();
         self.operations.clear();
+        self.hedging.iter_mut().for_each(|hedging| hedging.clear());
         self.arrivals.clear();
         self.due.clear();
         self.visits.clear();

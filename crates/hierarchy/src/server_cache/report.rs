@@ -56,6 +56,10 @@ fn counters(cache: &ServerCache) -> Vec<(&'static str, u64)> {
         ("backing_reads", counts.backing_reads),
         ("backing_writes", counts.backing_writes),
     ];
+    if let Some(hedging) = &cache.hedging {
+        let of = &hedging.counts;
+        counters.extend([("hedges_sent", of.sent), ("hedges_won", of.won), ("reads_canceled", of.canceled)]);
+    }
     if let Some(work) = &cache.write_back {
         let of = &work.counts;
         counters.extend([

@@ -252,6 +252,8 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("mirror", "resync_chunk", &["\"512 B\"", "\"4 KiB\"", "\"64 KiB\""]),
     ("mirror", "hedge_after", &[LEFT_OUT, "\"7 us\"", "\"150 us\"", "\"4 ms\""]),
     ("server_cache", "block", &["\"512 B\"", "\"1 KiB\"", "\"4 KiB\""]),
+    ("server_cache", "hedge_after", &["\"1 us\"", "\"30 us\""]),
+    ("network", "hedge_after", &["\"1 us\"", "\"30 us\""]),
     (
         "quantiles",
         "points",

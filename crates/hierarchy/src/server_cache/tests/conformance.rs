@@ -33,6 +33,8 @@ fn a_cache_of_one_level_keeps_the_contract() {
         "fill = \"foreground\"\nlookup = \"1 us\"",
         "write_allocate = false\nblock = \"16 KiB\"",
         "block = \"1 KiB\"\nlookup = \"500 ns\"",
+        "hedge_after = \"3 us\"",
+        "hedge_after = \"50 us\"\nlookup = \"1 us\"\nblock = \"16 KiB\"",
     ] {
         check(&stack(settings, &[level(7, 20, 256, "lru")], BACKING));
         check(&stack(settings, &[level(40, 5, 64, "s3_fifo")], BACKING));
@@ -49,7 +51,7 @@ fn a_cache_of_one_level_keeps_the_contract() {
 #[test]
 fn a_cache_of_several_levels_keeps_the_contract() {
     for inclusion in ["exclusive", "inclusive"] {
-        let settings = format!("inclusion = \"{inclusion}\"");
+        let settings = format!("inclusion = \"{inclusion}\"\nhedge_after = \"9 us\"");
         check(&stack(&settings, &[level(7, 20, 64, "lru"), level(30, 10, 256, "clock")], BACKING));
         let settings = format!("inclusion = \"{inclusion}\"\nfill = \"foreground\"\nlookup = \"1 us\"");
         check(&stack(
@@ -64,6 +66,8 @@ fn a_cache_of_several_levels_keeps_the_contract() {
 fn a_cache_that_writes_back_keeps_the_contract() {
     for settings in [
         "write_back = {}",
+        "write_back = {}\nhedge_after = \"3 us\"",
+        "write_back = { table = \"persistent\", batch = 2 }\nhedge_after = \"20 us\"",
         "write_back = { table = \"persistent\", batch = 2 }\nlookup = \"1 us\"",
         "write_back = { dirty = \"100 %\", clean_above = \"50 %\" }\nwrite_allocate = false\nblock = \"16 KiB\"",
         "write_back = { dirty = \"100 %\", clean_above = \"100 %\", table = \"persistent\" }",

@@ -130,6 +130,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Ho
         write_allocate: true,
         fill: FillMode::Background,
         write_back: None,
+        hedge_after: None,
     };
     Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behaviour, levels, devices)))
 }

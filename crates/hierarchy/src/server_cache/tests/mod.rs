@@ -7,6 +7,7 @@ use nacre_testkit::Workbench;
 use nacre_testkit::host::{Host, counter};
 
 mod conformance;
+mod hedging;
 mod laws;
 mod levels;
 mod mistakes;

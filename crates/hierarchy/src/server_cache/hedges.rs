@@ -1,0 +1,46 @@
+//! Reads that are to be hedged, and counts of hedges.
+
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
+use std::collections::BTreeSet;
+
+/// When reads are hedged.
+#[derive(State)]
+pub(super) struct Hedging {
+    #[state(skip = "from the configuration")]
+    pub(super) after: Time,
+    /// Reads of levels, with the time at which they are hedged.
+    pub(super) due: BTreeSet<(Time, u32)>,
+    pub(super) counts: HedgeCounts,
+}
+
+/// Requests to devices.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct HedgeCounts {
+    /// Reads of the backing that were hedges.
+    pub(super) sent: u64,
+    /// Hedges that answered first.
+    pub(super) won: u64,
+    /// Reads that a device canceled since the other one had answered.
+    pub(super) canceled: u64,
+}
+
+impl Hedging {
+    pub(super) fn new(after: Time) -> Hedging {
+        Hedging { after, due: BTreeSet::new(), counts: HedgeCounts::default() }
+    }
+
+    /// When the next read is hedged.
+    pub(super) fn next(&self) -> Time {
+        self.due.first().map_or(Time::MAX, |&(at, _)| at)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.due.clear();
+    }
+
+    /// How many reads wait to be hedged.
+    pub(super) fn waiting(&self) -> usize {
+        self.due.len()
+    }
+}
