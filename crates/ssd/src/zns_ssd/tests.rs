@@ -1,5 +1,7 @@
 //! Zones.
 
+mod states;
+
 use crate::tests::driven::{Answer, Driven, driven};
 use crate::tests::{column, counter, drive, problems, random, unit, units};
 use nacre_kernel::{Op, Request, Status, Time, Zone};
