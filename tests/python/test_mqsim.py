@@ -159,7 +159,7 @@ def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
     # Of 256 blocks of a chip .005 and .12; fewer than four are never kept.
     stack = found.table["stack"]
     assert isinstance(stack, dict)
-    assert (stack["reserve"], stack["idle_cleaning"]) == (4, 31)
+    assert (stack["reserve"], stack["idle_reserve"]) == (4, 27)
     (tmp_path / "found.toml").write_text(found.text)
     assert nacre.run(tmp_path / "found.toml").requests.reads == 500
 

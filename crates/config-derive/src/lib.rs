@@ -1,4 +1,4 @@
-//! `#[derive(Configuration)]` and `#[derive(Choice)]`: a room's plain struct becomes its configuration.
+//! `#[derive(Configuration)]`, `#[derive(Choice)]`, and `#[derive(Kinds)]`: a room's plain struct becomes its configuration.
 //!
 //! The struct is the only truth. From its fields, their doc comments and their `#[config(...)]`
 //! attributes come reading, checking, defaults with their sources, the JSON Schema, the Python
@@ -32,6 +32,14 @@ pub fn derive_configuration(input: TokenStream) -> TokenStream {
 pub fn derive_choice(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     choice(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Implements `nacre_config::FieldType` for an enum whose variants hold one configuration each, or nothing: a table with
+/// `kind`, the variant's word, and its settings. The enum's own name is that of the setting in schemas.
+#[proc_macro_derive(Kinds)]
+pub fn derive_kinds(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    kinds(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
 fn configuration(input: &DeriveInput) -> Result<Tokens> {
@@ -187,6 +195,52 @@ fn choice(input: &DeriveInput) -> Result<Tokens> {
             fn read(node: &::nacre_config::Node, reader: &mut ::nacre_config::Reader<'_>) -> Option<Self> {
                 match reader.choice(node, &[#(#words),*])? {
                     #(#words => Some(Self::#idents),)*
+                    _ => None,
+                }
+            }
+        }
+    })
+}
+
+fn kinds(input: &DeriveInput) -> Result<Tokens> {
+    let ident = &input.ident;
+    let Data::Enum(data) = &input.data else {
+        return Err(Error::new_spanned(ident, "kinds are an enum"));
+    };
+    let (mut described, mut reads) = (Vec::new(), Vec::new());
+    for variant in &data.variants {
+        let (kind, name, doc) =
+            (&variant.ident, snake_case(&variant.ident.to_string()), doc_of(&variant.attrs));
+        let (fields, read) = match &variant.fields {
+            Fields::Unit => {
+                (quote! { Vec::new }, quote! { reader.only_known(&settings, &[]).map(|()| Self::#kind) })
+            }
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                let ty = &fields.unnamed[0].ty;
+                (
+                    quote! { <#ty as ::nacre_config::Configuration>::fields },
+                    quote! { <#ty as ::nacre_config::Configuration>::read(&settings, reader).map(Self::#kind) },
+                )
+            }
+            _ => return Err(Error::new_spanned(variant, "a kind holds one configuration, or nothing")),
+        };
+        described.push(quote! { ::nacre_config::Kind { name: #name, doc: #doc, fields: #fields } });
+        reads.push(quote! { #name => #read });
+    }
+    let name = snake_case(&ident.to_string());
+    Ok(quote! {
+        impl #ident {
+            /// Its kinds, in the order users see them.
+            pub const KINDS: &'static [::nacre_config::Kind] = &[#(#described),*];
+        }
+        impl ::nacre_config::FieldType for #ident {
+            fn shape() -> ::nacre_config::Shape {
+                ::nacre_config::Shape::Kinds(#name, Self::KINDS)
+            }
+            fn read(node: &::nacre_config::Node, reader: &mut ::nacre_config::Reader<'_>) -> Option<Self> {
+                let (kind, settings) = ::nacre_config::read_kind(#name, Self::KINDS, node, reader)?;
+                match kind {
+                    #(#reads,)*
                     _ => None,
                 }
             }

@@ -4,7 +4,8 @@ use crate::node::{Node, Value};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::reader::Reader;
-use crate::shape::{Field, Literal, Shape, Use};
+use crate::room::settings;
+use crate::shape::{Field, Kind, Literal, Shape, Use};
 use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
 use nacre_kernel::{Datum, ErrorCode};
@@ -204,10 +205,38 @@ pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut
     }
 }
 
+/// The kind that `node` names, one of `kinds`, and the table of its settings: `"word"` is short for
+/// `{ kind = "word" }`. Called by the derived code. Problems are reported to `reader`; `None` if there was one.
+pub fn read_kind(
+    name: &'static str,
+    kinds: &'static [Kind],
+    node: &Node,
+    reader: &mut Reader<'_>,
+) -> Option<(&'static str, Node)> {
+    let shape = Shape::Kinds(name, kinds);
+    let word = match &node.value {
+        Value::Table(_) => node.get("kind"),
+        Value::Text(_) => Some(node),
+        _ => return reader.expected(node, &shape),
+    };
+    let Some(word) = word else {
+        let problem =
+            reader.mistake(ErrorCode::MissingSetting, node, &format!("it does not say which {name}"));
+        reader
+            .report(problem.data("expected", shape.expected()).remedy(format!("give {}", shape.expected())));
+        return None;
+    };
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let kind = reader.choice(word, &names)?;
+    reader.within("kind", |reader| reader.resolve(word, None));
+    let kind = kinds.iter().find(|known| known.name == kind).expect("it is one of their names");
+    Some((kind.name, settings(node, &["kind"])))
+}
+
 /// Whether `node`, which has this shape, is tables, whose values are resolved one by one.
 fn holds_tables(shape: &Shape, node: &Node) -> bool {
     match shape {
-        Shape::Slot(_) | Shape::Table(_) | Shape::Short(..) => true,
+        Shape::Slot(_) | Shape::Table(_) | Shape::Short(..) | Shape::Kinds(..) => true,
         Shape::CountOr(_) => whole(&node.value).is_none(),
         Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape, node),
         _ => false,

@@ -22,15 +22,15 @@ pub mod reader;
 pub mod room;
 pub mod shape;
 
-pub use field::{Configuration, FieldType, read_short};
-pub use nacre_config_derive::{Choice, Configuration};
+pub use field::{Configuration, FieldType, read_kind, read_short};
+pub use nacre_config_derive::{Choice, Configuration, Kinds};
 pub use nacre_kernel::{Datum, ErrorCode};
 pub use node::{Node, Value};
 pub use origin::Origin;
 pub use problem::{Problem, Problems, both};
 pub use reader::{Descriptor, Families, Mark, Reader, Resolved};
 pub use room::{CountOr, Family, Room, Slot, Table, room_of};
-pub use shape::{Field, Literal, Shape, Use, placed, used};
+pub use shape::{Field, Kind, Literal, Shape, Use, kinds_within, placed, used};
 
 // The derived code names this crate by its outside name; the tests derive inside it.
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl<F: Family> FieldType for Slot<F> {
         Some(Slot {
             kind: descriptor.kind,
             path: reader.path().into(),
-            node: settings(node),
+            node: settings(node, &SLOT_KEYS),
             family: PhantomData,
         })
     }
@@ -253,7 +253,7 @@ impl Reader<'_> {
         }
         self.within("kind", |reader| reader.resolve(kind, Some(descriptor.model_version)));
         let before = self.problems.len();
-        (descriptor.check)(&settings(node), self);
+        (descriptor.check)(&settings(node, &SLOT_KEYS), self);
         (self.problems.len() == before).then_some(descriptor)
     }
 
@@ -278,14 +278,16 @@ impl Reader<'_> {
     }
 }
 
-/// The settings of the room in a slot: its table without the keys that chose the room.
+/// The keys that choose the room of a slot.
+const SLOT_KEYS: [&str; 2] = ["kind", "preset"];
+
+/// The settings in a slot or of a kind: its table without `keys`, which chose it.
 ///
 /// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
-fn settings(node: &Node) -> Node {
+pub(crate) fn settings(node: &Node, keys: &[&str]) -> Node {
     let value = match &node.value {
         Value::Table(entries) => {
-            let chose = |key: &str| matches!(key, "kind" | "preset");
-            entries.iter().filter(|(key, _)| !chose(key)).cloned().collect()
+            entries.iter().filter(|(key, _)| !keys.contains(&key.as_str())).cloned().collect()
         }
         _ => Vec::new(),
     };

@@ -130,6 +130,36 @@ impl Literal {
     }
 }
 
+/// One kind of a setting that has several.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Its name in documents.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// Its settings.
+    pub fields: fn() -> Vec<Field>,
+}
+
+impl Kind {
+    /// The first sentence of its documentation, without its period.
+    pub fn summary(&self) -> &'static str {
+        let end = [". ", ".\n"].iter().filter_map(|end| self.doc.find(end)).min();
+        self.doc[..end.unwrap_or(self.doc.len())].trim_end_matches('.')
+    }
+}
+
+/// The settings with kinds among `fields` and in their tables, each once: its name in schemas and its kinds.
+pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
+    let mut found: Vec<(&'static str, &'static [Kind])> = Vec::new();
+    for (name, kinds) in fields.iter().flat_map(|field| field.shape.kinds()) {
+        if found.iter().all(|(known, _)| *known != name) {
+            found.push((name, kinds));
+        }
+    }
+    found
+}
+
 /// Type of the values of a field.
 #[derive(Clone, Debug)]
 pub enum Shape {
@@ -172,6 +202,8 @@ pub enum Shape {
     Short(&'static str, fn() -> Vec<Field>),
     /// A whole number, or a room of a family.
     CountOr(&'static str),
+    /// One of some kinds, each with settings; its own name in schemas.
+    Kinds(&'static str, &'static [Kind]),
     /// The shape, or nothing.
     Optional(Box<Shape>),
 }
@@ -189,6 +221,19 @@ impl Shape {
             Shape::Flag => false,
             Shape::Short(key, fields) => !matches!(Shape::short(key, *fields).shape, Shape::Flag),
             _ => true,
+        }
+    }
+
+    /// The settings with kinds in it, itself first: their names in schemas and their kinds.
+    fn kinds(&self) -> Vec<(&'static str, &'static [Kind])> {
+        match self {
+            Shape::Kinds(name, kinds) => {
+                let within = kinds.iter().flat_map(|kind| kinds_within(&(kind.fields)()));
+                std::iter::once((*name, *kinds)).chain(within).collect()
+            }
+            Shape::Table(fields) | Shape::Short(_, fields) => kinds_within(&fields()),
+            Shape::List(shape) | Shape::Optional(shape) => shape.kinds(),
+            _ => Vec::new(),
         }
     }
 
@@ -216,6 +261,10 @@ impl Shape {
             Shape::Slot(family) => format!("a {family}: a table with `kind` or `preset`"),
             Shape::CountOr(family) => {
                 format!("a whole number, or a {family}: a table with `kind` or `preset`")
+            }
+            Shape::Kinds(_, kinds) => {
+                let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+                format!("one of {}, or a table with `kind`", names.join(", "))
             }
             Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
             Shape::Table(fields) => table_example(&fields()),

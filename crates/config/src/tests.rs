@@ -1,5 +1,6 @@
 mod codes;
 mod flattened;
+mod kinds;
 mod short;
 
 use crate::node::Value;

@@ -1,6 +1,6 @@
 //! Every family and every room of the product.
 
-use nacre_config::{Descriptor, Families, Family, Room};
+use nacre_config::{Descriptor, Families, Family, Field, Kind, Room, kinds_within};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::ecc::EccFamily;
 use nacre_controller::host_interface::HostInterfaceFamily;
@@ -26,7 +26,7 @@ pub struct FamilyDescriptor {
 
 /// Every family with its rooms. Adding a family is one line here.
 pub fn families() -> Vec<FamilyDescriptor> {
-    let mut families = vec![
+    vec![
         family::<WorkloadFamily>("workloads", &[nacre_workload::WORKLOADS]),
         family::<PatternFamily>("address patterns of synthetic workloads", &[nacre_workload::PATTERNS]),
         family::<ArrivalFamily>("arrival processes", &[nacre_workload::ARRIVALS]),
@@ -46,14 +46,14 @@ pub fn families() -> Vec<FamilyDescriptor> {
             &[nacre_controller::memory_scheduling::ROOMS],
         ),
         family::<LatencyFamily>("latency distributions", &[LATENCIES]),
-    ];
-    let of_flash_drives = nacre_ssd::FAMILIES.iter().map(|&(name, summary, rooms)| FamilyDescriptor {
-        name,
-        summary,
-        descriptors: rooms(),
-    });
-    families.extend(of_flash_drives);
-    families
+    ]
+}
+
+/// The settings of all rooms that have kinds, each once: its name in schemas and its kinds.
+pub fn kinds() -> Vec<(&'static str, &'static [Kind])> {
+    let rooms = families().into_iter().flat_map(|family| family.descriptors);
+    let fields: Vec<Field> = rooms.flat_map(|room| (room.fields)()).collect();
+    kinds_within(&fields)
 }
 
 /// The tables of device rooms, in the order users see them.

@@ -2,7 +2,7 @@
 //! rooms that Python classes and the model reference are made from.
 
 use crate::record::Record;
-use crate::rooms::{FamilyDescriptor, families};
+use crate::rooms::{FamilyDescriptor, families, kinds};
 use crate::scenario::{RunConfig, Scenario};
 use nacre_config::{Configuration, Descriptor, Field, Literal, Shape};
 use serde_json::{Map, Value, json};
@@ -29,6 +29,16 @@ pub fn scenario_schema() -> Value {
         for descriptor in &family.descriptors {
             definitions.insert(format!("{}.{}", family.name, descriptor.kind), room_schema(descriptor));
         }
+    }
+    for (name, kinds) in kinds() {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+        let mut choices = vec![json!({ "enum": names, "description": "the kind alone, with its defaults" })];
+        for kind in kinds {
+            choices.push(json!({ "$ref": definition_ref(name, kind.name) }));
+            let schema = with_kind(table_schema(kind.summary(), &(kind.fields)()), kind.name);
+            definitions.insert(format!("{name}.{}", kind.name), schema);
+        }
+        definitions.insert(name.into(), json!({ "examples": names, "anyOf": choices }));
     }
     let mut root = table_schema(Scenario::DOC, &Scenario::fields());
     let object = root.as_object_mut().expect("a table schema is an object");
@@ -110,6 +120,13 @@ fn shape_description(shape: &Shape) -> Value {
         }
         Shape::Slot(family) => json!({ "is": "slot", "family": family }),
         Shape::CountOr(family) => json!({ "is": "count_or", "family": family }),
+        Shape::Kinds(name, kinds) => {
+            let described = kinds.iter().map(|kind| {
+                let fields = fields_description(&(kind.fields)());
+                json!({ "kind": kind.name, "doc": kind.doc, "fields": fields })
+            });
+            json!({ "is": "kinds", "name": name, "kinds": described.collect::<Vec<Value>>() })
+        }
         Shape::List(shape) => json!({ "is": "list", "of": shape_description(shape) }),
         Shape::Table(fields) => json!({ "is": "table", "fields": fields_description(&fields()) }),
         Shape::Short(key, fields) => {
@@ -124,10 +141,17 @@ fn definition_ref(family: &str, kind: &str) -> String {
 }
 
 fn room_schema(descriptor: &Descriptor) -> Value {
-    let mut schema = table_schema(descriptor.summary, &(descriptor.fields)());
+    let schema = table_schema(descriptor.summary, &(descriptor.fields)());
+    let mut schema = with_kind(schema, descriptor.kind);
     let properties = schema["properties"].as_object_mut().expect("a table schema has properties");
-    properties.insert("kind".into(), json!({ "const": descriptor.kind }));
     properties.insert("preset".into(), json!({ "type": "string" }));
+    schema
+}
+
+/// The schema of a table with the kind that it is.
+fn with_kind(mut schema: Value, kind: &str) -> Value {
+    let properties = schema["properties"].as_object_mut().expect("a table schema has properties");
+    properties.insert("kind".into(), json!({ "const": kind }));
     let required = schema["required"].as_array_mut().expect("a table schema lists what is required");
     required.insert(0, "kind".into());
     schema
@@ -195,7 +219,7 @@ fn shape_schema(shape: &Shape) -> Value {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             json!({ "enum": words })
         }
-        Shape::Slot(family) => json!({ "$ref": format!("#/$defs/{family}") }),
+        Shape::Slot(name) | Shape::Kinds(name, _) => json!({ "$ref": format!("#/$defs/{name}") }),
         Shape::CountOr(family) => json!({
             "anyOf": [
                 { "type": "integer", "minimum": 0 },

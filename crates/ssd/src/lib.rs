@@ -6,8 +6,8 @@
 //!
 //! ## Requests
 //! - *Host side*: A request takes CPU time in the driver and crosses the link, which has the full rate in each
-//!   direction. Then a processor of the drive works on it. The flash translation layer runs on the drive or on
-//!   the host (`translator`). If `host` is set, e.g. to NVMe, the host interface replaces the driver and the
+//!   direction. Then a processor of the drive works on it. `translation` is the time of a driver that runs the
+//!   flash translation layer. If `host` is set, e.g. to NVMe, the host interface replaces the driver and the
 //!   link: it models commands, page-wise data transfers, completions, and interrupts.
 //! - *Write*: A write completes when its data is in the DRAM buffer. A later write to a buffered unit overwrites
 //!   it there. Full operations (one page of every plane, with multi-plane commands) go to the dies round robin:
@@ -49,8 +49,8 @@
 //! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC keeps pace with host writes: for
 //!   every unit that the host programs, it copies enough units that the victim is empty when the gained space is
 //!   used up.
-//! - With `idle_cleaning`, GC also runs while the host and the flash are idle, one stripe at a time, until that
-//!   many superblocks are erased. A request stops it. It resumes when the host is idle again or fewer than
+//! - With `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until that
+//!   many superblocks beyond `reserve` are erased. A request stops it. It resumes when the host is idle again or fewer than
 //!   `reserve` superblocks are erased.
 //!
 //! *Allocation* (`allocation`): superblocks span all dies, with or without parity. Alternatively, every plane has
@@ -136,8 +136,8 @@
 //! part of the idle power. Dies, channels, buffer, and link are those of a whole drive, since any drive of the
 //! pool may serve the share. The record has a finding if the share uses more than its part of the performance.
 //!
-//! *Shares of the queue* (`queue_shares`): each tenant has its own part of `queue_depth`, the requests that the
-//! drive works on at one time. A tenant that issues more requests waits for its own slots. Priority classes among
+//! *Slots of tenants* (`queue`): each tenant may have its own part of the requests that the drive works on at one
+//! time. A tenant that issues more requests waits for its own slots. Priority classes among
 //! tenants are a setting of the workload (`places` of `tenants`).
 //!
 //! ## Results
@@ -192,7 +192,8 @@
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of garbage collection); tavakkol-2018 (MQSim; components of an SSD
 //! simulator); wu-he-2012 (suspension of programs and erases); cobham-1954 (waiting times under priority);
 //! tseng-2011 (power loss); mielke-2008, hetzler-2012 (bit errors by cycles and time), cai-2015 (by reads),
-//! kim-2019 (by all three); nvme-2.1 (flexible data placement, power states); tomshardware-ssd910 (writes at two
+//! kim-2019 (by all three); nvme-2.1 (flexible data placement, power states); shadley-2011 (parity over dies, of
+//! 7 + 1 and 15 + 1 pages); tomshardware-ssd910 (writes at two
 //! thirds of the rate within 25 W).
 //!
 //! # Checks
@@ -220,7 +221,6 @@
 //! - Every unit after power losses at random times, against an auditor that knows its versions; recovery time as
 //!   pages over dies.
 
-pub mod allocation;
 mod book;
 mod buffer;
 mod config;
@@ -228,27 +228,23 @@ mod drive;
 mod flash;
 mod ftl;
 mod host;
-mod kind;
 mod layout;
 mod ops;
 mod optional_part;
 mod recovery;
 mod reliability;
-pub mod scheduling;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod workbench;
 pub mod zns_ssd;
 
-pub use kind::NoRooms;
-
 pub use config::{
-    Arbitration, BufferPlaces, Cached, Drive, ErrorsConfig, Isolation, MappingCacheConfig, PageMapping,
-    SlcCacheConfig, SsdConfig, Translator, Unwritten, ZnsSsdConfig, ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, ByTenant, Cached, Drive, Dynamic, ErrorsConfig, FlashScheduling,
+    Isolation, MappingCacheConfig, Order, PageMapping, Parity, Queue, ReadPriority, Shared, SlcCacheConfig,
+    SsdConfig, Static, Superblock, Suspension, Unwritten, ZnsSsdConfig, ZonesConfig,
 };
 
-use allocation::AllocationFamily;
 use config::Config;
 use drive::Ssd;
 use ftl::array::{Array, Rules};
@@ -260,13 +256,12 @@ use ftl::parts::plane_allocation::PlaneAllocation;
 use ftl::parts::slc_cache::SlcCache;
 use host::Host;
 use layout::geometry::Geometry;
-use nacre_config::{Descriptor, ErrorCode, Family, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
 use nacre_controller::cleaning;
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
 use reliability::errors;
-use scheduling::FlashSchedulingFamily;
 
 /// Settings that say how long parts of a drive take, what energy and what money. What they are has no part in where data
 /// lies: preconditioning leaves drives that differ in them alone in one state.
@@ -283,7 +278,6 @@ pub const TAKES: &[&str] = &[
     "driver",
     "firmware",
     "translation",
-    "translation_unit",
     "slc_cache.read",
     "slc_cache.program",
     "read_energy",
@@ -311,6 +305,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "cai-2015",
             "kim-2019",
             "nvme-2.1",
+            "shadley-2011",
             "tomshardware-ssd910",
         ],
         14,
@@ -321,26 +316,6 @@ pub const ROOM: Room<DeviceFamily> = Room {
 
 /// The devices of this crate.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[ROOM, zns_ssd::ROOM];
-
-/// The rooms of a family, as they describe themselves.
-pub type Rooms = fn() -> Vec<&'static Descriptor>;
-
-/// Families of what drives are set up with, beside those of other crates: their names, what their rooms decide, and these.
-pub static FAMILIES: &[(&str, &str, Rooms)] = &[
-    (AllocationFamily::NAME, "allocation of pages to dies and planes", || descriptors(allocation::ROOMS)),
-    (FlashSchedulingFamily::NAME, "scheduling of flash operations on a die", || {
-        descriptors(scheduling::ROOMS)
-    }),
-];
-
-fn descriptors<F: Family>(rooms: &'static nacre_config::Table<F>) -> Vec<&'static Descriptor> {
-    rooms.iter().map(|room| &room.descriptor).collect()
-}
-
-/// The rooms of the family called `name`, if it is one of [`FAMILIES`].
-pub fn rooms_of(name: &str) -> Vec<&'static Descriptor> {
-    FAMILIES.iter().filter(|(known, ..)| *known == name).flat_map(|(.., rooms)| rooms()).collect()
-}
 
 fn build_in_slot(
     slot: &Slot<DeviceFamily>,
@@ -409,7 +384,7 @@ fn build_paged<S: Store>(
         youngest_first: config.youngest_first,
         wear_spread: mapping.wear_spread,
         held_units: (kept / f64::from(mapping.placement_handles * geometry.regions)) as u32,
-        erased_while_idle: mapping.idle_cleaning.unwrap_or(0),
+        erased_while_idle: mapping.idle_reserve.map_or(0, |more| mapping.reserve + more),
         erases_in_turn: config.erases_at_once.is_some(),
     };
     let handles = Handles::new(config, &geometry);

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
         HostInterface,
         Latency,
         MemoryScheduling,
+        Queue,
         SsdDeviceErrors,
         SsdDeviceMappingCache,
         SsdDeviceSlcCache,
         WearLevelling,
     )
 
-__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "envy_prototype", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p320h_700gb", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme", "tlc_nvme_worn"]
+__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "envy_prototype", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p320h_700gb", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme", "tlc_nvme_aged", "tlc_nvme_worn"]
 
 
 class EnvySettings(TypedDict, total=False):
@@ -269,20 +270,17 @@ class SsdSettings(TypedDict, total=False):
     link: str
     driver: str
     cpus: int
-    translator: Literal['device', 'host']
     processors: int
     firmware: str
     translation: str
-    translation_unit: str
-    queue_depth: int
-    queue_shares: list[int]
+    queue: Queue
     unwritten: Literal['flash', 'zeros']
     price: str
     price_basis: str
     allocation: Allocation
     capacity: str
     reserve: int
-    idle_cleaning: int
+    idle_reserve: int
     cleaning: Cleaning
     wear_spread: int
     slc_cache: SsdDeviceSlcCache
@@ -414,6 +412,11 @@ def ssd660p_1tb(**settings: Unpack[SsdSettings]) -> Preset:
 def tlc_nvme(**settings: Unpack[SsdSettings]) -> Preset:
     """TLC NVMe SSD, 960 GB, of 16 dies of 64 layers on 8 channels."""
     return Preset("tlc_nvme", settings)
+
+
+def tlc_nvme_aged(**settings: Unpack[SsdSettings]) -> Preset:
+    """TLC NVMe SSD of tlc_nvme, aged to 87 % of its rated cycles, with read retries in the tail of its reads."""
+    return Preset("tlc_nvme_aged", settings)
 
 
 def tlc_nvme_worn(**settings: Unpack[SsdSettings]) -> Preset:

@@ -258,6 +258,8 @@ def _holds(shape: Mapping[str, Any]) -> str:
             return f"a {shape['family']}"
         case "count_or":
             return f"a whole number or a {shape['family']}"
+        case "kinds":
+            return f"{' or '.join(kind['kind'] for kind in shape['kinds'])}, or a table with `kind`"
         case "list":
             return f"a list of {_holds(shape['of'])}"
         case "optional":
@@ -266,9 +268,12 @@ def _holds(shape: Mapping[str, Any]) -> str:
 
 
 def _inner(shape: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The settings of a table, or of each table of a list."""
+    """The settings of a table, of each table of a list, or of all kinds."""
     if shape["is"] in ("list", "optional"):
         return _inner(shape["of"])
+    if shape["is"] == "kinds":
+        own = [field for kind in shape["kinds"] for field in kind["fields"]]
+        return list({field["name"]: field for field in own}.values())
     fields: Sequence[Mapping[str, Any]] = shape["fields"] if shape["is"] == "table" else ()
     return fields
 

@@ -1,6 +1,6 @@
 //! The model reference: one page per component, from its module documentation and its fields.
 
-use nacre_config::{Descriptor, Field, Shape};
+use nacre_config::{Descriptor, Field, Kind, Shape, kinds_within};
 use nacre_machine::rooms::FamilyDescriptor;
 use std::fmt::Write as _;
 
@@ -50,16 +50,34 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
     }
     text.push_str("\n## Settings\n\n");
     let fields = (descriptor.fields)();
-    if fields.is_empty() {
-        text.push_str("None.\n");
-    } else {
-        text.push_str("| setting | holds | default | meaning |\n|---|---|---|---|\n");
-        rows(&fields, "", &mut text);
+    table(&fields, "", &mut text);
+    for (setting, kinds) in fields.iter().flat_map(settings_with_kinds) {
+        kinds.iter().for_each(|kind| kind_section(setting, kind, &mut text));
     }
     let sources = descriptor.sources.join(", ");
     writeln!(text, "\nModel version {}. Sources: {sources}.", descriptor.model_version)
         .expect("writing to a string");
     text
+}
+
+fn table(fields: &[Field], prefix: &str, text: &mut String) {
+    if fields.is_empty() {
+        return text.push_str("None.\n");
+    }
+    text.push_str("| setting | holds | default | meaning |\n|---|---|---|---|\n");
+    rows(fields, prefix, text);
+}
+
+/// The kinds that a field has, under its name.
+fn settings_with_kinds(field: &Field) -> Option<(&'static str, &'static [Kind])> {
+    kinds_within(std::slice::from_ref(field)).first().map(|(_, kinds)| (field.name, *kinds))
+}
+
+/// What a kind of `setting` is, and its settings.
+fn kind_section(setting: &str, kind: &Kind, text: &mut String) {
+    write!(text, "\n### `{setting} = \"{}\"`\n\n{}\n\n", kind.name, plain_links(kind.doc))
+        .expect("writing to a string");
+    table(&(kind.fields)(), &format!("{setting}."), text);
 }
 
 fn rows(fields: &[Field], prefix: &str, text: &mut String) {
@@ -103,6 +121,10 @@ fn holds(shape: &Shape) -> String {
         }
         Shape::Slot(family) => format!("[{family}](../README.md)"),
         Shape::CountOr(family) => format!("a whole number or [{family}](../README.md)"),
+        Shape::Kinds(_, kinds) => {
+            let names: Vec<String> = kinds.iter().map(|kind| format!("`{}`", kind.name)).collect();
+            format!("{}, or table with `kind`", names.join(" or "))
+        }
         Shape::List(shape) => format!("list of {}", holds(shape)),
         Shape::Optional(shape) => holds(shape),
         Shape::Table(_) => "table".into(),

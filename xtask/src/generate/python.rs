@@ -1,7 +1,7 @@
 //! The typed Python configuration classes: one per room, one per nested table.
 
 use nacre_config::{Configuration, Descriptor, Field, Shape};
-use nacre_machine::rooms::FamilyDescriptor;
+use nacre_machine::rooms::{FamilyDescriptor, kinds};
 use nacre_machine::scenario::{RunConfig, Scenario};
 use std::fmt::Write as _;
 
@@ -42,15 +42,28 @@ pub(super) fn classes(families: &[FamilyDescriptor]) -> String {
             );
         }
     }
+    let kinds = kinds();
+    for (name, kinds) in &kinds {
+        for kind in *kinds {
+            let class_name = class_name(name, kind.name);
+            class(&class_name, kind.summary(), &(kind.fields)(), Some(kind.name), &mut text, &mut names);
+        }
+    }
     class("Run", RunConfig::DOC, &RunConfig::fields(), None, &mut text, &mut names);
     let fields = Scenario::fields();
     class("Scenario", Scenario::DOC, &fields, None, &mut text, &mut names);
     text.push('\n');
-    for family in families {
-        let alias = camel(family.name);
-        let mut union: Vec<String> =
-            family.descriptors.iter().map(|descriptor| class_name(family.name, descriptor.kind)).collect();
-        union.extend(["Preset".into(), "str".into()]);
+    let of_families = families.iter().map(|family| {
+        let kinds = family.descriptors.iter().map(|descriptor| class_name(family.name, descriptor.kind));
+        (family.name, kinds.chain(["Preset".into(), "str".into()]).collect())
+    });
+    let of_kinds = kinds.iter().map(|(name, kinds)| {
+        let classes = kinds.iter().map(|kind| class_name(name, kind.name));
+        (*name, classes.chain(["str".into()]).collect())
+    });
+    let unions: Vec<(&str, Vec<String>)> = of_families.chain(of_kinds).collect();
+    for (name, union) in unions {
+        let alias = camel(name);
         writeln!(text, "{alias}: TypeAlias = (\n    {}\n)", union.join("\n    | "))
             .expect("writing to a string");
         names.push(alias);
@@ -138,7 +151,7 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
             let words: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
             format!("Literal[{}]", words.join(", "))
         }
-        Shape::Slot(family) => camel(family),
+        Shape::Slot(name) | Shape::Kinds(name, _) => camel(name),
         Shape::CountOr(family) => format!("int | {}", camel(family)),
         Shape::List(shape) => format!("list[{}]", python_type(owner, field, shape)),
         Shape::Table(_) if owner == "Scenario" && field == "run" => "Run".into(),

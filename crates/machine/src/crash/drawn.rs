@@ -324,6 +324,12 @@ impl Draw<'_> {
             Shape::Flag => self.random.chance(0.5).to_string(),
             Shape::Choice(words) => format!("\"{}\"", words[pick(self.random, words.len())].0),
             Shape::Slot(family) => self.slot(family)?,
+            Shape::Kinds(_, kinds) => {
+                let kind = kinds[pick(self.random, kinds.len())];
+                let mut lines = vec![format!("kind = \"{}\"", kind.name)];
+                lines.extend(self.table(kind.name, &(kind.fields)())?);
+                format!("{{ {} }}", lines.join(", "))
+            }
             Shape::List(shape) => {
                 let count = 1 + self.random.below(3);
                 let values: Option<Vec<String>> =

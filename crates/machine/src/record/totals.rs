@@ -107,12 +107,14 @@ fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
             Shape::Optional(inner) => *inner,
             shape => shape,
         };
+        let within = |fields: Vec<Field>| -> Vec<(String, &'static str)> {
+            let below = |(name, family)| (format!("{}.{name}", field.name), family);
+            parts(fields).into_iter().map(below).collect()
+        };
         match shape {
             Shape::Slot(family) if family != "device" => vec![(field.name.to_string(), family)],
-            Shape::Table(fields) | Shape::Short(_, fields) => {
-                let within = |(name, family)| (format!("{}.{name}", field.name), family);
-                parts(fields()).into_iter().map(within).collect()
-            }
+            Shape::Table(fields) | Shape::Short(_, fields) => within(fields()),
+            Shape::Kinds(_, kinds) => within(kinds.iter().flat_map(|kind| (kind.fields)()).collect()),
             _ => Vec::new(),
         }
     };

@@ -311,7 +311,6 @@ const TAKES: &[(&str, [&str; 2])] = &[
     ("driver", ["1 us", "7 us"]),
     ("firmware", ["1 us", "11 us"]),
     ("translation", ["1 us", "3 us"]),
-    ("translation_unit", ["100 ns", "1 us"]),
     ("read_energy", ["1 uJ", "7 uJ"]),
     ("program_energy", ["10 uJ", "20 uJ"]),
     ("erase_energy", ["100 uJ", "300 uJ"]),
@@ -329,7 +328,7 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let kinds: &[&[(&str, &str)]] = &[
         &[],
         &[("stack.allocation", "dynamic"), ("stack.planes", "2"), ("stack.mapping_cache.size", "8 KiB")],
-        &[("stack.wear_spread", "3"), ("stack.endurance", "100000"), ("stack.idle_cleaning", "6")],
+        &[("stack.wear_spread", "3"), ("stack.endurance", "100000"), ("stack.idle_reserve", "2")],
     ];
     for kind in kinds {
         let kept = Kept::default();

@@ -1,7 +1,7 @@
 //! What every flash drive has to keep: its units, its buffer and its caches are neither too small for its work nor larger
 //! than what there is.
 
-use crate::config::{Cached, Config, tenants_places};
+use crate::config::{Cached, Config};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -12,7 +12,6 @@ const SUPERBLOCK_MIN: u64 = 64;
 
 /// Reports what no drive can be, however it finds data. Gives whether pages hold whole units.
 pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
-    check_shares(config, reader);
     if !config.unit.0.is_power_of_two() {
         let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
         let remedy = format!("the nearest allowed are {} and {}", Bytes(below), Bytes(above));
@@ -30,38 +29,6 @@ pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
         reader.conflict("transfer", &transfer.to_string(), problem, &remedy);
     }
     true
-}
-
-/// Every tenant needs a place.
-fn check_shares(config: &Config, reader: &mut Reader<'_>) {
-    let Some(shares) = &config.queue_shares else { return };
-    let given = format!("{shares:?}");
-    match config.queue_depth {
-        None => {
-            let remedy = "give queue_depth, or leave it out";
-            reader.conflict("queue_shares", &given, "there is no bound that could be shared", remedy);
-        }
-        Some(depth) if (depth as usize) < shares.len() => {
-            let problem = format!("{depth} places are too few for {} tenants", shares.len());
-            reader.conflict("queue_shares", &given, &problem, "give a larger queue_depth");
-        }
-        Some(_) if shares.contains(&0) => {
-            reader.conflict(
-                "queue_shares",
-                &given,
-                "a tenant without a queue entry would wait forever",
-                "give at least 1",
-            );
-        }
-        Some(depth) => {
-            let taken: u32 = tenants_places(depth, shares).iter().sum();
-            if taken > depth {
-                let problem = format!("with one at least each, tenants have {taken} places of {depth}");
-                let remedy = "give shares nearer to each other, or a larger queue_depth";
-                reader.conflict("queue_shares", &given, &problem, remedy);
-            }
-        }
-    }
 }
 
 /// Reports units that cannot be told apart, and superblocks with too few of them. Gives whether there are none: sizes

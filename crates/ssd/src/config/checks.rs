@@ -22,7 +22,7 @@ pub(crate) fn check(given: &SsdConfig, reader: &mut Reader<'_>) {
     }
     let share = config.of_share();
     check_buffer(&share, reader);
-    check_idle_cleaning(&share, reader);
+    check_idle_reserve(&share, reader);
 }
 
 fn check_whole(config: &Config, reader: &mut Reader<'_>) {
@@ -52,7 +52,7 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     check_space(config, reader);
-    check_idle_cleaning(config, reader);
+    check_idle_reserve(config, reader);
 }
 
 /// Superblocks that hold less than others are filled by the host alone.
@@ -95,25 +95,20 @@ fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// What is erased while the host is quiet comes behind the reserve, and leaves room for the data in addition to what is being
-/// filled.
-fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
-    let Some(wanted) = config.mapping().idle_cleaning else { return };
-    let given = wanted.to_string();
+/// Superblocks that are erased while the host is quiet leave space for the data and the open superblocks.
+fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
+    let Some(wanted) = config.mapping().idle_reserve else { return };
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
     let most = f64::from(config.blocks - config.spare_blocks)
-        - f64::from(OPEN + config.superblocks_of_handles())
+        - f64::from(OPEN + config.superblocks_of_handles() + config.mapping().reserve)
         - holding;
-    let least = config.mapping().reserve + 1;
-    if wanted < least {
-        let problem = format!("a reserve of {} is kept at all times", config.mapping().reserve);
-        reader.conflict("idle_cleaning", &given, &problem, &format!("give at least {least}"));
-    } else if f64::from(wanted) > most {
-        let remedy = match most >= f64::from(least) {
+    if f64::from(wanted) > most {
+        let remedy = match most >= 1.0 {
             true => format!("give at most {most}"),
             false => "remove it, or give more over_provisioning".into(),
         };
-        reader.conflict("idle_cleaning", &given, "the other superblocks do not hold the data", &remedy);
+        let problem = "the other superblocks do not hold the data";
+        reader.conflict("idle_reserve", &wanted.to_string(), problem, &remedy);
     }
 }
 

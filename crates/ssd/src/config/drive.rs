@@ -1,19 +1,10 @@
 //! Settings that every flash drive has: flash, channels, buffer, and how the host reaches it.
 
-use crate::scheduling::Scheduling;
+use super::{FlashScheduling, Queue};
 use nacre_config::{Choice, Configuration, Slot};
 use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Price, Ratio, Time};
 use nacre_media::flash::Nand;
-
-/// Where the flash translation layer runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum Translator {
-    /// On the processors of the drive.
-    Device,
-    /// On the CPUs of the host, in its driver.
-    Host,
-}
 
 /// Cost of a read of a unit that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
@@ -139,7 +130,7 @@ pub struct Drive {
     pub mapping_entry: Bytes,
     /// Order of the operations that wait for a die.
     #[config(default = "read_priority", source = "assumed: usual in drives")]
-    pub scheduling: Scheduling,
+    pub scheduling: FlashScheduling,
     /// Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Bandwidth of the link to the host, in each direction.
@@ -151,27 +142,19 @@ pub struct Drive {
     /// CPUs that run the driver.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: enough that no request waits")]
     pub cpus: u32,
-    /// Where the flash translation layer runs.
-    #[config(default = "device", source = "assumed: usual; some early PCIe drives use the host")]
-    pub translator: Translator,
     /// Number of processors of the drive.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: the simplest controller")]
     pub processors: u32,
-    /// Processor time of the drive per request, wherever it is translated.
+    /// Processor time of the drive per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub firmware: Time,
-    /// Processor time of translation per request.
-    #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
+    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives
+    /// translate in `firmware`.
+    #[config(default = "0 s", max = "1 s", source = "assumed: drives translate themselves")]
     pub translation: Time,
-    /// Processor time of translation per mapping unit of a request.
-    #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
-    pub translation_unit: Time,
-    /// Maximum requests in progress; absent means no limit.
-    #[config(min = 1, max = 1048576)]
-    pub queue_depth: Option<u32>,
-    /// Shares of `queue_depth` reserved for the tenants of a workload, assigned cyclically; each tenant has
-    /// at least one slot. Absent means that tenants share all slots.
-    pub queue_shares: Option<Vec<u32>>,
+    /// Requests that the drive works on at one time.
+    #[config(default = "unlimited", source = "assumed: the queues of the host are the limit")]
+    pub queue: Queue,
     /// Cost of a read of a unit that was never written.
     #[config(default = "flash", source = "assumed: benchmarks use full drives")]
     pub unwritten: Unwritten,

@@ -1,27 +1,31 @@
 //! Settings of flash drives: those of every drive, and those of a page mapping or of zones.
 
+mod allocation;
 mod check_sizes;
 mod checks;
 mod drive;
 mod errors;
 mod mapping_cache;
 mod page_mapping;
+mod queue;
+mod scheduling;
 mod share;
 mod share_checks;
-mod shares;
 mod space;
 mod zone_checks;
 mod zones;
 
-pub use drive::{Arbitration, BufferPlaces, Drive, Translator, Unwritten};
+pub use allocation::{Allocation, Dynamic, Order, Parity, Static, Superblock};
+pub use drive::{Arbitration, BufferPlaces, Drive, Unwritten};
 pub use errors::ErrorsConfig;
 pub use mapping_cache::{Cached, MappingCacheConfig};
 pub use page_mapping::{Isolation, PageMapping, SlcCacheConfig};
+pub use queue::{ByTenant, Queue, Shared};
+pub use scheduling::{FlashScheduling, ReadPriority, Suspension};
 pub(crate) use share_checks::share_problem;
-pub(crate) use shares::{percent, tenants_places};
+pub(crate) use space::percent;
 pub use zones::ZonesConfig;
 
-use crate::allocation::Allocation;
 use nacre_config::Configuration;
 use std::ops::Deref;
 

@@ -1,7 +1,6 @@
 //! Settings of drives that are written anywhere: page mapping, allocation, cleaning.
 
-use super::{ErrorsConfig, MappingCacheConfig};
-use crate::allocation::Allocation;
+use super::{Allocation, ErrorsConfig, MappingCacheConfig};
 use nacre_config::{Choice, Configuration, Slot};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
@@ -57,10 +56,10 @@ pub struct PageMapping {
         source = "assumed: one each for the host, garbage collection, and wear leveling, and one spare"
     )]
     pub reserve: u32,
-    /// Number of erased superblocks up to which garbage collection runs while the host is idle; a request
-    /// stops it. Absent means no garbage collection while idle.
-    #[config(min = 5, max = 1048576)]
-    pub idle_cleaning: Option<u32>,
+    /// Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops
+    /// it. Absent means no garbage collection while idle.
+    #[config(min = 1, max = 1048576)]
+    pub idle_reserve: Option<u32>,
     /// Garbage collection policy: selects the victim.
     #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
     pub cleaning: Slot<CleaningFamily>,

@@ -1,6 +1,7 @@
 //! Space that the data of a drive takes.
 
 use crate::config::Config;
+use nacre_kernel::Ratio;
 
 /// Whether there is room for the data beside what is kept erased and being filled.
 pub(crate) fn has_room(config: &Config) -> bool {
@@ -27,4 +28,9 @@ pub(crate) fn share_with_table(config: &Config) -> f64 {
         Some(_) => 1.0 + config.mapping_entry.0 as f64 / config.unit.0 as f64,
         None => 1.0,
     }
+}
+
+/// A share as text, without the last digits of binary fractions.
+pub(crate) fn percent(share: Ratio) -> String {
+    format!("{} %", (share.0 * 1e8).round() / 1e6)
 }

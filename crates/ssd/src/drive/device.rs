@@ -105,8 +105,7 @@ impl<T: Translation> Ssd<T> {
     #[inline]
     fn enter(&mut self, number: u32) {
         let request = self.active[number].request;
-        let (first, last) = self.ftl.geometry().units_of(&request);
-        self.host.submit(self.now, number, &request, u64::from(last - first) + 1);
+        self.host.submit(self.now, number, &request);
     }
 }
 

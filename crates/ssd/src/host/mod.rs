@@ -5,7 +5,7 @@
 
 mod queues;
 
-use crate::config::{Drive, Translator};
+use crate::config::Drive;
 use nacre_config::Families;
 use nacre_controller::host_interface::{self, Cpus, HostPort, Leg, Part, Plain, Spent};
 use nacre_kernel::state::{State, Value};
@@ -25,7 +25,6 @@ pub(crate) enum Reached {
 /// What the way needs to know of a request, and what it took so far.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Way {
-    units: u64,
     bytes: u64,
     op: Op,
     volume: u32,
@@ -33,20 +32,6 @@ pub(crate) struct Way {
     pub(crate) software: Time,
     /// On the link.
     pub(crate) link: Time,
-}
-
-/// What a request takes of processors, and each unit of it.
-#[derive(Clone, Copy, Debug)]
-struct Costs {
-    request: Time,
-    unit: Time,
-}
-
-impl Costs {
-    #[inline]
-    fn of(&self, units: u64) -> Time {
-        self.request + self.unit * units
-    }
 }
 
 /// How the host reaches the drive.
@@ -96,9 +81,9 @@ impl State for Port {
 #[derive(State)]
 pub(crate) struct Host {
     #[state(skip = "from the configuration")]
-    at_host: Costs,
+    at_host: Time,
     #[state(skip = "from the configuration")]
-    at_device: Costs,
+    at_device: Time,
     port: Port,
     queues: Queues,
     processors: Cpus<u32>,
@@ -111,15 +96,9 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(config: &Drive, families: &dyn Families) -> Host {
-        let translation = Costs { request: config.translation, unit: config.translation_unit };
-        let none = Costs { request: Time::ZERO, unit: Time::ZERO };
-        let (at_host, at_device) = match config.translator {
-            Translator::Host => (translation, none),
-            Translator::Device => (none, translation),
-        };
         Host {
-            at_host,
-            at_device: Costs { request: config.firmware + at_device.request, ..at_device },
+            at_host: config.translation,
+            at_device: config.firmware,
             port: match &config.host {
                 Some(slot) => {
                     Port::Other(host_interface::build(slot, families).expect("every interface can be built"))
@@ -135,21 +114,20 @@ impl Host {
         }
     }
 
-    /// The host issues request `number`, of so many units.
+    /// The host issues request `number`.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Time, number: u32, request: &Request, units: u64) {
+    pub(crate) fn submit(&mut self, now: Time, number: u32, request: &Request) {
         if self.ways.len() <= number as usize {
             self.ways.resize(number as usize + 1, Way::default());
         }
         self.ways[number as usize] = Way {
-            units,
             bytes: u64::from(request.bytes),
             op: request.op,
             volume: request.volume,
             software: Time::ZERO,
             link: Time::ZERO,
         };
-        let work = self.at_host.of(units);
+        let work = self.at_host;
         let begun = match &mut self.port {
             Port::Plain(plain) => plain.submit(now, number, request, work),
             Port::Other(port) => port.submit(now, number, request, work),
@@ -198,11 +176,10 @@ impl Host {
     /// A processor of the drive works on it.
     #[inline]
     fn process(&mut self, now: Time, number: u32) {
-        let time = self.at_device.of(self.ways[number as usize].units);
-        if time.is_zero() {
+        if self.at_device.is_zero() {
             return self.reached.push_back(Reached::Drive(number));
         }
-        self.processors.arrive(now, number, time);
+        self.processors.arrive(now, number, self.at_device);
     }
 
     /// The flash is done with request `number`: its answer goes to the host.

@@ -1,6 +1,6 @@
 //! How many requests the drive works on at one time: of all tenants together, or of each.
 
-use crate::config::{Drive, tenants_places};
+use crate::config::Drive;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ struct Queue {
 impl Queues {
     pub(super) fn new(config: &Drive) -> Queues {
         let queue = |places| Queue { places, taken: 0, waiting: VecDeque::new() };
-        Queues(places(config).into_iter().map(queue).collect())
+        Queues(config.queue.depths().into_iter().map(queue).collect())
     }
 
     /// Request `number` of tenant `volume` takes a place, if there is one, or waits.
@@ -67,13 +67,4 @@ impl Queues {
             assert!(queue.waiting.is_empty() || queue.taken == queue.places, "{queue:?}");
         }
     }
-}
-
-/// The places of each queue: one queue, or one for each tenant. What rounding leaves goes to the first queues.
-fn places(config: &Drive) -> Vec<u32> {
-    let Some(depth) = config.queue_depth else { return Vec::new() };
-    let mut places = tenants_places(depth, config.queue_shares.as_deref().unwrap_or(&[1]));
-    let left = depth - places.iter().sum::<u32>();
-    places.iter_mut().take(left as usize).for_each(|places| *places += 1);
-    places
 }

@@ -50,8 +50,8 @@ fn reads_are_limited_by_processors_of_host_or_drive() {
     for (settings, limit) in [
         ("driver = \"20 us\"\ncpus = 2", 2.0 / 20e-6),
         ("firmware = \"20 us\"\nprocessors = 1", 1.0 / 20e-6),
-        ("translator = \"host\"\ncpus = 1\ndriver = \"10 us\"\ntranslation = \"15 us\"", 1.0 / 25e-6),
-        ("translator = \"device\"\nprocessors = 2\ntranslation_unit = \"50 us\"", 2.0 / 50e-6),
+        ("cpus = 1\ndriver = \"10 us\"\ntranslation = \"15 us\"", 1.0 / 25e-6),
+        ("processors = 2\nfirmware = \"50 us\"", 2.0 / 50e-6),
     ] {
         let mut device = driven(&format!("{settings}\nways = 16\nbus = \"4 GB/s\""));
         let found = rate(&mut device, Op::Read, 64, 1, 20_000) / 4096.0;
@@ -62,7 +62,7 @@ fn reads_are_limited_by_processors_of_host_or_drive() {
 #[test]
 fn the_depth_of_the_queue_is_kept() {
     // One request at a time: 50 us, 10.54 us of the channel and 1.024 us of the link.
-    let mut device = driven("queue_depth = 1");
+    let mut device = driven("queue = { kind = \"shared\", depth = 1 }");
     let found = rate(&mut device, Op::Read, 64, 1, 2_000) / 4096.0;
     assert_close("one at a time", found, 1.0 / 61.564e-6, 0.01);
 }

@@ -76,7 +76,7 @@ fn a_flash_drive_that_fills_each_plane_by_itself_keeps_its_bytes() {
 #[test]
 fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
     let mapping = "mapping_cache = { size = \"1 KiB\" }\nmapping_entry = \"4 B\"";
-    flash(12, 0, &format!("{mapping}\npower_protected = false\nqueue_depth = 4"));
+    flash(12, 0, &format!("{mapping}\npower_protected = false\nqueue = {{ kind = \"shared\", depth = 4 }}"));
     flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
 }
 

@@ -242,9 +242,9 @@ fn levels_apart(allocation: &str) {
 fn a_tenant_gets_as_many_reads_done_as_it_has_places() {
     // Every read takes a die for 50 us; there are so many dies that they hardly meet.
     let settings = "channels = 64\nways = 8\nblocks = 16\npages = 8\nbus = \"10 GB/s\"\nlink = \"100 GB/s\"\n\
-                    buffer = \"8 MiB\"\nunwritten = \"flash\"\nover_provisioning = \"100 %\"\nqueue_depth = 8\n";
-    for (shares, places) in [("[3, 1]", [6.0, 2.0]), ("[1, 1]", [4.0, 4.0]), ("[100, 1]", [7.0, 1.0])] {
-        let mut device = driven(&format!("{settings}queue_shares = {shares}"));
+                    buffer = \"8 MiB\"\nunwritten = \"flash\"\nover_provisioning = \"100 %\"\n";
+    for (depths, places) in [("[6, 2]", [6.0, 2.0]), ("[4, 4]", [4.0, 4.0]), ("[7, 1]", [7.0, 1.0])] {
+        let mut device = driven(&format!("{settings}queue = {{ kind = \"by_tenant\", depths = {depths} }}"));
         let count = device.unit_count();
         let (mut random, end) = (random("shares"), Time::from_ms(40));
         // Each has 32 requests outstanding, far more than places.
@@ -265,20 +265,16 @@ fn a_tenant_gets_as_many_reads_done_as_it_has_places() {
         }
         for (volume, places) in places.into_iter().enumerate() {
             let law = places * end.as_secs_f64() / 50e-6;
-            assert_close(&format!("{shares}: tenant {volume}"), done[volume], law, 0.06);
+            assert_close(&format!("{depths}: tenant {volume}"), done[volume], law, 0.06);
         }
     }
 }
 
 #[test]
-fn shares_that_nobody_can_have_are_refused() {
-    for (settings, problem) in [
-        ("queue_shares = [1, 1]", "there is no bound that could be shared"),
-        ("queue_depth = 1\nqueue_shares = [1, 1]", "1 places are too few for 2 tenants"),
-        ("queue_depth = 4\nqueue_shares = [1, 0]", "a tenant without a queue entry would wait forever"),
-        ("queue_depth = 4\nqueue_shares = []", "the list is empty"),
-    ] {
-        let refused = problems(settings);
-        assert!(refused.contains(problem), "{settings}: {refused}");
+fn a_tenant_without_slots_is_refused() {
+    for (depths, problem) in [("[1, 0]", "a tenant without slots waits forever"), ("[]", "the list is empty")]
+    {
+        let refused = problems(&format!("queue = {{ kind = \"by_tenant\", depths = {depths} }}"));
+        assert!(refused.contains(problem), "{depths}: {refused}");
     }
 }

@@ -29,10 +29,10 @@ fn burst_after_quiet(settings: &str, superblocks: u64) -> (u64, f64) {
 
 #[test]
 fn a_burst_within_the_thresholds_is_as_fast_as_on_an_empty_drive() {
-    let (copied, seconds) = burst_after_quiet("idle_cleaning = 40", 30);
+    let (copied, seconds) = burst_after_quiet("idle_reserve = 36", 30);
     assert_eq!(copied, 0, "36 superblocks are erased above the reserve");
     assert_close("programs alone", seconds, 30.0 * 256.0 / 4.0 * 500e-6, 0.02);
-    let (copied, _) = burst_after_quiet("idle_cleaning = 40", 60);
+    let (copied, _) = burst_after_quiet("idle_reserve = 36", 60);
     assert!(copied > 0, "the reserve is kept");
     let (copied, seconds) = burst_after_quiet("", 30);
     // Programs of the host and of copies, reads of copies; an erase for every 64 pages of a die.
@@ -45,7 +45,7 @@ fn a_burst_within_the_thresholds_is_as_fast_as_on_an_empty_drive() {
 fn what_is_kept_erased_while_idle_is_no_spare_space() {
     for kept in [12, 24] {
         let amplification = |settings: &str, mut write: Writes<'_>| {
-            let mut device = driven(&format!("{DRIVE}{settings} = {kept}"));
+            let mut device = driven(&format!("{DRIVE}{settings}"));
             let count = device.unit_count();
             write(&mut device, 4 * count);
             device.restart_ledger();
@@ -56,7 +56,7 @@ fn what_is_kept_erased_while_idle_is_no_spare_space() {
         // A superblock of writes, and time to gain it again.
         let mut draws = random("idle");
         let idle = amplification(
-            "idle_cleaning",
+            &format!("idle_reserve = {}", kept - 4),
             Box::new(move |device, units| {
                 let count = device.unit_count();
                 for _ in 0..units / 256 {
@@ -67,7 +67,7 @@ fn what_is_kept_erased_while_idle_is_no_spare_space() {
         );
         let mut draws = random("pace");
         let reserve = amplification(
-            "reserve",
+            &format!("reserve = {kept}"),
             Box::new(move |device, units| {
                 let count = device.unit_count();
                 device.precondition(units, |_| draws.below(count));
@@ -80,7 +80,7 @@ fn what_is_kept_erased_while_idle_is_no_spare_space() {
 #[test]
 fn cleaning_while_idle_does_not_depend_on_when_the_drive_is_told_the_time() {
     let ends = [1, 1_000].map(|steps| {
-        let mut device = driven(&format!("{DRIVE}idle_cleaning = 40"));
+        let mut device = driven(&format!("{DRIVE}idle_reserve = 36"));
         let (count, mut random) = (device.unit_count(), random("steps"));
         device.precondition(2 * count, |_| random.below(count));
         let end = burst(&mut device, 1_000, || random.below(count));

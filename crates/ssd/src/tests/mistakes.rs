@@ -36,8 +36,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
         ("reserve = 3", "4"),
         ("arbitration = \"first_fit\"", "commands_first"),
-        ("reserve = 8\nidle_cleaning = 8", "give at least 9"),
-        ("idle_cleaning = 200", "give at most "),
+        ("idle_reserve = 200", "give at most "),
         (
             "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
             "also set program_energy, transfer_energy, or no energy and no idle_power",
@@ -60,13 +59,19 @@ fn impossible_drives_are_refused_with_what_is_possible() {
              keep the whole table in DRAM",
         ),
         (
-            "queue_depth = 4\nqueue_shares = [100, 1, 1]",
-            "with one at least each, tenants have 5 places of 4, given [100, 1, 1]; give shares nearer to each other",
-        ),
-        (
             "blocks = 16\nover_provisioning = \"60 %\"\nkind = \"zns_ssd\"\nactive_zones = 11",
             "the drive has 10 zones, given 11; give at most 10, smaller zones, or more blocks",
         ),
+        (
+            "allocation = { kind = \"superblock\", parity = { stripe = 3 } }",
+            "the 4 dies are not a whole number of stripes, given 3; the nearest allowed: 4, 2",
+        ),
+        ("allocation = { kind = \"superblock\", parity = { stripe = 8 } }", "the nearest allowed: 4"),
+        (
+            "channels = 1\nways = 1\npages = 128\nallocation = { kind = \"superblock\", parity = {} }",
+            "there is one die",
+        ),
+        ("allocation = { kind = \"superblock\", parity = {} }", "one page of 4 with parity"),
         ("blocks = 10\nreserve = 9", "give at least 11"),
         ("blocks = 100\nplacement_handles = 60\nisolation = \"persistent\"", "give at least 126"),
         ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),

@@ -1,6 +1,7 @@
 //! Tests of the drive.
 
 mod allocation;
+mod allocation_order;
 mod amplification;
 mod arbitration;
 pub(crate) mod array;
@@ -19,10 +20,12 @@ mod mistakes;
 mod parity;
 mod plane_reads;
 mod programming;
+mod read_priority;
 mod recovery;
 mod scheduling;
 mod share;
 mod slc_cache;
+mod suspension;
 mod wear;
 
 use crate::config::{Config, SsdConfig};

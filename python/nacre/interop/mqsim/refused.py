@@ -24,7 +24,7 @@ _SETTINGS = {
     "stack.pages": "Page_No_Per_Block",
     "stack.planes": "Plane_No_Per_Die",
     "stack.program": "Page_Program_Latency_LSB, _CSB and _MSB",
-    "stack.queue_depth": "IO_Queue_Depth",
+    "stack.queue.depth": "IO_Queue_Depth",
     "stack.read": "Page_Read_Latency_LSB, _CSB and _MSB",
     "stack.reserve": "GC_Exec_Threshold and Block_No_Per_Plane",
     "stack.unit": "Page_Capacity",

@@ -289,9 +289,9 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
     if not drive["Ideal_Mapping_Table"]:
         _mapping_cache(drive, stack, page, unit, missing)
     if drive["HostInterface_Type"] == "SATA":
-        stack["queue_depth"] = drive["IO_Queue_Depth"]
+        stack["queue"] = {"kind": "shared", "depth": drive["IO_Queue_Depth"]}
     if is_preempted:
-        _idle_cleaning(drive, blocks, stack, missing)
+        _idle_reserve(drive, blocks, stack, missing)
     _suspension(drive, stack, missing)
     return stack
 
@@ -321,12 +321,12 @@ def _mapping_cache(
         missing.append(Missing("CMT_Capacity", f"the whole mapping table has {table} B here"))
 
 
-def _idle_cleaning(
+def _idle_reserve(
     drive: Settings, blocks: int, stack: dict[str, object], missing: list[Missing]
 ) -> None:
     reserve = max(4, math.ceil(drive["GC_Hard_Threshold"] * blocks))
     soft = math.ceil(drive["GC_Exec_Threshold"] * blocks)
-    stack["idle_cleaning"] = max(reserve + 1, soft)
+    stack["idle_reserve"] = max(1, soft - reserve)
     missing.append(
         Missing("Preemptible_GC_Enabled", "a request stops cleaning until all is quiet again here")
     )

@@ -1,7 +1,6 @@
 //! Where a page of the host goes when each plane is filled by itself: by its address, or to the die that is free first.
 
-use crate::allocation::{Allocation, r#static::Order};
-use crate::config::Config;
+use crate::config::{Allocation, Config, Order};
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;

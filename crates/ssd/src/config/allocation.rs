@@ -1,0 +1,171 @@
+//! Where a page of the host's data goes.
+
+use nacre_config::{Choice, Configuration, Kinds};
+
+/// Where a page of the host's data goes.
+#[derive(Clone, Debug, Kinds)]
+pub enum Allocation {
+    /// To the next die in turn, in superblocks of one block of every plane of every die.
+    ///
+    /// A superblock is one block of every plane of every die. Full operations (one page of every plane, with
+    /// multi-plane commands) go to the dies round robin: to the next channel each time, and to the next die of each
+    /// channel after all channels. A stripe uses all dies at once, one parity page covers it, and one erase count and
+    /// one list of valid units serve thousands of blocks. The disadvantage is a coarser choice of victims.
+    ///
+    /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock, each
+    /// on a different die, form a stripe. One of them programs parity over the others, unit by unit. The parity moves
+    /// to the next die with every row of dies. It takes a share of 1 / `stripe` of the flash from over-provisioning.
+    ///
+    /// - The parity of a stripe is programmed after its last data, with time, energy, and wear. It counts in write
+    ///   amplification. Until then, the drive keeps it in separate memory, which capacitors protect with the buffer.
+    ///   A superblock that is closed early ends with a shorter stripe.
+    /// - An uncorrectable unit is rebuilt. The units at its position in the other operations of the stripe are read
+    ///   from their dies in parallel, with read retries if necessary, and decoded. Units that are still in the
+    ///   drive's memory are not read. If one of these units is uncorrectable, too, the unit is lost. Copies of
+    ///   garbage collection are rebuilt like reads of the host.
+    /// - Without `power_protected`, recovery computes the parity of partly filled stripes from their pages.
+    /// - Counters report the parity units, the rebuilt units, the reads for rebuilds, and the units that are lost
+    ///   despite parity.
+    ///
+    /// Not modeled:
+    ///
+    /// - Stripes longer than the number of dies, several parity pages per stripe, and failures of whole dies or
+    ///   blocks.
+    /// - A rebuilt unit is not rewritten. The next read rebuilds it again, until the unit is written or
+    ///   garbage-collected. Units of one page are rebuilt separately.
+    /// - Computing parity takes no time, and its memory is not part of `buffer`.
+    /// - If garbage collection copies a unit that must be rebuilt, the other units are read in parallel with it, not
+    ///   after it.
+    /// - After a power loss of a drive without capacitors, stripes with an interrupted program count as complete, and
+    ///   pages that it damaged are not rebuilt.
+    Superblock(Superblock),
+    /// To the plane given by the address; each plane has its own garbage collection.
+    ///
+    /// Each plane has its own write frontiers, erased blocks, garbage collection, and wear leveling. Everything that
+    /// is described for superblocks holds for its blocks. The address of a page determines its plane, in the order of
+    /// `order`, as in MQSim. Requests for one die wait there, even if other dies are idle.
+    ///
+    /// A page is programmed when its units are complete. With `multi_plane`, pages with the same number in other
+    /// planes that wait for the die are programmed with it, if they have no unfinished prerequisites. With
+    /// `copyback`, garbage collection copies pages within their die: only their commands cross the channel, and bit
+    /// errors are not corrected.
+    ///
+    /// Not modeled:
+    ///
+    /// - Static allocation of channels or ways alone.
+    /// - Multi-plane reads for copies and multi-plane erases: the planes of a die perform them one after the other.
+    /// - The register that holds a copy inside a die is available to reads in between.
+    /// - Parity: a plane erases its blocks alone, while the others of a stripe need them for rebuilds.
+    Static(Static),
+    /// To the die that is free first; each plane has its own garbage collection.
+    ///
+    /// Each plane has its own write frontiers, erased blocks, garbage collection, and wear leveling. Everything that
+    /// is described for superblocks holds for its blocks. A page goes to the die that is free first, and there to its
+    /// planes in turn.
+    ///
+    /// A page is programmed when its units are complete. With `multi_plane`, pages with the same number in other
+    /// planes that wait for the die are programmed with it, if they have no unfinished prerequisites. With
+    /// `copyback`, garbage collection copies pages within their die: only their commands cross the channel, and bit
+    /// errors are not corrected.
+    ///
+    /// Not modeled:
+    ///
+    /// - Multi-plane reads for copies and multi-plane erases: the planes of a die perform them one after the other.
+    /// - The register that holds a copy inside a die is available to reads in between.
+    /// - Parity: a plane erases its blocks alone, while the others of a stripe need them for rebuilds.
+    Dynamic(Dynamic),
+}
+
+/// Superblocks over all dies.
+#[derive(Clone, Debug, Configuration)]
+pub struct Superblock {
+    /// Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt
+    /// from the other dies. It takes its share of the flash from over-provisioning. Absent means no parity.
+    pub parity: Option<Parity>,
+}
+
+/// Parity over pages of different dies.
+#[derive(Clone, Debug, Configuration)]
+pub struct Parity {
+    /// Dies of a stripe, including one for parity: with 8 (7 + 1), 1/8 of the flash is parity. Must divide
+    /// the number of dies; absent means all dies.
+    #[config(min = 2, max = 1048576)]
+    pub stripe: Option<u32>,
+}
+
+/// Order in which consecutive pages are distributed, fastest first: the letters of channel, way, and plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Order {
+    /// Channels, then ways, then planes.
+    Cwp,
+    /// Channels, then planes, then ways.
+    Cpw,
+    /// Ways, then channels, then planes.
+    Wcp,
+    /// Ways, then planes, then channels.
+    Wpc,
+    /// Planes, then channels, then ways.
+    Pcw,
+    /// Planes, then ways, then channels.
+    Pwc,
+}
+
+impl Order {
+    /// The places of channels, ways and planes, from the fastest on.
+    pub(crate) fn places(self) -> [usize; 3] {
+        match self {
+            Order::Cwp => [0, 1, 2],
+            Order::Cpw => [0, 2, 1],
+            Order::Wcp => [1, 0, 2],
+            Order::Wpc => [1, 2, 0],
+            Order::Pcw => [2, 0, 1],
+            Order::Pwc => [2, 1, 0],
+        }
+    }
+}
+
+/// Pages by their address.
+#[derive(Clone, Debug, Configuration)]
+pub struct Static {
+    /// Order in which consecutive pages are distributed, fastest first: the letters of channel (C), way (W),
+    /// and plane (P). A way has one die, so MQSim's D is omitted.
+    #[config(default = "cwp", source = "tavakkol-2018: MQSim's own settings")]
+    pub order: Order,
+    /// Whether garbage collection copies pages inside their die: only commands cross the channel, and bit
+    /// errors are not corrected. Requires `unit` = `page`.
+    #[config(default = false, source = "assumed: controllers correct copied data")]
+    pub copyback: bool,
+}
+
+/// Pages to the die that is free first.
+#[derive(Clone, Debug, Configuration)]
+pub struct Dynamic {
+    /// Whether garbage collection copies pages inside their die: only commands cross the channel, and bit
+    /// errors are not corrected. Requires `unit` = `page`.
+    #[config(default = false, source = "assumed: controllers correct copied data")]
+    pub copyback: bool,
+}
+
+impl Allocation {
+    /// Whether each plane is filled and cleaned by itself.
+    pub(crate) fn is_by_plane(&self) -> bool {
+        !matches!(self, Allocation::Superblock(_))
+    }
+
+    /// Whether pages that move stay in their plane.
+    pub(crate) fn copies_inside(&self) -> bool {
+        match self {
+            Allocation::Superblock(_) => false,
+            Allocation::Static(of) => of.copyback,
+            Allocation::Dynamic(of) => of.copyback,
+        }
+    }
+
+    /// Dies of a stripe, that of its parity included, of a drive with so many `dies`, where there is parity.
+    pub(crate) fn stripe(&self, dies: u32) -> Option<u32> {
+        match self {
+            Allocation::Superblock(of) => Some(of.parity.as_ref()?.stripe.unwrap_or(dies)),
+            Allocation::Static(_) | Allocation::Dynamic(_) => None,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Order of the operations that wait for a die.
+
+use nacre_config::{Configuration, Kinds};
+use nacre_kernel::Time;
+
+/// Order of the operations that wait for a die.
+#[derive(Clone, Debug, Kinds)]
+pub enum FlashScheduling {
+    /// Host reads go before everything that waits for their die.
+    ///
+    /// A read waits until its die has finished the operation in progress. It then goes before waiting programs,
+    /// erases, and copies. All other operations of a die are performed in issue order. If an operation waits for
+    /// another one, later operations may go first, but commands of one superblock keep their order. The planes of a
+    /// die read one after the other. With `independent_planes`, each plane reads independently: one senses while
+    /// others do. Programs, erases, and copies occupy the whole die.
+    ///
+    /// Not modeled:
+    ///
+    /// - Priorities among reads.
+    /// - Starvation limits: writes do not overtake reads, however long they wait.
+    ReadPriority(ReadPriority),
+    /// Host reads also suspend programs and erases.
+    ///
+    /// Reads go before all other waiting operations of their die, as with `read_priority`. If a read finds a program
+    /// or an erase in progress, it suspends it on arrival. An operation is suspended at most `suspensions` times;
+    /// then reads wait for its end. It resumes when no read waits. A suspension applies to all planes of the die, and
+    /// the operation resumes when none of them reads.
+    ///
+    /// Not modeled: limits by the remaining time of an operation; different times for erases and programs.
+    Suspension(Suspension),
+    /// In the order of issue: reads wait for programs and erases.
+    ///
+    /// A host read waits for all operations that were issued to its die before it. If an operation waits for another
+    /// one, later operations may go first. A read occupies the whole die, with all its planes.
+    InOrder,
+}
+
+/// Reads first.
+#[derive(Clone, Debug, Configuration)]
+pub struct ReadPriority {
+    /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).
+    #[config(default = false, source = "assumed: only dies from about 2020 on support it")]
+    pub independent_planes: bool,
+}
+
+/// Reads suspend programs and erases.
+#[derive(Clone, Debug, Configuration)]
+pub struct Suspension {
+    /// Time to suspend a program or an erase for a read.
+    #[config(max = "1 s")]
+    pub suspend: Time,
+    /// Time to resume it.
+    #[config(default = "0 s", max = "1 s", source = "assumed: included in `suspend`")]
+    pub resume: Time,
+    /// Maximum suspensions of one program or erase.
+    #[config(default = 8, min = 1, max = 65536, source = "assumed: a limit, so that every program ends")]
+    pub suspensions: u32,
+    /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).
+    #[config(default = false, source = "assumed: only dies from about 2020 on support it")]
+    pub independent_planes: bool,
+}
+
+impl FlashScheduling {
+    /// Whether reads of the host go before everything that waits.
+    pub(crate) fn has_read_priority(&self) -> bool {
+        !matches!(self, FlashScheduling::InOrder)
+    }
+
+    /// Whether planes of a die read for the host each by itself.
+    pub(crate) fn reads_by_plane(&self) -> bool {
+        match self {
+            FlashScheduling::ReadPriority(of) => of.independent_planes,
+            FlashScheduling::Suspension(of) => of.independent_planes,
+            FlashScheduling::InOrder => false,
+        }
+    }
+
+    /// How programs and erases are suspended, if they are.
+    pub(crate) fn suspension(&self) -> Option<&Suspension> {
+        match self {
+            FlashScheduling::Suspension(of) => Some(of),
+            FlashScheduling::ReadPriority(_) | FlashScheduling::InOrder => None,
+        }
+    }
+}
