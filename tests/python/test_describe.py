@@ -107,7 +107,7 @@ def test_the_shell_completes_names_and_files(tmp_path: Path) -> None:
     (tmp_path / "server-of-mine.toml").touch()
     (tmp_path / "server.txt").touch()
     for words, completed in (
-        ("describe tlc", ["tlc_nvme", "tlc_nvme_worn"]),
+        ("describe tlc", ["tlc_nvme", "tlc_nvme_aged", "tlc_nvme_worn"]),
         ("new s45", ["s4500_960gb"]),
         ("catalog show server-cache-", ["server-cache-zipf"]),
         ("reproduce nvm-", ["nvm-servers"]),
