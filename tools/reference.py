@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, UnionType
+from typing import Any, get_args
 
 import nacre
 import typer
@@ -111,8 +111,15 @@ def _config_page() -> str:
             lines.append(f"| `{name}` | [{model}](../models/{model}.md) |")
     lines += ["", "Other classes:", ""]
     for name in sorted(plain):
-        lines += [f"- `{name}`: {_doc(getattr(config, name)).splitlines()[0]}"]
+        lines += [f"- `{name}`: {_first_line(getattr(config, name))}"]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _first_line(item: Any) -> str:
+    """The first line of documentation; for a union, the classes in it."""
+    if isinstance(item, UnionType):
+        return "one of " + ", ".join(f"`{each.__name__}`" for each in get_args(item))
+    return _doc(item).splitlines()[0]
 
 
 def _model_of(name: str) -> str | None:
