@@ -80,7 +80,7 @@ impl Problem {
         }
     }
 
-    /// With what is allowed or what to do.
+    /// Adds the allowed values or the remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Problem {
         self.remedy = remedy.into();

@@ -65,7 +65,7 @@ pub trait Family: Sized + 'static {
 /// The rooms of one family, in the order users see them.
 pub type Table<F> = [Room<F>];
 
-/// The room of `table` that `slot` holds. The slot was checked against the same table.
+/// The component of `table` that `slot` holds. The slot was checked against this table.
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
     let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))

@@ -98,7 +98,7 @@ impl Fault {
         }
     }
 
-    /// The class called `name`.
+    /// The class of faults with this name.
     pub fn named(name: &str) -> Option<Fault> {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }

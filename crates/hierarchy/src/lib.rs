@@ -25,7 +25,7 @@ mod visits;
 #[cfg(test)]
 mod workbench;
 
-/// The devices of this crate, in the order users see them.
+/// The devices of this crate, in display order.
 pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
     network::ROOM,
     server_cache::ROOM,

@@ -111,7 +111,7 @@ pub struct Wear {
     pub erases: u64,
     /// Erases of every block in its whole life.
     pub block_erases: Vec<u32>,
-    /// Erases a block is made for; programs a row, where nothing is erased.
+    /// Rated erases of a block, or rated programs of a row of a medium without erases.
     pub endurance: Option<u64>,
     /// Time at which the first block or row exceeded its endurance; `None` before.
     pub worn_out_at: Option<Time>,

@@ -44,7 +44,8 @@ pub struct Ran {
     pub state: Option<Vec<u8>>,
 }
 
-/// As [`run`], from one state to another. Errors: also where a state is of another stack, or cannot be saved.
+/// Like [`run`], from one state to another. Errors: those of `run`; a state is of another stack, or cannot be
+/// saved.
 pub fn run_span(
     checked: &Checked,
     files: &dyn Files,

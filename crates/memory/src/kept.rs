@@ -166,7 +166,8 @@ impl Kept {
         })
     }
 
-    /// Keeps `step`, and gives it to the device at `now`, up to which it was run. Errors: it was not done.
+    /// Journals `step` and submits it to the device at `now`, up to which it was run. Errors: the step was
+    /// not performed.
     pub fn give(&mut self, now: Time, step: Step<'_>) -> Result<Given, NotTaken> {
         self.check(step)?;
         if let Some(image) = &self.image {

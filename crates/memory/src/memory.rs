@@ -191,8 +191,8 @@ impl Memory {
         self.change(Step::Idle(time)).map(|_| ())
     }
 
-    /// Everything so far survives a power failure, of the device, and with an image of this machine, when it
-    /// returns. Errors: the device has lost what it had taken, the power is off, the image fails.
+    /// Makes all writes durable: they survive a power loss of the device and, with an image, of this machine.
+    /// Errors: the device lost accepted data, power is off, or the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
         // A device that keeps what it has acknowledged is asked too: it tells of what it has lost since.
         let flushed = self.change(Step::Flush).map(|_| ());

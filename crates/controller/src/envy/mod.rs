@@ -95,7 +95,7 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::ComponentId;
 use nacre_media::store::{Layout, Nothing, Store};
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "envy",

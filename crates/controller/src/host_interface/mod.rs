@@ -122,7 +122,7 @@ pub struct Arrival {
 pub struct Spent {
     /// The host's software worked.
     pub software: Time,
-    /// Something was on the link.
+    /// Time on the link.
     pub link: Time,
     /// The device served earlier parts of the request that this one waited for.
     pub device: Time,

@@ -106,7 +106,7 @@ pub struct Config {
     #[config(default = true, source = "assumed: necessary for the durability guarantee")]
     pub wait_for_charge: bool,
     /// Whether the capacitor may hold less energy than a dump needs. Data that it cannot save is lost.
-    #[config(default = false, source = "assumed: the capacitor is there to save everything")]
+    #[config(default = false, source = "assumed: the capacitor must save all data")]
     pub may_lose_writes: bool,
     /// Data that a dump writes to flash.
     #[config(default = "all", source = "paper: zuolo-2017, the controller copies the entire DRAM content")]

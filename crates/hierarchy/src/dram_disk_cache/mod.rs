@@ -93,7 +93,7 @@ pub struct Config {
     /// Power of a chip in power-down.
     pub power_down_power: Option<Power>,
     /// Idle time before chips enter power-down.
-    #[config(default = "1 us", max = "1 s", source = "assumed: controllers wait for some hundred cycles")]
+    #[config(default = "1 us", max = "1 s", source = "assumed: controllers wait for a few hundred cycles")]
     pub power_down_after: Time,
     /// Area per bit of its cells.
     pub area: Option<BitArea>,

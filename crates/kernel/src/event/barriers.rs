@@ -74,7 +74,7 @@ impl<W> Barriers<W> {
         None
     }
 
-    /// Pieces of work that have begun and not ended.
+    /// Number of operations in progress.
     pub fn open(&self) -> u32 {
         self.open
     }

@@ -95,7 +95,7 @@ impl Completions {
         self.list.last_mut().expect("one was just added")
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

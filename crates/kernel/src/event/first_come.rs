@@ -78,7 +78,7 @@ impl<J> FirstCome<J> {
         jobs.map(move |(begin, end, what)| Cut { what, left: end - begin.max(at), whole: end - begin })
     }
 
-    /// The jobs so far belong to a ledger that was closed: no power loss returns them.
+    /// Forgets the jobs so far, which belong to a closed ledger: no power loss returns them.
     pub fn restart_ledger(&mut self) {
         self.jobs.clear();
     }

@@ -11,7 +11,7 @@ const FIRST_WIDTH: Time = Time::from_us(1);
 const HOURS_MAX: u64 = 10 * 366 * 24;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 
-/// Amounts by spans of time. Columns of one length.
+/// Amounts per interval. Columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
     /// Seconds that each row lasts.

@@ -14,10 +14,10 @@
 //! - `btree` is a B+tree. A search goes from the root to a leaf. A full page splits in the middle. A page at the
 //!   right end of its level that grows at its end stays full, so keys that are loaded in order fill leaves
 //!   completely.
-//! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. A leaf item has 2 B of
-//!   index and 3 B of head, in multiples of 4 B. A pointer has 2 B and 12 B, in multiples of 4 B. A bucket item
-//!   has 2 B and 1 B. With the defaults, there are 31 pairs on a leaf, 135 pointers on an inner page, and 33
-//!   pairs on the page of a bucket.
+//! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. A leaf item takes 2 B
+//!   of index and 3 B of head in addition to its data, a pointer 2 B of index and 12 B, and a bucket item 2 B of
+//!   index and 1 B. Leaf items and pointers are rounded up to 4 B. With the defaults, there are 31 pairs on a
+//!   leaf, 135 pointers on an inner page, and 33 pairs on the page of a bucket.
 //! - *Page cache*: it holds `cache` bytes of pages and is empty at the start. A missing page is read. The least
 //!   recently used page is evicted; a changed one is written first. A page that is being read or written is not
 //!   used by others until that is done.

@@ -30,7 +30,7 @@ pub struct Shares {
     pub parts: Vec<Share>,
 }
 
-/// What is counted as the first of a whole trace.
+/// First values of a whole trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct First {
     /// Requests.

@@ -69,7 +69,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that has seen nothing.
+    /// An empty log.
     pub fn new(source_name: &str, format: &'static str, strict: bool, unit_given: Option<TimeUnit>) -> Log {
         Log {
             source_name: source_name.to_string(),

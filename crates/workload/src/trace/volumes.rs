@@ -29,7 +29,7 @@ impl Volumes {
         }
     }
 
-    /// The dense number of the volume that the format calls `number`.
+    /// Dense index of the volume with the number `number` in the format.
     #[inline]
     pub fn numbered(&mut self, number: u64) -> Result<u32, Fault> {
         match self.last_number {

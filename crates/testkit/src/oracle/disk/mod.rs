@@ -22,7 +22,7 @@ pub enum Policy {
 /// How the firmware chooses.
 #[derive(Clone, Copy, Debug)]
 pub struct Firmware {
-    /// Its order.
+    /// Scheduling policy.
     pub policy: Policy,
     /// It knows this many of the oldest waiting requests; at least 1.
     pub depth: usize,
