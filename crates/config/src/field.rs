@@ -4,7 +4,6 @@ use crate::node::{Node, Value};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::reader::Reader;
-use crate::room::settings;
 use crate::shape::{Field, Kind, Literal, Shape, Use};
 use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
@@ -230,7 +229,7 @@ pub fn read_kind(
     let kind = reader.choice(word, &names)?;
     reader.within("kind", |reader| reader.resolve(word, None));
     let kind = kinds.iter().find(|known| known.name == kind).expect("it is one of their names");
-    Some((kind.name, settings(node, &["kind"])))
+    Some((kind.name, node.without(&["kind"])))
 }
 
 /// Whether `node`, which has this shape, is tables, whose values are resolved one by one.

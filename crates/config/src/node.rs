@@ -61,6 +61,19 @@ impl Node {
         Node { value: Value::Table(Vec::new()), origin }
     }
 
+    /// The settings in a slot or of a kind: this table without `keys`, which chose it.
+    ///
+    /// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
+    pub(crate) fn without(&self, keys: &[&str]) -> Node {
+        let value = match &self.value {
+            Value::Table(entries) => {
+                entries.iter().filter(|(key, _)| !keys.contains(&key.as_str())).cloned().collect()
+            }
+            _ => Vec::new(),
+        };
+        Node { value: Value::Table(value), origin: self.origin.clone() }
+    }
+
     /// Reads a TOML document. `name` is how the user calls the file.
     ///
     /// A table `{ value = ..., source = "...", confidence = "..." }` is that value with its source.

@@ -162,7 +162,7 @@ impl<F: Family> FieldType for Slot<F> {
         Some(Slot {
             kind: descriptor.kind,
             path: reader.path().into(),
-            node: settings(node, &SLOT_KEYS),
+            node: node.without(&SLOT_KEYS),
             family: PhantomData,
         })
     }
@@ -253,7 +253,7 @@ impl Reader<'_> {
         }
         self.within("kind", |reader| reader.resolve(kind, Some(descriptor.model_version)));
         let before = self.problems.len();
-        (descriptor.check)(&settings(node, &SLOT_KEYS), self);
+        (descriptor.check)(&node.without(&SLOT_KEYS), self);
         (self.problems.len() == before).then_some(descriptor)
     }
 
@@ -280,16 +280,3 @@ impl Reader<'_> {
 
 /// The keys that choose the room of a slot.
 const SLOT_KEYS: [&str; 2] = ["kind", "preset"];
-
-/// The settings in a slot or of a kind: its table without `keys`, which chose it.
-///
-/// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
-pub(crate) fn settings(node: &Node, keys: &[&str]) -> Node {
-    let value = match &node.value {
-        Value::Table(entries) => {
-            entries.iter().filter(|(key, _)| !keys.contains(&key.as_str())).cloned().collect()
-        }
-        _ => Vec::new(),
-    };
-    Node { value: Value::Table(value), origin: node.origin.clone() }
-}

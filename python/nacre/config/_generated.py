@@ -1597,20 +1597,14 @@ class SsdDevice(Table):
     """CPU time of the host driver per request. Default: 0 s."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
-    translator: Literal["device", "host"] | None = None
-    """Where the flash translation layer runs. Default: device."""
     processors: int | None = None
     """Number of processors of the drive. Default: 1."""
     firmware: str | None = None
-    """Processor time of the drive per request, wherever it is translated. Default: 0 s."""
+    """Processor time of the drive per request. Default: 0 s."""
     translation: str | None = None
-    """Processor time of translation per request. Default: 0 s."""
-    translation_unit: str | None = None
-    """Processor time of translation per mapping unit of a request. Default: 0 s."""
-    queue_depth: int | None = None
-    """Maximum requests in progress; absent means no limit."""
-    queue_shares: list[int] | None = None
-    """Shares of `queue_depth` reserved for the tenants of a workload, assigned cyclically; each tenant has at least one slot. Absent means that tenants share all slots."""
+    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate in `firmware`. Default: 0 s."""
+    queue: Queue | None = None
+    """Requests that the drive works on at one time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
     """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
@@ -1623,8 +1617,8 @@ class SsdDevice(Table):
     """Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary blocks per plane and its part of `spare_blocks`, `mapping_cache`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
     reserve: int | None = None
     """Number of erased superblocks below which garbage collection starts. Default: 4."""
-    idle_cleaning: int | None = None
-    """Number of erased superblocks up to which garbage collection runs while the host is idle; a request stops it. Absent means no garbage collection while idle."""
+    idle_reserve: int | None = None
+    """Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops it. Absent means no garbage collection while idle."""
     cleaning: Cleaning | None = None
     """Garbage collection policy: selects the victim. Default: greedy."""
     wear_spread: int | None = None
@@ -1729,20 +1723,14 @@ class ZnsSsdDevice(Table):
     """CPU time of the host driver per request. Default: 0 s."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
-    translator: Literal["device", "host"] | None = None
-    """Where the flash translation layer runs. Default: device."""
     processors: int | None = None
     """Number of processors of the drive. Default: 1."""
     firmware: str | None = None
-    """Processor time of the drive per request, wherever it is translated. Default: 0 s."""
+    """Processor time of the drive per request. Default: 0 s."""
     translation: str | None = None
-    """Processor time of translation per request. Default: 0 s."""
-    translation_unit: str | None = None
-    """Processor time of translation per mapping unit of a request. Default: 0 s."""
-    queue_depth: int | None = None
-    """Maximum requests in progress; absent means no limit."""
-    queue_shares: list[int] | None = None
-    """Shares of `queue_depth` reserved for the tenants of a workload, assigned cyclically; each tenant has at least one slot. Absent means that tenants share all slots."""
+    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate in `firmware`. Default: 0 s."""
+    queue: Queue | None = None
+    """Requests that the drive works on at one time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
     """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
@@ -2644,6 +2632,68 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadPriorityFlashScheduling(Table):
+    """Host reads go before everything that waits for their die."""
+
+    independent_planes: bool | None = None
+    """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
+    kind: Literal["read_priority"] = "read_priority"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuspensionFlashScheduling(Table):
+    """Host reads also suspend programs and erases."""
+
+    suspend: str
+    """Time to suspend a program or an erase for a read."""
+    resume: str | None = None
+    """Time to resume it. Default: 0 s."""
+    suspensions: int | None = None
+    """Maximum suspensions of one program or erase. Default: 8."""
+    independent_planes: bool | None = None
+    """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
+    kind: Literal["suspension"] = "suspension"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InOrderFlashScheduling(Table):
+    """In the order of issue: reads wait for programs and erases."""
+
+    kind: Literal["in_order"] = "in_order"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlimitedQueue(Table):
+    """As many as come."""
+
+    kind: Literal["unlimited"] = "unlimited"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedQueue(Table):
+    """All tenants share its slots."""
+
+    depth: int
+    """Slots."""
+    kind: Literal["shared"] = "shared"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByTenantQueue(Table):
+    """Each tenant has slots of its own; one that sends more requests waits for them."""
+
+    depths: list[int]
+    """Slots of each tenant of a workload, in their order; the list repeats if there are more tenants."""
+    kind: Literal["by_tenant"] = "by_tenant"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SuperblockAllocationParity(Table):
     """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt."""
 
@@ -2680,40 +2730,6 @@ class DynamicAllocation(Table):
     copyback: bool | None = None
     """Whether garbage collection copies pages inside their die: only commands cross the channel, and bit errors are not corrected. Requires `unit` = `page`. Default: false."""
     kind: Literal["dynamic"] = "dynamic"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadPriorityFlashScheduling(Table):
-    """Host reads go before all other waiting operations."""
-
-    independent_planes: bool | None = None
-    """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
-    kind: Literal["read_priority"] = "read_priority"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuspensionFlashScheduling(Table):
-    """Host reads also suspend programs and erases."""
-
-    suspend: str
-    """Time to suspend a program or an erase for a read."""
-    resume: str | None = None
-    """Time to resume it. Default: 0 s."""
-    suspensions: int | None = None
-    """Maximum suspensions of one program or erase. Default: 8."""
-    independent_planes: bool | None = None
-    """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
-    kind: Literal["suspension"] = "suspension"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class InOrderFlashScheduling(Table):
-    """Operations in issue order; reads wait for programs and erases."""
-
-    kind: Literal["in_order"] = "in_order"
     """Which room this is."""
 
 
@@ -2959,18 +2975,22 @@ Latency: TypeAlias = (
     | Preset
     | str
 )
-Allocation: TypeAlias = (
-    SuperblockAllocation
-    | StaticAllocation
-    | DynamicAllocation
-    | Preset
-    | str
-)
 FlashScheduling: TypeAlias = (
     ReadPriorityFlashScheduling
     | SuspensionFlashScheduling
     | InOrderFlashScheduling
-    | Preset
+    | str
+)
+Queue: TypeAlias = (
+    UnlimitedQueue
+    | SharedQueue
+    | ByTenantQueue
+    | str
+)
+Allocation: TypeAlias = (
+    SuperblockAllocation
+    | StaticAllocation
+    | DynamicAllocation
     | str
 )
 
@@ -2983,6 +3003,7 @@ __all__ = [
     "BirthdayWorkload",
     "BitRotFault",
     "BurstsArrival",
+    "ByTenantQueue",
     "Cleaning",
     "ClockReplacement",
     "ClosedArrival",
@@ -3064,6 +3085,7 @@ __all__ = [
     "ProductAverageCleaning",
     "QuantilesLatency",
     "QuantilesLatencyPoints",
+    "Queue",
     "ReadPriorityFlashScheduling",
     "RecordedArrival",
     "Replacement",
@@ -3084,6 +3106,7 @@ __all__ = [
     "ShapedPatternGroup",
     "ShapedWorkload",
     "ShapedWorkloadGroup",
+    "SharedQueue",
     "SieveReplacement",
     "SlowFault",
     "SpecwebWorkload",
@@ -3111,6 +3134,7 @@ __all__ = [
     "TwoQReplacement",
     "UniformPattern",
     "UniformWorkload",
+    "UnlimitedQueue",
     "WTinylfuReplacement",
     "WearLevelling",
     "Workload",

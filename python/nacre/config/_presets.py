@@ -118,6 +118,7 @@ class NetworkSettings(TypedDict, total=False):
     unit: str
     parallelism: int
     bandwidth: str
+    hedge_after: str
     capacity: str
     price: str
     price_basis: str

@@ -48,7 +48,8 @@
 //! Replacing a failed member. Writing the bitmap: md writes it to the members before the first write to a region, and
 //! clears bits about five seconds after the last; here it is a memory with its own power, cleared by flushes. md returns
 //! ranges that are not yet copied from the first member without copying them, and falls back on another member if that
-//! fails. A read that fails on all members fails, even if each could return a part of it. Zoned members.
+//! fails. A resync does not flush the chunks that it copies: after a second power loss and the removal of the first
+//! member, a chunk may have the version of another. A read that fails on all members fails, even if each could return a part of it. Zoned members.
 //!
 //! # Sources
 //! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for level 1. Linux,

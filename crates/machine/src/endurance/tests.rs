@@ -151,8 +151,8 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let onyx = "kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 50";
     let drive = format!("kind = \"ssd\"\n{DRIVE}");
     let within = drive.trim_end().replace('\n', ", ");
-    let envy = "kind = \"envy\"\nsegments = 8\nsegment = \"16 KiB\"\npage = \"256 B\"\nbuffer = \"4 KiB\"\nendurance = 20\n\
-                utilisation = \"80 %\"\ncleaning = \"greedy\"\nwear_swap_gap = 5\n";
+    let envy = "kind = \"envy\"\nsegments = 8\nsegment = \"16 KiB\"\npage = \"256 B\"\nbuffer = \"4 KiB\"\nendurance = 60\n\
+                utilisation = \"88 %\"\ncleaning = \"greedy\"\nwear_swap_gap = 5\n";
     let flash = "kind = \"flash_disk_cache\"\nblocks = 16\nslots = 16\nslc_endurance = 40\nmlc_endurance = 40\n\
                  density = \"slc\"\nbit_error_rate = 0\n";
     let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"128 KiB\"\nendurance = 30\nbit_error_rate = 0\n";
@@ -166,7 +166,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
             ),
             20,
         ),
-        ("envy", envy.into(), 20),
+        ("envy", envy.into(), 60),
         ("flash_disk_cache", of(flash, &format!("{CODE}{STORE}")), 40),
         ("pcm_disk_cache", of(pcm, &format!("{CODE}{STORE}")), 30),
         ("mirror", format!("kind = \"mirror\"\nmember = [{{ {onyx} }}, {{ {onyx} }}]\n"), 50),

@@ -22,9 +22,15 @@ impl History {
         self.blocks.entry(block).or_default().push((step, word));
     }
 
-    /// The steps after the first `kept` were never done.
-    pub(super) fn forget_after(&mut self, kept: u64) {
-        self.blocks.values_mut().for_each(|versions| versions.retain(|&(step, _)| step <= kept));
+    /// The steps after the first `kept` were never done, and blocks hold what was `found`. One that could not be read, e.g.
+    /// because the device was disconnected, may hold anything.
+    pub(super) fn go_on_after(&mut self, kept: u64, found: &[u64]) {
+        for (versions, &word) in self.blocks.values_mut().zip(found) {
+            versions.retain(|&(step, _)| step <= kept);
+            if word == UNREAD {
+                versions.push((kept, UNREAD));
+            }
+        }
     }
 
     /// The largest number of steps from `least` to `most` after which all blocks hold what was `found`.

@@ -213,7 +213,7 @@ impl<'a> Life<'a> {
             return lives(self, kept, &tape).map_err(told).map(|()| false);
         }
         self.torn = self.wrote.take().filter(|_| kept.was_torn());
-        self.history.forget_after(steps);
+        self.history.go_on_after(steps, &found);
         (self.steps, self.synced) = (steps, if is_kill { self.synced.min(steps) } else { steps });
         (self.tape, self.kept) = (tape, kept);
         self.tape.settle();
