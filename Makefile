@@ -10,7 +10,7 @@ UV_READY := .uv/ready-$(UV_VERSION)
 BIN := .venv/bin
 MODULE := python/nacre/_core.abi3.so
 
-# `checked` is optimised and keeps the assertions: one compilation serves the Rust tests, the
+# `checked` is optimized and keeps the assertions: one compilation serves the Rust tests, the
 # extension module and the demo. For that, cargo has to choose the same features of every dependency
 # in `cargo test` as in the module's own build; so the module's crate is among the tested ones,
 # though it has no Rust tests. The benchmarks and what only they need are not.

@@ -22,7 +22,7 @@ TITLES = {
     "cleaning": "Garbage collection",
     "ecc": "Error correction (ECC)",
     "fault": "Fault injection",
-    "wear_levelling": "Wear leveling",
+    "wear_leveling": "Wear leveling",
 }
 """What folders are called in the navigation, if not by their names."""
 BOOSTS = (

@@ -59,7 +59,7 @@ def worn() -> Worn:
                 "wear": {
                     "host": 100,
                     "cleaned": 150,
-                    "levelled": 20,
+                    "leveled": 20,
                     "metadata": 5,
                     "padding": 0,
                     "programs": 275,

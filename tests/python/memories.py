@@ -17,7 +17,7 @@ SMALL: dict[str, object] = {
         "page": "16 B",
         "banks": 1,
         "buffer": "64 B",
-        "utilisation": "50 %",
+        "utilization": "50 %",
         "threshold": "25 %",
         "cleaning": "greedy",
         "wear_swap_gap": 3,

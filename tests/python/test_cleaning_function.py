@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
         "page": "16 B",
         "banks": 1,
         "buffer": "256 B",
-        "utilisation": "80 %",
+        "utilization": "80 %",
         "erase": "20 us",
     },
     "run": {"precondition": 20_000},

@@ -258,7 +258,7 @@ def test_check_shows_every_value_with_its_origin(run: Runner) -> None:
     assert "stack.read.latency" in run("check", "small.toml").stdout
 
 
-def test_the_catalogue_lists_and_shows(run: Runner) -> None:
+def test_the_catalog_lists_and_shows(run: Runner) -> None:
     listed = run("catalog", "list")
     assert listed.returncode == 0
     assert "pcm_ssd" in listed.stdout
@@ -315,7 +315,7 @@ def test_help_shows_every_option_and_many_under_headings() -> None:
     assert headings["step"] == ["Arguments", "Options"]
 
 
-def test_the_catalogue_shows_an_entry_and_the_scenario_of_the_same_name(run: Runner) -> None:
+def test_the_catalog_shows_an_entry_and_the_scenario_of_the_same_name(run: Runner) -> None:
     done = run("catalog", "show", "onyx")
     assert "akel-2011" in done.stdout
     assert "onyx is also a scenario: nacre run onyx" in done.stdout

@@ -69,18 +69,18 @@ def test_statistics_count_what_clients_did(client: Client, control: Control) -> 
         "unknown": (0, 0, 0),
     }
     assert found.connections.now >= 1
-    assert export.modelled.write.count == export.wall.write.count >= 4
+    assert export.modeled.write.count == export.wall.write.count >= 4
     marks = ("p50_ns", "p95_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns")
-    for summary in (export.modelled.write, export.wall.write):
+    for summary in (export.modeled.write, export.wall.write):
         values = [summary[mark] for mark in marks]
         assert values == sorted(values)
-    assert export.wall.write.p50_ns >= 0.9 * export.modelled.write.p50_ns
+    assert export.wall.write.p50_ns >= 0.9 * export.modeled.write.p50_ns
     sample = found.sample("drive")
     assert (sample.reads, sample.writes) == (
         export.requests.read.requests,
         export.requests.write.requests,
     )
-    assert sample.write_ns / sample.timed_writes == pytest.approx(export.modelled.write.mean_ns)
+    assert sample.write_ns / sample.timed_writes == pytest.approx(export.modeled.write.mean_ns)
     assert export.simulated_s > 0
     assert export.components[0].counters
     assert sum(export.energy_j.values()) > 0
@@ -123,13 +123,13 @@ def test_metrics_hold_what_the_statistics_hold(
     for kind, of in export.requests.items():
         assert found[f'nacre_requests_total{{{drive},op="{kind}"}}'] == of.requests
         assert found[f'nacre_request_bytes_total{{{drive},op="{kind}"}}'] == of.bytes
-    writes = f'nacre_modelled_latency_seconds_bucket{{{drive},op="write",le="'
+    writes = f'nacre_modeled_latency_seconds_bucket{{{drive},op="write",le="'
     buckets = [value for place, value in found.items() if place.startswith(writes)]
     assert buckets == sorted(buckets)
-    assert buckets[-1] == export.modelled.write.count
-    seconds = found[f'nacre_modelled_latency_seconds_sum{{{drive},op="write"}}']
-    mean = export.modelled.write.mean_ns
-    assert seconds / export.modelled.write.count == pytest.approx(mean / 1e9, rel=1e-9)
+    assert buckets[-1] == export.modeled.write.count
+    seconds = found[f'nacre_modeled_latency_seconds_sum{{{drive},op="write"}}']
+    mean = export.modeled.write.mean_ns
+    assert seconds / export.modeled.write.count == pytest.approx(mean / 1e9, rel=1e-9)
 
 
 def test_other_pages_are_not_there_and_garbage_gets_no_answer(server: Server) -> None:
@@ -192,7 +192,7 @@ def test_statistics_are_tables_and_one_document(server: Server, client: Client) 
 
 def test_a_machine_that_cannot_keep_up_is_said_to() -> None:
     def export(late: int, seen_ns: float, dilation: float = 1.0, *, answered: int = 1000) -> View:
-        reads = {"modelled": {"p50_ns": 5000.0}, "wall": {"p50_ns": seen_ns}}
+        reads = {"modeled": {"p50_ns": 5000.0}, "wall": {"p50_ns": seen_ns}}
         latencies = {name: {"read": of, "write": None} for name, of in reads.items()}
         return View({"answered": answered, "late": late, "dilation": dilation, **latencies})
 

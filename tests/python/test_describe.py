@@ -94,7 +94,7 @@ def test_without_a_name_everything_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(models.stacks()) - set(DEVICES)))
-def test_a_new_scenario_of_every_catalogued_device_is_sound(name: str) -> None:
+def test_a_new_scenario_of_every_cataloged_device_is_sound(name: str) -> None:
     text = models.new(name)
     resolved = nacre.check(tomllib.loads(text))
     assert resolved.scenario.stack.kind == nacre.catalog.entries()[name].kind

@@ -14,7 +14,7 @@ WORN = {
     "stack.backing.mlc_endurance": 2,
     "stack.backing.slc_endurance": 20,
 }
-CAUSES = ("host", "fill", "collected", "promoted", "levelled", "journal")
+CAUSES = ("host", "fill", "collected", "promoted", "leveled", "journal")
 
 
 def busy(part: Any, name: str) -> dict[str, float]:
@@ -158,4 +158,4 @@ def test_what_a_record_says_of_a_disk_cache_balances(
         if settings is not WORN:
             check_flows(above, below)
     if settings is WORN:
-        assert record.components[1].counters.levelled_programs > 0
+        assert record.components[1].counters.leveled_programs > 0

@@ -50,14 +50,14 @@ def picture(watched: Watched, folder: Path | None, name: str) -> None:
     """Looks at a page in the light, in the dark and on a phone, and keeps pictures if asked to."""
     page = watched.page
     # Each color and each size is looked through once: that takes longest.
-    for manner, colours, size, is_kept, is_searched in (
+    for manner, colors, size, is_kept, is_searched in (
         ("light", "light", WIDE, True, True),
         ("dark", "dark", WIDE, True, False),
         ("phone in the dark", "dark", PHONE, False, True),
         ("phone", "light", PHONE, True, False),
     ):
         # Without motion: buttons take a moment from one background to the other.
-        page.emulate_media(color_scheme=colours, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=colors, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size(size)  # type: ignore[arg-type]
         if is_searched:
             assert watched.serious() == [], f"{name}, {manner}"

@@ -35,12 +35,12 @@ def test_enter_in_a_setting_runs(watched: Watched) -> None:
     assert watched.page.locator("#run").is_disabled(), "there is an error"
 
 
-def test_no_grey_word_looks_like_a_value_that_would_be_used(watched: Watched) -> None:
+def test_no_gray_word_looks_like_a_value_that_would_be_used(watched: Watched) -> None:
     for page in ("plan", "study", "device", "papers"):
         watched.open(f"/{page}")
         empty = watched.page.locator("main input[placeholder]")
-        for grey in empty.evaluate_all("all => all.map((each) => each.placeholder)"):
-            assert grey.startswith(NO_VALUE), (page, grey)
+        for gray in empty.evaluate_all("all => all.map((each) => each.placeholder)"):
+            assert gray.startswith(NO_VALUE), (page, gray)
 
 
 def test_plan_shows_one_price_of_a_device(watched: Watched, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_served_device_stalls_on_request_and_its_clients_see_it(
         (fault,) = control.faults()
         assert (fault.number, fault.kind, fault.touched) == (number, "stall", 1)
         export = control.stats().export()
-        assert export.modelled.read.max_ns == pytest.approx(400e6, rel=0.25)
+        assert export.modeled.read.max_ns == pytest.approx(400e6, rel=0.25)
         assert export.wall.read.max_ns == pytest.approx(400e6, rel=0.25)
         assert export.faults[0].added_s == fault.added_s
         control.add_fault("error", {"operations": ["write"]})
@@ -134,7 +134,7 @@ def test_a_served_device_stalls_on_request_and_its_clients_see_it(
         assert control.clear_fault() == 2
         client.write(0, b"c" * 4096)
         client.flush()
-        assert control.stats().export().modelled.flush.count == 1
+        assert control.stats().export().modeled.flush.count == 1
 
 
 def test_bad_faults_are_refused_with_a_code(served: nacre.devices.Served) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nacre.figures import export
 from nacre.figures.axes import whole_ticks
 from nacre.figures.by_block import MOST, by_component, columns, joined
-from nacre.figures.time_split import COLOURS
+from nacre.figures.time_split import COLORS
 from nacre.figures.wear import histogram
 from nacre.kinds.records import FIGURE_FILES
 from nacre.kinds.reports import report
@@ -174,12 +174,12 @@ def test_only_the_busiest_of_many_resources_are_split(worn: Worn) -> None:
     assert "of the 30 busiest of 40" in heading(chart)
 
 
-def test_every_activity_has_a_colour_of_its_own() -> None:
-    assert len(set(COLOURS.values())) == len(COLOURS)
+def test_every_activity_has_a_color_of_its_own() -> None:
+    assert len(set(COLORS.values())) == len(COLORS)
     source = Path(__file__).parents[2] / "crates" / "kernel" / "src" / "activity.rs"
     activities = re.findall(r'Activity::\w+ => "(\w+)"', source.read_text())
     assert len(activities) > 10
-    assert set(COLOURS) == {*activities, IDLE}
+    assert set(COLORS) == {*activities, IDLE}
 
 
 def test_blocks_are_drawn_by_place_and_those_without_left_out(worn: Worn) -> None:

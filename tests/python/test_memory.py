@@ -47,7 +47,7 @@ def test_it_is_read_and_written_at_addresses() -> None:
     assert mem.read_word(8) == 0x01020304
 
 
-def test_every_operation_takes_its_modelled_time() -> None:
+def test_every_operation_takes_its_modeled_time() -> None:
     mem = small(None, {"stack.mmu_entries": 0})
     assert (mem.now, mem.latency) == (0, 0)
     mem.read_word(0)

@@ -14,7 +14,7 @@ SMALL: dict[str, object] = {
         "chip": "4 KiB",
         "row": "1 KiB",
         "buffered_writes": 64,
-        "wear_levelling": {"kind": "start_gap", "interval": 2, "randomise": True},
+        "wear_leveling": {"kind": "start_gap", "interval": 2, "randomize": True},
     }
 }
 

@@ -40,11 +40,11 @@ STACK = {
     "path": "stack",
     "kind": "measured",
     "resources": [
-        {"name": "servers", "servers": 1, "busy": {"read": 6e-6}, "utilisation": 0.5},
+        {"name": "servers", "servers": 1, "busy": {"read": 6e-6}, "utilization": 0.5},
     ],
     "servers": 1,
     "busy": {"read": 6e-6},
-    "utilisation": 0.5,
+    "utilization": 0.5,
     "energy_j": None,
     "counters": {"reads": 3},
     "cost": 2.5,

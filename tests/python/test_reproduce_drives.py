@@ -15,7 +15,7 @@ def target() -> Target:
     return found
 
 
-def test_every_run_is_of_a_drive_of_the_catalogue(target: Target) -> None:
+def test_every_run_is_of_a_drive_of_the_catalog(target: Target) -> None:
     for point in target.points:
         found = nacre.check(point.job.scenario, point.job.overrides())
         assert "preset" in dict(found.scenario.stack), point.name

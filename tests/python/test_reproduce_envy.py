@@ -30,8 +30,8 @@ def as_published(point: Point) -> dict[str, Any]:
     at = LOCALITIES.index(labels.get("locality", "50/50"))
     cost, rate, write_ns, dollars = 1.97, 30_000.0, 200.0, 68_700.0
     match point.group:
-        case "utilisations":
-            share = int(labels["utilisation"].split()[0]) / 100
+        case "utilizations":
+            share = int(labels["utilization"].split()[0]) / 100
             cost = share / (1 - share)
         case "cleaners" | "scattered":
             curves = {"hybrid": HYBRID, "locality gathering": GATHERED}
@@ -51,7 +51,7 @@ def as_published(point: Point) -> dict[str, Any]:
             asked = int(labels["rate"])
             write_ns = 200.0 if rate < 30_000 else 7_000.0 + 0.012 * asked
         case "fills":
-            share = int(labels["utilisation"].split()[0])
+            share = int(labels["utilization"].split()[0])
             rate = 35_000.0 - 60 * share - 1_000 * max(0, share - 80)
         case "no-flash-work":
             rate = 75_000.0

@@ -73,7 +73,7 @@ def as_published(point: Point) -> dict[str, Any]:
     transactions = TRANSACTIONS.get(labels.get("method", ""), {}).get(labels.get("drive", ""), 1.0)
     if labels.get("threads", "") != str(FASTEST.get(labels.get("drive", ""))):
         transactions *= 0.9
-    stands = STANDS[labels["levelling"]] if point.group == "attacks" else 1.0
+    stands = STANDS[labels["leveling"]] if point.group == "attacks" else 1.0
     size = BYTES.get(labels.get("size", ""), 4096)
     cpu = 1.0 if labels.get("drive") == "iodrive" else CPU.get(labels.get("size", ""), 2 / 3)
     return {

@@ -54,7 +54,7 @@ Latency (ms):
          avg:                                   17.50
 """
 LOAD = {"name": "small", "threads": 1, "dilation": 100.0}
-EXPORT = {"answered": 220, "late": 3, "modelled": {}, "wall": {}, "requests": {}}
+EXPORT = {"answered": 220, "late": 3, "modeled": {}, "wall": {}, "requests": {}}
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -
     found = Served(served.document(LOAD, SAID, EXPORT))
     assert found.throughput.iops == pytest.approx(200 / 3.5 * 100)
     assert found.latency.read.mean_ns == pytest.approx(175_000)
-    assert found.server == {"answered": 220, "late": 3, "modelled": {}, "wall": {}}
+    assert found.server == {"answered": 220, "late": 3, "modeled": {}, "wall": {}}
     found.save(tmp_path)
     assert Served(json.loads((tmp_path / "served.json").read_text())) == found
     with pytest.raises(Error, match="sysbench said: FATAL"):

@@ -102,7 +102,7 @@ def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
         nacre.run("nothing.toml")
 
 
-def test_a_device_of_the_catalogue_is_no_scenario_and_becomes_one() -> None:
+def test_a_device_of_the_catalog_is_no_scenario_and_becomes_one() -> None:
     with pytest.raises(nacre.errors.ConfigError, match=r"it is a device .* nacre new pcm_ssd"):
         nacre.run("pcm_ssd")
 

@@ -47,7 +47,7 @@ def test_what_qemu_asks_of_a_card_is_recorded_and_replayed(tmp_path: Path, prese
         }
     )
     for op in ("read", "write"):
-        model, again = served.modelled[op], replayed.latency[op]
+        model, again = served.modeled[op], replayed.latency[op]
         assert model["count"] == again["count"] == REQUESTS
         # Clocks begin at another moment, so refreshes fall on other requests; arrivals are rounded.
         assert model["mean_ns"] == pytest.approx(again["mean_ns"], rel=0.05)

@@ -124,7 +124,7 @@ loop=$(losetup --find --show --direct-io=on "$disk/nbd")
     fail "$loop does not use direct I/O"
 
 say "making the file system and the database (not recorded)"
-# Nothing is left for the kernel to initialise later, during the recording.
+# Nothing is left for the kernel to initialize later, during the recording.
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$loop"
 mount_disk() { mount -o noatime,discard "$loop" "$mnt"; }
 mount_disk

@@ -39,7 +39,7 @@ fn a_disk_keeps_its_bytes_with_and_without_a_write_cache() {
 #[test]
 fn an_onyx_keeps_its_bytes() {
     let onyx = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"64 KiB\"\nrow = \"1 KiB\"\n\
-        wear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n";
+        wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n";
     crash(onyx);
     crash(&format!("{onyx}completion = \"late\"\n"));
     crash(&format!("{onyx}program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n"));
@@ -49,7 +49,7 @@ fn an_onyx_keeps_its_bytes() {
 fn an_envy_keeps_its_bytes() {
     crash(
         "kind = \"envy\"\nsegments = 8\nsegment = \"4 KiB\"\npage = \"64 B\"\nbuffer = \"1 KiB\"\nbanks = 4\n\
-         utilisation = \"50 %\"\nthreshold = \"50 %\"\nmmu_entries = 4\ncleaning = \"greedy\"\n",
+         utilization = \"50 %\"\nthreshold = \"50 %\"\nmmu_entries = 4\ncleaning = \"greedy\"\n",
     );
 }
 
@@ -70,7 +70,7 @@ fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) 
 #[test]
 fn every_short_sequence_on_a_tiny_envy_keeps_its_bytes() {
     let envy = "kind = \"envy\"\nsegments = 3\nsegment = \"64 B\"\npage = \"16 B\"\nbuffer = \"64 B\"\nbanks = 1\n\
-        utilisation = \"50 %\"\nthreshold = \"50 %\"\nmmu_entries = 1\ncleaning = \"greedy\"\n";
+        utilization = \"50 %\"\nthreshold = \"50 %\"\nmmu_entries = 1\ncleaning = \"greedy\"\n";
     let actions = [
         Action::Write(0, 1),
         Action::Write(1, 3),
@@ -91,7 +91,7 @@ fn every_short_sequence_on_a_disk_and_an_onyx_keeps_its_bytes() {
         [Action::Write(0, 1), Action::Write(0, 4), Action::Write(900, 2), Action::Trim(0, 2), Action::Flush];
     exhausted(disk, 512, &actions, 4);
     let onyx = "kind = \"onyx\"\ncontrollers = 1\nranks = 1\nrow_ranks = 1\nchip = \"4 KiB\"\nrow = \"512 B\"\n\
-        wear_levelling = { kind = \"start_gap\", interval = 1, domains = 1 }\n";
+        wear_leveling = { kind = \"start_gap\", interval = 1, domains = 1 }\n";
     let actions = [Action::Write(0, 1), Action::Write(3, 4), Action::Trim(0, 2), Action::Restart];
     exhausted(onyx, 64, &actions, 4);
     exhausted(&format!("{onyx}completion = \"late\"\n"), 64, &actions, 4);

@@ -15,7 +15,7 @@ pub mod measured;
 pub mod memory_scheduling;
 pub mod nvram_card;
 pub mod onyx;
-pub mod wear_levelling;
+pub mod wear_leveling;
 #[cfg(test)]
 mod workbench;
 

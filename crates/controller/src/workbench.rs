@@ -6,7 +6,7 @@ use crate::ecc::{self, Ecc, EccFamily, Page};
 use crate::host_interface::{self, HostInterfaceFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
 use crate::memory_scheduling::{self, MemorySchedulingFamily};
-use crate::wear_levelling::{self, WearLevellingFamily};
+use crate::wear_leveling::{self, WearLevelingFamily};
 use nacre_config::{Configuration, Descriptor, Family, Problems, Slot};
 use nacre_kernel::event::{self, Completions, Payload, RequestId};
 use nacre_kernel::{Bytes, Request, Span, Status, Time};
@@ -49,7 +49,7 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
         MemorySchedulingFamily::NAME => {
             memory_scheduling::ROOMS.iter().map(|room| &room.descriptor).collect()
         }
-        WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        WearLevelingFamily::NAME => wear_leveling::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),
     }
 }

@@ -16,7 +16,7 @@ pub struct MediumFaults {
     struck: u64,
 }
 
-/// Neighbouring pages that are stuck together.
+/// Neighboring pages that are stuck together.
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {

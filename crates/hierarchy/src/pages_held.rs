@@ -184,7 +184,7 @@ fn pages_held_are_those_that_came_in_less_those_that_left() {
     }
     // Each way was gone, and more than once.
     let others = ["read_lost", "read_merged", "pages_promoted", "retired_blocks", "bypassed", "overtaken"];
-    let moved = ["collected_programs", "levelled_programs", "promoted_programs"];
+    let moved = ["collected_programs", "leveled_programs", "promoted_programs"];
     for name in CAME.iter().chain(&LEFT).chain(&others).chain(&moved) {
         assert!(seen[name] > 10, "{name}: {seen:?}");
     }

@@ -7,7 +7,7 @@ use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Sl
 use nacre_controller::cleaning::{self, CleaningFamily};
 use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
-use nacre_controller::wear_levelling::{self, WearLevellingFamily};
+use nacre_controller::wear_leveling::{self, WearLevelingFamily};
 use nacre_device::Builder;
 use nacre_kernel::event::Device;
 use nacre_testkit::workbench::Rooms;
@@ -25,7 +25,7 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
         EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
         ReplacementFamily::NAME => replacement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        WearLevelingFamily::NAME => wear_leveling::ROOMS.iter().map(|room| &room.descriptor).collect(),
         FaultFamily::NAME => faulty::kinds::ROOMS.iter().map(|room| &room.descriptor).collect(),
         PlacementFamily::NAME => placement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),

@@ -9,7 +9,7 @@ pub enum Status {
     /// The device did what was asked.
     #[default]
     Done,
-    /// The medium could not return the data, take it or save it. Misbehaviour of a device is data, not an error.
+    /// The medium could not return the data, take it or save it. Misbehavior of a device is data, not an error.
     MediaError,
     /// The device takes no writes any more, since its medium is worn out: of a write of several units it may have taken
     /// some. Or it has zones, and takes this write nowhere: its zone is full or is written elsewhere, or too many are

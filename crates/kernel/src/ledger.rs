@@ -86,7 +86,7 @@ pub struct Resource {
 
 impl Resource {
     /// The share of its servers' time in `elapsed` that was busy; 0 if nothing elapsed.
-    pub fn utilisation(&self, elapsed: Time) -> f64 {
+    pub fn utilization(&self, elapsed: Time) -> f64 {
         let available_ps = u128::from(elapsed.as_ps()) * u128::from(self.servers);
         if available_ps == 0 { 0.0 } else { self.ledger.total_busy_s() / (available_ps as f64 / 1e12) }
     }
@@ -94,7 +94,7 @@ impl Resource {
 
 /// Programs and erases of a medium since measuring began, by cause, and what its blocks have been through.
 ///
-/// `host + cleaned + levelled + metadata + padding` are all programs there were.
+/// `host + cleaned + leveled + metadata + padding` are all programs there were.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Wear {
     /// Pages programmed with data that came from the host.
@@ -102,7 +102,7 @@ pub struct Wear {
     /// Pages programmed to make erased space.
     pub cleaned: u64,
     /// Pages programmed to wear blocks evenly.
-    pub levelled: u64,
+    pub leveled: u64,
     /// Pages programmed with the device's own tables, and with parity over others.
     pub metadata: u64,
     /// Pages programmed with nothing, since more had to be programmed together than there was.
@@ -155,7 +155,7 @@ impl Spread {
 impl Wear {
     /// All pages programmed.
     pub fn programs(&self) -> u64 {
-        self.host + self.cleaned + self.levelled + self.metadata + self.padding
+        self.host + self.cleaned + self.leveled + self.metadata + self.padding
     }
 
     /// Pages programmed per page of host data; `None` before the first.
@@ -210,7 +210,7 @@ pub struct ComponentReport {
     /// Its resources; empty if only the components below are busy.
     pub resources: Vec<Resource>,
     /// Whether the model has energy data; if not, the energies are zero.
-    pub is_energy_modelled: bool,
+    pub is_energy_modeled: bool,
     /// Idle energy; `None` if the model has no idle power.
     pub idle_energy: Option<Energy>,
     /// Counters by name, in display order.

@@ -167,7 +167,7 @@ struct Spread {
     batches: f64,
     squares: f64,
     /// Products of neighbors' deviations, added up.
-    neighbours: f64,
+    neighbors: f64,
     /// The squared deviations of the first and the last.
     ends: f64,
 }
@@ -180,7 +180,7 @@ impl Spread {
         Spread {
             batches: means.len() as f64,
             squares: means.iter().map(|&value| off(value) * off(value)).sum(),
-            neighbours: means.windows(2).map(|pair| off(pair[0]) * off(pair[1])).sum(),
+            neighbors: means.windows(2).map(|pair| off(pair[0]) * off(pair[1])).sum(),
             ends: first * first + last * last,
         }
     }
@@ -189,8 +189,7 @@ impl Spread {
     fn is_dependent(&self) -> bool {
         let n = self.batches;
         let statistic = (n * n - 1.0) / (n - 2.0);
-        self.squares > 0.0
-            && statistic.sqrt() * (self.neighbours + self.ends / 2.0) > DEPENDENT * self.squares
+        self.squares > 0.0 && statistic.sqrt() * (self.neighbors + self.ends / 2.0) > DEPENDENT * self.squares
     }
 
     fn half_width_95(&self) -> f64 {

@@ -16,8 +16,8 @@ fn the_time_of_many_servers_may_sum_to_more_than_time_reaches() {
     assert_eq!((ledger.busy_s(Activity::Read), ledger.busy_s(Activity::Write)), (each, each));
     assert_eq!(ledger.total_busy_s(), 2.0 * each);
     let servers = Resource { name: "servers", servers: 4096, ledger };
-    assert_eq!(servers.utilisation(day * 200), 0.5);
-    assert_eq!(servers.utilisation(Time::ZERO), 0.0);
+    assert_eq!(servers.utilization(day * 200), 0.5);
+    assert_eq!(servers.utilization(Time::ZERO), 0.0);
 }
 
 #[test]

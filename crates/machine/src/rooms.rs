@@ -6,7 +6,7 @@ use nacre_controller::ecc::EccFamily;
 use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::memory_scheduling::MemorySchedulingFamily;
-use nacre_controller::wear_levelling::WearLevellingFamily;
+use nacre_controller::wear_leveling::WearLevelingFamily;
 use nacre_device::DeviceFamily;
 use nacre_hierarchy::faulty::kinds::FaultFamily;
 use nacre_hierarchy::placement::PlacementFamily;
@@ -35,9 +35,9 @@ pub fn families() -> Vec<FamilyDescriptor> {
         family::<PlacementFamily>("placement of extents in tiers", &[nacre_hierarchy::placement::ROOMS]),
         family::<FaultFamily>("injected faults", &[nacre_hierarchy::faulty::kinds::ROOMS]),
         family::<CleaningFamily>("garbage collection policies", &[nacre_controller::cleaning::ROOMS]),
-        family::<WearLevellingFamily>(
+        family::<WearLevelingFamily>(
             "wear leveling of in-place memory",
-            &[nacre_controller::wear_levelling::ROOMS],
+            &[nacre_controller::wear_leveling::ROOMS],
         ),
         family::<EccFamily>("error-correcting codes", &[nacre_controller::ecc::ROOMS]),
         family::<HostInterfaceFamily>("host interfaces", &[nacre_controller::host_interface::ROOMS]),

@@ -86,7 +86,7 @@ fn a_run_of_one_server_under_poisson_arrivals_meets_the_law_of_m_d_1() {
     let half_width = read.mean_ci95_ns.expect("enough requests for an interval");
     assert!(half_width < 0.03 * read.mean_ns, "half width {half_width} ns");
     let device = &record.components[0];
-    assert!((device.utilisation - 0.8).abs() < 0.01, "utilisation {}", device.utilisation);
+    assert!((device.utilization - 0.8).abs() < 0.01, "utilization {}", device.utilization);
     let shares: f64 = record.time_spent.read.iter().map(|part| part.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "the parts of the mean latency sum to {shares}");
     let queue = record.time_spent.read.iter().find(|part| part.activity == "queue").expect("requests waited");
@@ -104,7 +104,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_other_ones() {
 }
 
 #[test]
-fn everything_that_ships_is_legal_and_every_number_of_the_catalogue_has_a_source() {
+fn everything_that_ships_is_legal_and_every_number_of_the_catalog_has_a_source() {
     for entry in catalog::entries() {
         assert!(!entry.summary.is_empty(), "{} says what it is", entry.name);
         assert_sourced(&entry.settings, entry.name);

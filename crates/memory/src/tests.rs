@@ -22,7 +22,7 @@ mod stacks;
 mod states;
 
 const SCENARIO: &str = "[stack]\nkind = \"envy\"\nsegments = 4\nsegment = \"128 B\"\npage = \"16 B\"\nbanks = 1\n\
-    buffer = \"64 B\"\nutilisation = \"50 %\"\nthreshold = \"25 %\"\ncleaning = \"greedy\"\n\
+    buffer = \"64 B\"\nutilization = \"50 %\"\nthreshold = \"25 %\"\ncleaning = \"greedy\"\n\
     wear_swap_gap = 3\n";
 
 struct NoFiles;
@@ -366,7 +366,7 @@ fn a_write_longer_than_a_record_may_be_is_kept() {
         ("stack.segments", "8"),
         ("stack.page", "\"64 KiB\""),
         ("stack.buffer", "\"4 MiB\""),
-        ("stack.utilisation", "\"80 %\""),
+        ("stack.utilization", "\"80 %\""),
         ("stack.erase", "\"1 us\""),
     ];
     let folder = Folder::new();
@@ -384,7 +384,7 @@ fn a_write_longer_than_a_record_may_be_is_kept() {
 fn settings_written_otherwise_are_the_same_device() {
     let folder = Folder::new();
     drop(folder.open(&[]).unwrap());
-    let same = [("stack.page", "\"0.015625 KiB\""), ("stack.utilisation", "0.5"), ("run.warm_up", "3")];
+    let same = [("stack.page", "\"0.015625 KiB\""), ("stack.utilization", "0.5"), ("run.warm_up", "3")];
     folder.open(&same).unwrap();
     let error = folder.open(&[("stack.program", "\"5 us\""), ("run.seed", "2")]).unwrap_err().to_string();
     let expected =

@@ -124,7 +124,7 @@ fn problems(wrong: &ServeError) -> Problems {
     let place = match wrong {
         ServeError::Device(MemoryError::Scenario(problems)) => return problems.clone(),
         ServeError::Image(_) | ServeError::Device(_) | ServeError::Unfit { .. } => "image",
-        ServeError::NothingModelled => "start",
+        ServeError::NothingModeled => "start",
         ServeError::Address(_) => "listen",
         ServeError::Control(_) => "control",
         ServeError::Metrics(_) => "metrics",

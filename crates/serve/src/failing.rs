@@ -13,7 +13,7 @@ impl Disk {
     /// gone; what it was about to write is there, not there, or torn. Nobody who is there now is answered any more:
     /// whoever calls it ends their connections. With `again` it fails once more, when so much of the recovery is done.
     ///
-    /// Errors: no device is modelled; it is served read-only; the image cannot be written.
+    /// Errors: no device is modeled; it is served read-only; the image cannot be written.
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         self.check_writable()?;
         match &self.body {

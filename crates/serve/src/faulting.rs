@@ -14,14 +14,14 @@ impl Disk {
                 let code = problems.0.first().map_or(ErrorCode::InvalidValue, |problem| problem.code);
                 Refusal::new(code, problems.to_string())
             }),
-            Body::Raw(_) => Err(not_modelled()),
+            Body::Raw(_) => Err(not_modeled()),
         }
     }
 
     /// Operations of the medium go wrong from now on with the fault of the crash simulator that is called so, or no longer.
     /// Returns how many went wrong since the last time. Errors: there is no such fault, or no model.
     pub(crate) fn medium_fault(&self, name: Option<&str>, seed: u64) -> Result<u64, Refusal> {
-        let Body::Device(model) = &self.body else { return Err(not_modelled()) };
+        let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let known = Fault::INJECTED.map(Fault::name);
         let fault = match name {
             None => None,
@@ -46,7 +46,7 @@ impl Disk {
 
     /// Ends fault `number`, or all: what they hold back continues. Returns how many ended.
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
-        let Body::Device(model) = &self.body else { return Err(not_modelled()) };
+        let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let cleared = model.clear_faults(number);
         match (cleared, number) {
             (0, Some(number)) => {
@@ -61,7 +61,7 @@ impl Disk {
     }
 }
 
-fn not_modelled() -> Refusal {
+fn not_modeled() -> Refusal {
     let message = "--timing none has no modeled device, so faults have no effect";
     Refusal::new(ErrorCode::NotSupported, message)
 }

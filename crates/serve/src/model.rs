@@ -58,7 +58,7 @@ struct State {
     ids: u32,
     /// The latest time the device was asked at or run to: it never goes back.
     now: Time,
-    modelled: Timed,
+    modeled: Timed,
     /// Requests that are outstanding, by their number.
     waiting: BTreeMap<u32, Waiting>,
     /// Answers that nobody has taken yet, by ticket.
@@ -92,7 +92,7 @@ struct Seen {
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     /// Modeled latencies, without dilation.
-    pub modelled: Timed,
+    pub modeled: Timed,
     /// From the sending of a request to the arrival of its answer, with the way as it was measured
     /// when the server began. Nothing where requests are answered at once: no clock is read.
     pub wall: Timed,
@@ -136,7 +136,7 @@ impl Model {
                 ids: 0,
                 under: Under::new(kept),
                 now: begin,
-                modelled: Default::default(),
+                modeled: Default::default(),
                 waiting: BTreeMap::new(),
                 answers: BTreeMap::new(),
                 tickets: 0,
@@ -410,14 +410,14 @@ impl Model {
 
     /// A forced write is safe at `done`, since it and what makes it safe are done.
     pub(crate) fn forced(&self, asked: HostRequest, first: Ticket, done: Time) {
-        asked.record(done - first.came, &mut self.state().modelled);
+        asked.record(done - first.came, &mut self.state().modeled);
     }
 
     /// Modeled and measured latencies so far.
     pub fn latencies(&self) -> Latencies {
-        let modelled = self.state().modelled.clone();
+        let modeled = self.state().modeled.clone();
         let seen = self.seen.lock().expect("nobody panics with the lock");
-        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
+        Latencies { modeled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
     }
 
     /// Report of the device from its creation until now.
@@ -518,7 +518,7 @@ impl State {
             let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
             self.now = self.now.max(done);
             if !asked.forced {
-                asked.record(done - came, &mut self.modelled);
+                asked.record(done - came, &mut self.modeled);
             }
             let range = asked.offset..asked.offset + u64::from(asked.bytes);
             let is_harmed = asked.op == Op::Read && self.under.kept.harmed().fails_reads(&range);

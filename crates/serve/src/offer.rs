@@ -64,7 +64,7 @@ pub enum ServeError {
     },
     /// There is no device that a state could be of.
     #[error("--timing none has no modeled device, so it cannot start from a state; remove one of them")]
-    NothingModelled,
+    NothingModeled,
 }
 
 impl ServeError {
@@ -80,7 +80,7 @@ impl ServeError {
             ServeError::SameName(_) => ErrorCode::DuplicateName,
             ServeError::Device(error) => error.code(),
             ServeError::Unfit { .. } => ErrorCode::Damaged,
-            ServeError::NothingModelled => ErrorCode::ConflictingSettings,
+            ServeError::NothingModeled => ErrorCode::ConflictingSettings,
         }
     }
 

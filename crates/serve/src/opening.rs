@@ -26,7 +26,7 @@ pub(crate) fn open(
     transport: Transport,
 ) -> Result<(Disk, Option<String>), ServeError> {
     let (body, bytes, was_torn) = match timing {
-        Timing::None if offer.from.is_some() => return Err(ServeError::NothingModelled),
+        Timing::None if offer.from.is_some() => return Err(ServeError::NothingModeled),
         Timing::None => {
             let raw = RawDisk::open(&offer)?;
             let bytes = raw.bytes();

@@ -105,7 +105,7 @@ impl ExportStatistics {
             "requests": KINDS.iter().zip(self.requests).collect::<std::collections::BTreeMap<_, _>>(),
             "answered": self.latencies.answered,
             "late": self.latencies.late,
-            "modelled": by_kind(&self.latencies.modelled),
+            "modeled": by_kind(&self.latencies.modeled),
             "wall": by_kind(&self.latencies.wall),
             "simulated_s": self.simulated.as_secs_f64(),
             "faults": self.faults,

@@ -51,11 +51,11 @@ impl Book {
 pub(crate) struct Programs {
     pub(crate) host: u64,
     pub(crate) cleaned: u64,
-    pub(crate) levelled: u64,
+    pub(crate) leveled: u64,
     pub(crate) mapping: u64,
     pub(crate) padding: u64,
     /// Units of the host that changed in the write buffer before they were programmed.
     pub(crate) coalesced: u64,
     pub(crate) cleanings: u64,
-    pub(crate) levellings: u64,
+    pub(crate) levelings: u64,
 }

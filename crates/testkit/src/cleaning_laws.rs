@@ -1,6 +1,6 @@
 //! Closed forms of the cleaning cost: pages the cleaner programs for each page drained.
 //!
-//! Utilisation counts data segments only, not those that stand by.
+//! Utilization counts data segments only, not those that stand by.
 
 /// Cost of cleaning segments that are live to the share `v`.
 pub fn at(v: f64) -> f64 {

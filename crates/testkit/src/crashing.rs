@@ -77,7 +77,7 @@ pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
 
 fn has_time_for_all(report: &ComponentReport, elapsed: Time) {
     for resource in &report.resources {
-        let share = resource.utilisation(elapsed);
+        let share = resource.utilization(elapsed);
         assert!(share < 1.0 + 1e-9, "{}: {} are busy for {share} of {elapsed}", report.path, resource.name);
     }
     report.children.iter().for_each(|child| has_time_for_all(child, elapsed));

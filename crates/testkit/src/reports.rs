@@ -9,7 +9,7 @@ pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
         kind,
         path: path.into(),
         resources: Vec::new(),
-        is_energy_modelled: false,
+        is_energy_modeled: false,
         idle_energy: None,
         counters: Vec::new(),
         cost: None,
@@ -38,11 +38,11 @@ pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
         let (busy, most) = (ledger.total_busy_s(), available_ps as f64 / 1e12);
         assert!(busy <= most, "{path}: {name} was busy for {busy} s of {most} s");
     }
-    if !report.is_energy_modelled {
-        assert_eq!(report.idle_energy, None, "{path}: idle energy, though energy is not modelled");
+    if !report.is_energy_modeled {
+        assert_eq!(report.idle_energy, None, "{path}: idle energy, though energy is not modeled");
         for activity in Activity::ALL {
             let energy = report.energy(activity).0;
-            assert!(energy == 0.0, "{path}: energy of {}, though it is not modelled", activity.name());
+            assert!(energy == 0.0, "{path}: energy of {}, though it is not modeled", activity.name());
         }
     }
     report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));

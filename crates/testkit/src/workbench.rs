@@ -100,7 +100,7 @@ impl Workbench {
     }
 
     /// A catalog entry as the inside of the table `device`: its own tables lie in that.
-    pub fn catalogued(entry: &str) -> String {
+    pub fn cataloged(entry: &str) -> String {
         entry.lines().filter(|line| !line.starts_with("summary")).fold(String::new(), |text, line| match line
             .strip_prefix('[')
         {

@@ -999,7 +999,7 @@ class PcmDiskCacheDevice(Table):
     """Exponent of the writes in the bit error rate. Default: 3.0."""
     endurance_spread: float | None = None
     """Standard deviation of the logarithm of the endurance of frames. Default: 0.1."""
-    wear_levelling: WearLevelling | None = None
+    wear_leveling: WearLeveling | None = None
     """Wear leveling of frames. Default: start_gap."""
     read_energy: str | None = None
     """Energy to read a page."""
@@ -1201,7 +1201,7 @@ class EnvyDevice(Table):
     """Number of banks; segments on the same chips form a bank. Default: 8."""
     spare_segments: int | None = None
     """Number of spare (erased) segments. Default: 1."""
-    utilisation: str | float | None = None
+    utilization: str | float | None = None
     """Usable capacity as a share of the segments that hold data; spare segments do not count. Default: 80 %."""
     preload: str | None = None
     """Bytes with initial data, placed in order over all segments; absent means the whole usable capacity."""
@@ -1293,7 +1293,7 @@ class OnyxDevice(Table):
     """Time before the reads or programs of a row. Default: 3 us."""
     scheduling: Literal["available", "in_order"] | None = None
     """Order in which a controller serves its requests. Default: available."""
-    wear_levelling: WearLevelling | None = None
+    wear_leveling: WearLeveling | None = None
     """Wear leveling of rows. Default: start_gap."""
     completion: Literal["late", "early"] | None = None
     """When a write completes. Default: early."""
@@ -2322,7 +2322,7 @@ class ExternalCleaning(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoneWearLevelling(Table):
+class NoneWearLeveling(Table):
     """Every row stays where it is."""
 
     kind: Literal["none"] = "none"
@@ -2330,14 +2330,14 @@ class NoneWearLevelling(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartGapWearLevelling(Table):
+class StartGapWearLeveling(Table):
     """Rows rotate past one empty row."""
 
     interval: int | None = None
     """Writes to a domain between two moves of its gap. Default: 128."""
     domains: int | None = None
     """Domains of rows that rotate separately, all of one size. Default: 1."""
-    randomise: bool | None = None
+    randomize: bool | None = None
     """Whether addresses are scattered before they rotate. Default: false."""
     adapt: bool | None = None
     """Whether the interval gets shorter if few rows receive most writes. Default: false."""
@@ -2937,9 +2937,9 @@ Cleaning: TypeAlias = (
     | Preset
     | str
 )
-WearLevelling: TypeAlias = (
-    NoneWearLevelling
-    | StartGapWearLevelling
+WearLeveling: TypeAlias = (
+    NoneWearLeveling
+    | StartGapWearLeveling
     | Preset
     | str
 )
@@ -3073,7 +3073,7 @@ __all__ = [
     "MixWorkloadPart",
     "NetworkDevice",
     "NoneEcc",
-    "NoneWearLevelling",
+    "NoneWearLeveling",
     "NvmeHostInterface",
     "NvramCardDevice",
     "OnyxDevice",
@@ -3116,7 +3116,7 @@ __all__ = [
     "SsdDeviceSlcCache",
     "StaleReadFault",
     "StallFault",
-    "StartGapWearLevelling",
+    "StartGapWearLeveling",
     "StaticAllocation",
     "StaticOptimalPlacement",
     "SuperblockAllocation",
@@ -3136,7 +3136,7 @@ __all__ = [
     "UniformWorkload",
     "UnlimitedQueue",
     "WTinylfuReplacement",
-    "WearLevelling",
+    "WearLeveling",
     "Workload",
     "ZipfPattern",
     "ZipfWorkload",

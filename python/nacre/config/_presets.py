@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         SsdDeviceErrors,
         SsdDeviceMappingCache,
         SsdDeviceSlcCache,
-        WearLevelling,
+        WearLeveling,
     )
 
 __all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "envy_prototype", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p320h_700gb", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme", "tlc_nvme_aged", "tlc_nvme_worn"]
@@ -38,7 +38,7 @@ class EnvySettings(TypedDict, total=False):
     transfer: str
     banks: int
     spare_segments: int
-    utilisation: str | float
+    utilization: str | float
     preload: str
     buffer: str
     threshold: str | float
@@ -211,7 +211,7 @@ class OnyxSettings(TypedDict, total=False):
     read_control: str
     row_setup: str
     scheduling: Literal['available', 'in_order']
-    wear_levelling: WearLevelling
+    wear_leveling: WearLeveling
     completion: Literal['late', 'early']
     buffered_writes: int
     late_writes: int

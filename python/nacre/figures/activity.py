@@ -102,7 +102,7 @@ def _between(chart: alt.Chart) -> alt.Chart:
 
 def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
     """A line for each kind of request, and above them what the last sample says."""
-    kinds: list[Any] = list(theme.OP_COLOURS)
+    kinds: list[Any] = list(theme.OP_COLORS)
     values = between.transform_calculate(**{kind: panel.value.format(kind) for kind in kinds})
     values = values.transform_fold(kinds, as_=["kind", "value"])
     x = alt.X("ago_s:Q", title=None).scale(domain=[-SPAN_S, 0], nice=False)
@@ -115,11 +115,11 @@ def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
         tickCount=3, labelExpr=panel.label, minExtent=_LABELS
     )
     y = y.scale(domain={"unionWith": [0, panel.least]})
-    colour = alt.Color("kind:N", legend=None)
-    colour = colour.scale(domain=kinds, range=list(theme.OP_COLOURS.values()))
+    color = alt.Color("kind:N", legend=None)
+    color = color.scale(domain=kinds, range=list(theme.OP_COLORS.values()))
     # A value between two without one is a dot: the end of a line is round.
     line = values.mark_line(interpolate=panel.line, strokeCap="round", strokeWidth=1.6)
-    line = line.encode(x=x, y=y, color=colour)
+    line = line.encode(x=x, y=y, color=color)
     said = panel.said.format(panel.label.replace("datum.value", "datum.rounded"))
     last = (
         values.transform_filter("datum.ago_s == 0 && isValid(datum.value)")
@@ -132,7 +132,7 @@ def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
             align="left", fontWeight="bold"
         )
         place = {"x": alt.value(number * _SAID_WIDTH), "y": alt.value(-10)}
-        layers.append(text.encode(**place, text="said:N", color=colour))
+        layers.append(text.encode(**place, text="said:N", color=color))
     drawn: Any = alt.layer(*layers)
     framed: alt.LayerChart = drawn.properties(width=theme.WIDTH, height=panel.height)
     return framed

@@ -64,12 +64,12 @@ def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None)
     if up.endswith("_ns"):
         y = y.axis(labelExpr=axes.TIME_LABEL)
     named = list(dict.fromkeys(row["series"] for row in rows))
-    colour: Any = alt.Color("series:N", title=", ".join(others), sort=named).scale(
+    color: Any = alt.Color("series:N", title=", ".join(others), sort=named).scale(
         domain=named, range=list(theme.PALETTE[: len(named)])
     )
     if not others:
-        colour = alt.value(theme.BLUE)
-    base = alt.Chart(theme.data(rows)).encode(x=x, color=colour)
+        color = alt.value(theme.BLUE)
+    base = alt.Chart(theme.data(rows)).encode(x=x, color=color)
     tooltip = [alt.Tooltip(name) for name in ("label:N", "series:N", "said:N")]
     line = base.mark_line(point=True).encode(y=y, tooltip=tooltip)
     layers: list[Any] = [line]

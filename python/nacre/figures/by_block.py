@@ -102,7 +102,7 @@ def grouped(parts: Sequence[Numbers]) -> list[str]:
 def panel(
     values: Numbers,
     y: alt.Y,
-    colour: str,
+    color: str,
     height: int,
     name: str = "",
     along: str = "erase block",
@@ -128,9 +128,9 @@ def panel(
             alt.Tooltip("high:Q", title="most", format=".3~r"),
         ],
     )
-    pale = theme.shade(colour, 0.6)
+    pale = theme.shade(color, 0.6)
     light = base.mark_rect(color=pale, stroke="white" if blocks <= _APART else pale)
-    dark = base.mark_rect(color=colour, stroke="white" if blocks <= _APART else colour)
+    dark = base.mark_rect(color=color, stroke="white" if blocks <= _APART else color)
     layers = [
         light.encode(y=y, y2="low:Q").transform_filter("datum.high > datum.low"),
         dark.transform_calculate(zero="0").encode(y="low:Q", y2="zero:Q"),

@@ -32,7 +32,7 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
         if part["cost"].count():
             points += _steps(printable(str(name)), part["end_s"], part["cost"], scale)
     names = list(dict.fromkeys(point["component"] for point in points))
-    colour = (
+    color = (
         alt.Color("component:N")
         .scale(
             domain=names, range=[theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(names))]
@@ -53,7 +53,7 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
             y=alt.Y("cost:Q", title=_counted(frame.columns))
             .scale(domain=[0, highest or 1], nice=True)
             .axis(tickCount=5),
-            color=colour,
+            color=color,
             detail="run:N",
             tooltip=["component:N", alt.Tooltip("cost:Q", format=".3~r")],
         )

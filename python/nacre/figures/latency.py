@@ -36,7 +36,7 @@ def latency(
     base = alt.Chart(theme.data(points)).encode(
         x=_x(points),
         y=share_axis(max(float(p["share"]) for p in points), "share of requests not slower"),
-        color=_colour(series_names, single=len(records) == 1),
+        color=_color(series_names, single=len(records) == 1),
         tooltip=[
             alt.Tooltip("series:N"),
             alt.Tooltip("latency_ns:Q", title="latency (ns)", format=",.0f"),
@@ -76,12 +76,12 @@ def _x(points: Sequence[Point]) -> alt.X:
     return latency_axis(low / margin, high * margin)
 
 
-def _colour(series: Sequence[str], *, single: bool) -> alt.Color:
+def _color(series: Sequence[str], *, single: bool) -> alt.Color:
     if single:
-        colours = [theme.OP_COLOURS[name] for name in series]
+        colors = [theme.OP_COLORS[name] for name in series]
     else:
-        colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
-    scale = alt.Scale(domain=list(series), range=colours)
+        colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    scale = alt.Scale(domain=list(series), range=colors)
     names = "datum.label + 's'" if single else "datum.label"
     return (
         alt.Color("series:N")

@@ -19,7 +19,7 @@ SIZE_LABEL = (
     " : datum.value >= 1048576 ? format(datum.value / 1048576, ',~r') + ' MiB'"
     " : format(datum.value / 1024, ',~r') + ' KiB'"
 )
-COLOURS = {"all": theme.INK, "reads": theme.BLUE, "writes": theme.VERMILION}
+COLORS = {"all": theme.INK, "reads": theme.BLUE, "writes": theme.VERMILION}
 
 
 def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
@@ -41,7 +41,7 @@ def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
             )
     chart = alt.Chart(theme.data(points)).encode(
         x=size_axis(float(frame["bytes"][0]), float(frame["bytes"][-1]), "size of the cache"),
-        color=colours(kinds),
+        color=colors(kinds),
     )
     y = alt.Y("miss:Q", title="miss ratio").scale(domain=[0, 1]).axis(format="~%", tickCount=5)
     line = chart.mark_line().encode(y=y)
@@ -64,12 +64,12 @@ def size_axis(low: float, high: float, title: str, field: str = "bytes") -> alt.
     )
 
 
-def colours(kinds: list[Any]) -> alt.Color:
+def colors(kinds: list[Any]) -> alt.Color:
     """All, reads and writes in their colors."""
     shown = [str(kind) for kind in kinds]
     return (
         alt.Color("kind:N")
-        .scale(domain=shown, range=[COLOURS[kind] for kind in shown])
+        .scale(domain=shown, range=[COLORS[kind] for kind in shown])
         .legend(None if len(shown) == 1 else alt.Legend(symbolType="stroke"))
     )
 

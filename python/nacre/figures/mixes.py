@@ -76,10 +76,10 @@ def surface(
     """
     pick = min if is_least else max
     best = pick(rows, key=lambda row: float(row["value"]))
-    x, x2, centre_x = _axis(rows, "x", x_title)
-    y, y2, centre_y = _axis(rows, "y", y_title)
+    x, x2, center_x = _axis(rows, "x", x_title)
+    y, y2, center_y = _axis(rows, "y", y_title)
     labels: dict[str, Any] = {"labelExpr": TIME_LABEL} if is_time else {"format": "~s"}
-    colour = (
+    color = (
         alt.Color("value:Q", title=title)
         .scale(
             range=SCHEME[::-1] if is_least else SCHEME, type="log" if _is_wide(rows) else "linear"
@@ -101,16 +101,16 @@ def surface(
             y=y,
             **x2,
             **y2,
-            color=colour,
+            color=color,
             tooltip=["label:N", alt.Tooltip("value:Q", title=title, format=",.4~g")],
         )
     )
     ring = (
         alt.Chart(theme.data([best]))
         .mark_point(shape="circle", size=110, color=theme.ORANGE, strokeWidth=3, opacity=1)
-        .encode(x=centre_x, y=centre_y)
+        .encode(x=center_x, y=center_y)
     )
-    named = alt.Chart(theme.data([best])).encode(x=centre_x, y=centre_y, text="label:N")
+    named = alt.Chart(theme.data([best])).encode(x=center_x, y=center_y, text="label:N")
     place: dict[str, Any] = {"align": "left", "dx": 12, "dy": -10, "fontWeight": "bold"}
     words = (
         named.mark_text(**place, stroke="white", strokeWidth=4, strokeJoin="round"),

@@ -62,14 +62,14 @@ def pareto(result: StudyResult) -> alt.LayerChart:
     x = _axis(alt.X, "x", across, rows, counted(across, result))
     y = _axis(alt.Y, "y", up, rows, counted(up, result))
     best = [row for row in rows if row["kind"] == _FRONT]
-    kinds = [kind for kind in _COLOURS if any(row["kind"] == kind for row in rows)]
+    kinds = [kind for kind in _COLORS if any(row["kind"] == kind for row in rows)]
     dots = (
         alt.Chart(theme.data(rows))
         .mark_circle(size=60, opacity=0.85)
         .encode(
             x=x,
             y=y,
-            color=alt.Color("kind:N").scale(domain=kinds, range=[_COLOURS[kind] for kind in kinds]),
+            color=alt.Color("kind:N").scale(domain=kinds, range=[_COLORS[kind] for kind in kinds]),
             tooltip=[alt.Tooltip(name) for name in ("label:N", "up:N", "across:N")],
         )
     )
@@ -165,7 +165,7 @@ def _together(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 _FRONT, _BEATEN, _OUT = "on the front", "dominated", "violates a constraint"
-_COLOURS = {_FRONT: theme.VERMILION, _BEATEN: theme.GREY, _OUT: "#D8D8D8"}
+_COLORS = {_FRONT: theme.VERMILION, _BEATEN: theme.GRAY, _OUT: "#D8D8D8"}
 
 
 def _kind(row: dict[str, Any], front: set[int]) -> str:

@@ -41,18 +41,18 @@ class Bars:
         self,
         x: alt.X,
         part: str,
-        colours: Mapping[str, str],
+        colors: Mapping[str, str],
         tooltip: Sequence[Any],
         stroke: str | None = "white",
         **legend: Any,
     ) -> alt.Chart:
         """The parts, in their colors."""
         edge: dict[str, Any] = {} if stroke is None else {"stroke": stroke, "strokeWidth": 1}
-        colour = alt.Color(f"{part}:N").scale(domain=[*colours], range=[*colours.values()])
+        color = alt.Color(f"{part}:N").scale(domain=[*colors], range=[*colors.values()])
         blocks: alt.Chart = self._chart.mark_bar(**edge).encode(
             x=x,
             x2=self._end,
-            color=colour.legend(symbolType="square", **legend),
+            color=color.legend(symbolType="square", **legend),
             tooltip=list(tooltip),
         )
         return blocks

@@ -14,9 +14,9 @@ import altair as alt
 from nacre.base.text import printable
 
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
-PURPLE, ORANGE, SKY, GREY = "#CC79A7", "#E69F00", "#56B4E9", "#999999"
+PURPLE, ORANGE, SKY, GRAY = "#CC79A7", "#E69F00", "#56B4E9", "#999999"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#4D4D4D", "#A6761D")
-OP_COLOURS = {"read": BLUE, "write": VERMILION}
+OP_COLORS = {"read": BLUE, "write": VERMILION}
 
 WIDTH = 620
 INK, FAINT, RULE = "#222222", "#666666", "#E4E4E4"
@@ -64,15 +64,15 @@ def _shown(chart: Any, *given: Any, **more: Any) -> Any:
     return {"image/svg+xml": svg(chart), "text/plain": repr(type(chart))}
 
 
-def ink_on(colour: str) -> str:
+def ink_on(color: str) -> str:
     """Black or white, whichever reads better on the color."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#FFFFFF"
 
 
-def shade(colour: str, share: float) -> str:
+def shade(color: str, share: float) -> str:
     """The color mixed with white; `share` 0 leaves it, 1 is white."""
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
 
 

@@ -80,7 +80,7 @@ def _x(end: float, axis: str | None) -> alt.X:
 
 def _requests(rows: list[dict[str, float]], end: float) -> alt.Chart:
     """Reads and writes stacked, so that the outline is the sum."""
-    kinds = [kind for kind in theme.OP_COLOURS if any(row[kind] for row in rows)]
+    kinds = [kind for kind in theme.OP_COLORS if any(row[kind] for row in rows)]
     flat = []
     for row in rows:
         base = 0.0
@@ -96,9 +96,9 @@ def _requests(rows: list[dict[str, float]], end: float) -> alt.Chart:
                 }
             )
             base += row[kind]
-    colour = (
+    color = (
         alt.Color("kind:N")
-        .scale(domain=kinds, range=[theme.OP_COLOURS[kind] for kind in kinds])
+        .scale(domain=kinds, range=[theme.OP_COLORS[kind] for kind in kinds])
         .legend(symbolType="square", labelExpr="datum.label + 's'")
     )
     area = (
@@ -109,7 +109,7 @@ def _requests(rows: list[dict[str, float]], end: float) -> alt.Chart:
             x2="end:Q",
             y=alt.Y("low:Q", title="requests/s").axis(tickCount=4, labelExpr=COUNT_LABEL),
             y2="high:Q",
-            color=colour,
+            color=color,
             tooltip=[
                 alt.Tooltip("kind:N"),
                 alt.Tooltip("rate:Q", title="per second", format=",.1f"),
@@ -125,7 +125,7 @@ def _panel(
     field: str,
     label: str,
     end: float,
-    colour: str,
+    color: str,
     axis: str | None = None,
 ) -> alt.Chart:
     """One quantity as steps; a gap where nothing completed."""
@@ -133,7 +133,7 @@ def _panel(
     y = y.axis(tickCount=3, labelExpr=TIME_LABEL) if field == "latency_ns" else y.axis(tickCount=3)
     line = (
         alt.Chart(theme.data(_steps(rows, field)))
-        .mark_line(interpolate="step-after", color=colour, strokeWidth=1.6)
+        .mark_line(interpolate="step-after", color=color, strokeWidth=1.6)
         .encode(x=_x(end, axis), y=y, detail="run:N")
     )
     panel: alt.Chart = line.properties(width=theme.WIDTH, height=90)

@@ -69,9 +69,9 @@ def _panel(
     )
     y = alt.Y(f"{field}:Q", title=title)
     y = y.scale(domain=[0, 1]).axis(format=".0%", tickCount=5) if is_share else y.axis(tickCount=4)
-    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(names))]
+    colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(names))]
     if len(names) == 1:
-        colours = [theme.BLUE if is_share else theme.VERMILION]
+        colors = [theme.BLUE if is_share else theme.VERMILION]
     legend = alt.Legend(symbolType="stroke") if len(names) > 1 and is_share else None
     chart: alt.Chart = (
         alt.Chart(theme.data(points))
@@ -80,7 +80,7 @@ def _panel(
             x=x,
             y=y,
             order="order:Q",
-            color=alt.Color("component:N").scale(domain=names, range=colours).legend(legend),
+            color=alt.Color("component:N").scale(domain=names, range=colors).legend(legend),
         )
         .properties(width=theme.WIDTH, height=190 if is_share else 110)
     )

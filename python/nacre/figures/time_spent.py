@@ -17,7 +17,7 @@ from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
 """Shares below this are drawn together as "other"."""
-_LABELLED = 0.09
+_LABELED = 0.09
 _OTHER = "other"
 
 
@@ -30,9 +30,9 @@ def time_spent(
     if not segments:
         raise Error("there is no time to draw: no request completed", "no-data")
     parts = _order(records, segments)
-    colours = _colours(parts, segments)
+    colors = _colors(parts, segments)
     for segment in segments:
-        segment["ink"] = theme.ink_on(colours[segment["part"]])
+        segment["ink"] = theme.ink_on(colors[segment["part"]])
         segment["middle"] = (segment["start_ns"] + segment["end_ns"]) / 2
     longest = max(segment["end_ns"] for segment in segments)
     x = (
@@ -44,9 +44,9 @@ def time_spent(
     bars = Bars(segments, y, "_ns")
     where = [("part", "where"), ("said", "mean"), ("percent", "share")]
     tooltip = [alt.Tooltip(f"{name}:N", title=title) for name, title in where]
-    ordered = {part: colours[part] for part in parts}
+    ordered = {part: colors[part] for part in parts}
     blocks = bars.blocks(x, "part", ordered, tooltip, columns=3, symbolStrokeWidth=0)
-    inside = bars.inside(f"(datum.end_ns - datum.start_ns) > {_LABELLED * longest}", "percent:N")
+    inside = bars.inside(f"(datum.end_ns - datum.start_ns) > {_LABELED * longest}", "percent:N")
     chart = alt.layer(blocks, inside, bars.totals()).properties(
         title=_title(records, names, ops), width=theme.WIDTH, height=24 + 36 * len(bars.names)
     )
@@ -112,7 +112,7 @@ def _order(records: Sequence[Record], segments: Sequence[Row]) -> list[str]:
     )
 
 
-def _colours(parts: Sequence[str], segments: Sequence[Row]) -> Mapping[str, str]:
+def _colors(parts: Sequence[str], segments: Sequence[Row]) -> Mapping[str, str]:
     """A hue per component; the more of its time an activity takes, the darker its shade."""
     taken = dict.fromkeys(parts, 0.0)
     for segment in segments:
@@ -123,13 +123,13 @@ def _colours(parts: Sequence[str], segments: Sequence[Row]) -> Mapping[str, str]
         if component:
             hues.setdefault(component, theme.PALETTE[len(hues) % len(theme.PALETTE)])
     used: dict[str, int] = {}
-    colours = {_OTHER: theme.GREY}
+    colors = {_OTHER: theme.GRAY}
     for part in sorted(parts, key=lambda part: -taken[part]):
         component = part.rpartition(": ")[0]
         if component:
-            colours[part] = theme.shade(hues[component], min(0.3 * used.get(component, 0), 0.75))
+            colors[part] = theme.shade(hues[component], min(0.3 * used.get(component, 0), 0.75))
             used[component] = used.get(component, 0) + 1
-    return colours
+    return colors
 
 
 def _title(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -> alt.TitleParams:

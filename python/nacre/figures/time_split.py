@@ -15,9 +15,9 @@ from nacre.results.record import IDLE, Record
 
 _MOST = 30
 """Resources drawn: the busiest."""
-_LABELLED = 0.06
+_LABELED = 0.06
 
-COLOURS = {
+COLORS = {
     "read": theme.BLUE,
     "write": theme.VERMILION,
     "translate": "#332288",
@@ -37,7 +37,7 @@ COLOURS = {
     "software": "#4D4D4D",
     "merge": "#6A8A82",
     "retry": "#CC6677",
-    "queue": theme.GREY,
+    "queue": theme.GRAY,
     IDLE: theme.RULE,
 }
 """The same color in every figure, in the order in which they are drawn."""
@@ -61,7 +61,7 @@ def time_split(record: Record) -> alt.LayerChart:
         .scale(domain=[0, 1], nice=False)
         .axis(format=".0%", tickCount=10, grid=False),
         "activity",
-        {name: colour for name, colour in COLOURS.items() if name in done},
+        {name: color for name, color in COLORS.items() if name in done},
         [
             alt.Tooltip("bar:N", title="resource"),
             "activity:N",
@@ -72,7 +72,7 @@ def time_split(record: Record) -> alt.LayerChart:
         columns=6,
         labelExpr="replace(datum.label, regexp('_', 'g'), ' ')",
     )
-    inside = bars.inside(f"datum.share >= {_LABELLED}", alt.Text("share:Q", format=".0%"))
+    inside = bars.inside(f"datum.share >= {_LABELED}", alt.Text("share:Q", format=".0%"))
     chart = alt.layer(blocks, inside).properties(
         title=_title(record, rows, busy, kept), width=theme.WIDTH, height=24 + 36 * len(bars.names)
     )
@@ -89,7 +89,7 @@ def _rows(record: Record) -> list[Row]:
             if row["servers"] > 1:
                 bar += f" (x {row['servers']})"
             pieces.setdefault(printable(bar), []).append(row)
-    order = list(COLOURS)
+    order = list(COLORS)
     return [
         placed
         for bar, parts in pieces.items()
@@ -101,7 +101,7 @@ def _placed(bar: str, parts: Sequence[Mapping[str, Any]]) -> list[Row]:
     about = ("activity", "share", "seconds")
     rows = in_line(
         (
-            {"bar": bar, "ink": theme.ink_on(COLOURS[part["activity"]])}
+            {"bar": bar, "ink": theme.ink_on(COLORS[part["activity"]])}
             | {name: part[name] for name in about}
             for part in parts
             if part["share"]

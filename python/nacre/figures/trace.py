@@ -12,7 +12,7 @@ from nacre.base.text import count, duration, percent, significant, size
 from nacre.base.view import View
 from nacre.figures import theme
 from nacre.figures.axes import TIME_LABEL, clock
-from nacre.figures.miss_ratio import colours, size_axis
+from nacre.figures.miss_ratio import colors, size_axis
 
 _HEIGHT = 240
 _NS = 1e9
@@ -70,7 +70,7 @@ def misses(info: View, name: str) -> alt.Chart:
         .encode(
             x=size_axis(table.bytes[0], table.bytes[-1], "size of the cache", "x"),
             y=_share_axis("miss ratio"),
-            color=colours(kinds),
+            color=colors(kinds),
         )
     )
     return _framed(line, title)
@@ -100,7 +100,7 @@ def rhythm(profile: View, name: str) -> alt.Chart:
         .encode(
             x=_clock_axis(profile.duration_s / scale, f"time ({unit})"),
             y=alt.Y("y:Q", title="MB/s").axis(tickCount=5),
-            color=colours(["reads", "writes"]),
+            color=colors(["reads", "writes"]),
         )
     )
     return _framed(line, title)
@@ -183,7 +183,7 @@ def sizes(info: View, name: str) -> alt.Chart:
         .encode(
             x=size_axis(table.bytes[0], table.bytes[-1], "bytes of a request", "x"),
             y=_share_axis("share of requests"),
-            color=colours(kinds),
+            color=colors(kinds),
         )
     )
     return _framed(line, title)
@@ -209,8 +209,8 @@ def _framed(line: alt.Chart, title: alt.TitleParams) -> alt.Chart:
 
 def _series(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
     names = list(dict.fromkeys(str(row["series"]) for row in rows))
-    colour = alt.Color("series:N").scale(domain=names, range=list(theme.PALETTE[: len(names)]))
-    return colour.legend(None if len(names) == 1 else alt.Legend(symbolType="stroke"))
+    color = alt.Color("series:N").scale(domain=names, range=list(theme.PALETTE[: len(names)]))
+    return color.legend(None if len(names) == 1 else alt.Legend(symbolType="stroke"))
 
 
 def _share_axis(title: str) -> alt.Y:

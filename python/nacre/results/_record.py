@@ -182,7 +182,7 @@ class Resource(View):
     """Requests, or parts of requests, served in parallel."""
     busy: View
     """Seconds of its servers' time, by activity."""
-    utilisation: float
+    utilization: float
     """Busy time over servers and `drained_s`."""
 
 
@@ -227,7 +227,7 @@ class Wear(View):
     """Pages programmed with data that came from the host."""
     cleaned: int
     """Pages programmed to make erased space."""
-    levelled: int
+    leveled: int
     """Pages programmed to wear blocks evenly."""
     metadata: int
     """Pages programmed with the device's own tables, and with parity over others."""
@@ -263,7 +263,7 @@ class Health(View):
     media_errors: int
     """Units or pages that it could not correct or has lost, since measuring began."""
     retries: int | None
-    """Times that it repeated a read with other thresholds, since measuring began; null if that is not modelled."""
+    """Times that it repeated a read with other thresholds, since measuring began; null if that is not modeled."""
     failed_members: int | None
     """Members that an array has removed since it was new, because they failed; null for other devices."""
 
@@ -320,7 +320,7 @@ class Component(View):
     """Servers of its busiest resource; 0 without resources."""
     busy: View
     """Seconds of its resources' time, by activity."""
-    utilisation: float
+    utilization: float
     """Utilization of its busiest resource; 0 without resources."""
     energy_j: View | None
     """Joules by activity that took any, and `idle`; null if not modeled."""
@@ -453,7 +453,7 @@ class RecordFields(View):
     simulated_s: float
     """From the first measured arrival to the last completion, in seconds."""
     drained_s: float
-    """From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered writes may continue after the last completion. Utilisation, idle energy and lifetime refer to this time."""
+    """From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered writes may continue after the last completion. Utilization, idle energy and lifetime refer to this time."""
     throughput: Throughput
     """Served per simulated second."""
     latency: Latency

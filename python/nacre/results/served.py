@@ -101,7 +101,7 @@ class ExportStatistics(Result, View):
     requests: Requests
     answered: int
     late: int
-    modelled: View
+    modeled: View
     wall: View
     simulated_s: float
     components: tuple[Component, ...]
@@ -168,7 +168,7 @@ class Statistics(Result, View):
         """Counters of the device so far, for `nacre.figures.served`."""
         export = self.export(name)
         timed, taken_ns = [], []
-        for took in (export.modelled["read"], export.modelled["write"]):
+        for took in (export.modeled["read"], export.modeled["write"]):
             timed.append(took.count if took else 0)
             taken_ns.append(took.count * took.mean_ns if took else 0.0)
         asked = export.requests
@@ -191,5 +191,5 @@ class Service(View):
 
     @property
     def export(self) -> ExportStatistics:
-        """The first device that was served: `answered`, `late`, `modelled`, `wall` and more."""
+        """The first device that was served: `answered`, `late`, `modeled`, `wall` and more."""
         return self.exports[0]

@@ -163,7 +163,7 @@ def new(kind: str) -> str:
     place = lines.index("[stack]") + 2
     given = _given(lines[place:])
     preset = lines[place - 1].partition("=")[2].strip(' "')
-    offered = _offered(model, given, _catalogued(preset))
+    offered = _offered(model, given, _cataloged(preset))
     return "\n".join([*lines[:place], *offered, *lines[place:]]) + "\n"
 
 
@@ -178,7 +178,7 @@ def _is_device(kind: str) -> bool:
     return any(model.kind == kind for model in family("device"))
 
 
-def _catalogued(preset: str) -> dict[str, str]:
+def _cataloged(preset: str) -> dict[str, str]:
     """The values of a preset as a scenario would give them; none where it is no preset."""
     entries = json.loads(_core.catalog())
     found: list[dict[str, Any]] = next(

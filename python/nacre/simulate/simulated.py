@@ -70,7 +70,7 @@ class Simulated:
         busy = {
             name: max(
                 (
-                    part.utilisation
+                    part.utilization
                     for part in record.components
                     if part.path.startswith(f"stack.tier[{number}].device")
                 ),

@@ -236,7 +236,7 @@ def _limit(record: Record) -> list[str]:
 
 
 def _use(part: Component) -> float:
-    return float(part.utilisation or 0.0)
+    return float(part.utilization or 0.0)
 
 
 def _spent(record: Record) -> list[str]:

@@ -184,7 +184,7 @@ def components(record: Record) -> Table:
             [
                 part.path,
                 part.kind,
-                percent(part.utilisation),
+                percent(part.utilization),
                 NOTHING if part.cost is None else amount(part.cost) + _in_basis(part, one=one),
                 NOTHING if energy is None else f"{significant(energy)} J",
                 counted,

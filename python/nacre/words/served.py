@@ -150,9 +150,9 @@ def too_late(export: View) -> str | None:
         what = f"{percent(export.late / export.answered)} of the replies were late"
     else:
         slower = [
-            (export.wall[op].p50_ns / (dilation * export.modelled[op].p50_ns), op)
+            (export.wall[op].p50_ns / (dilation * export.modeled[op].p50_ns), op)
             for op in ("read", "write")
-            if export.wall[op] and export.modelled[op] and export.modelled[op].p50_ns
+            if export.wall[op] and export.modeled[op] and export.modeled[op].p50_ns
         ]
         ratio, op = max(slower, default=(1.0, ""))
         if ratio <= _SLOWER:
@@ -175,7 +175,7 @@ def request_table(export: ExportStatistics) -> Table:
 def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
     """Latencies as they were modeled, and as clients saw them."""
     rows = []
-    for name, seen in (("modeled", export.modelled), ("as seen", export.wall)):
+    for name, seen in (("modeled", export.modeled), ("as seen", export.wall)):
         for op in _TIMED:
             if summary := seen.get(op):
                 found = [summary.get(f"{mark}_ns") for mark in marks]

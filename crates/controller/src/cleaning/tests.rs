@@ -39,7 +39,7 @@ fn a_victim_is_in_its_partition_and_cleaning_it_gains_something() {
 }
 
 #[test]
-fn a_segment_always_cleaned_at_one_utilisation_costs_its_live_by_its_free_share() {
+fn a_segment_always_cleaned_at_one_utilization_costs_its_live_by_its_free_share() {
     for live in [0.2, 0.5, 0.8, 0.9, 0.95] {
         let cost = Trial { live, segments: 3, pages: 2000, warm_up: 400.0, ..Trial::of("") }
             .cost_of(Box::new(InPlace));
@@ -81,7 +81,7 @@ fn the_ends_of_the_partition_sizes_are_gathering_and_fifo() {
 }
 
 #[test]
-fn every_policy_keeps_every_page_at_every_utilisation() {
+fn every_policy_keeps_every_page_at_every_utilization() {
     let policies =
         ["greedy", "fifo", "locality_gathering", "product_average", "hybrid", "cost_benefit", "d_choices"]
             .map(|kind| format!("\"{kind}\""));

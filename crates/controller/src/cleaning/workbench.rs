@@ -28,7 +28,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// `segments` of `pages`, filled in logical order to the utilisation `live` of the data segments.
+    /// `segments` of `pages`, filled in logical order to the utilization `live` of the data segments.
     pub(crate) fn new(segments: u32, pages: u32, live: f64, cleaner: &dyn Cleaner) -> Array {
         let places = segments as usize - 1;
         let size = cleaner.partition_segments().map_or(places + 1, |size| size as usize);

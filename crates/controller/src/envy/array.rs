@@ -25,7 +25,7 @@ pub(super) struct Owners {
 pub(super) struct Programs {
     pub(super) drained: u64,
     pub(super) cleaned: u64,
-    pub(super) levelled: u64,
+    pub(super) leveled: u64,
     pub(super) cleanings: u64,
     pub(super) swaps: u64,
     /// Programs that a power failure interrupted.

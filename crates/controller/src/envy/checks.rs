@@ -27,7 +27,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let geometry = Geometry::of(config);
     check_transfer(reader, config);
     check_places(reader, config, &geometry);
-    check_utilisation(reader, config, &geometry);
+    check_utilization(reader, config, &geometry);
     if let Some(preload) = config.preload
         && preload.0 > geometry.capacity()
     {
@@ -100,16 +100,16 @@ fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
 }
 
 /// Every segment needs a page that is not live, or cleaning it gains nothing.
-fn check_utilisation(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
+fn check_utilization(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
-    let given = percent(config.utilisation.0);
+    let given = percent(config.utilization.0);
     if geometry.logical_pages > most {
         let share = (most as f64 / geometry.data_pages() as f64 * 1e4).floor() / 1e4;
         let problem = "cleaning needs a page in every segment that is not live";
         let remedy = format!("with these segments the largest allowed is {}", percent(share));
-        reader.conflict("utilisation", &given, problem, &remedy);
+        reader.conflict("utilization", &given, problem, &remedy);
     } else if geometry.logical_pages == 0 {
-        reader.conflict("utilisation", &given, "the host would not see a single page", "give a larger share");
+        reader.conflict("utilization", &given, "the host would not see a single page", "give a larger share");
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Config {
     pub spare_segments: u32,
     /// Usable capacity as a share of the segments that hold data; spare segments do not count.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
-    pub utilisation: Ratio,
+    pub utilization: Ratio,
     /// Bytes with initial data, placed in order over all segments; absent means the whole usable capacity.
     pub preload: Option<Bytes>,
     /// SRAM of the write buffer.

@@ -27,7 +27,7 @@ impl Geometry {
             spare_segments: config.spare_segments,
             pages_per_segment: pages_per_segment as u32,
             page_bytes: config.page.0 as u32,
-            logical_pages: (data_pages as f64 * config.utilisation.0) as u64,
+            logical_pages: (data_pages as f64 * config.utilization.0) as u64,
             segments_per_bank: config.segments.div_ceil(config.banks),
         }
     }

@@ -281,7 +281,7 @@ impl<S: Store> Array<S> {
     fn count_copies(&mut self, cause: Cause, partition: usize, copies: u64) {
         match cause {
             Cause::Cleaning => self.programs.cleaned += copies,
-            Cause::Wear => self.programs.levelled += copies,
+            Cause::Wear => self.programs.leveled += copies,
         }
         self.partitions[partition].copied += copies;
     }

@@ -16,7 +16,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
         kind: "envy",
         path: envy.path.clone(),
         resources: resources(envy, &wear),
-        is_energy_modelled: config.energies().is_known(),
+        is_energy_modeled: config.energies().is_known(),
         idle_energy: None,
         counters: counters(envy),
         cost: cost(envy),
@@ -35,7 +35,7 @@ pub(super) fn check_programs<S: Store>(envy: &Envy<S>) {
     let programs = envy.array.programs;
     let laid_out = envy.array.laid_out;
     let begun = envy.background.programs_under_way();
-    let sum = laid_out + programs.drained + programs.cleaned + programs.levelled + begun + programs.lost;
+    let sum = laid_out + programs.drained + programs.cleaned + programs.leveled + begun + programs.lost;
     assert_eq!(envy.array.flash.programs(), sum, "every program has a cause");
 }
 
@@ -44,7 +44,7 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
     Wear {
         host: now.drained - before.drained,
         cleaned: now.cleaned - before.cleaned,
-        levelled: now.levelled - before.levelled,
+        leveled: now.leveled - before.leveled,
         metadata: 0,
         padding: 0,
         erases: envy.array.flash.erases() - envy.book.erases_before,
@@ -73,7 +73,7 @@ fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     controller.charge_energy(Activity::Read, access(reads));
     controller.charge_energy(Activity::Write, access(writes));
     for (activity, programs) in
-        [(Activity::Drain, wear.host), (Activity::Clean, wear.cleaned), (Activity::LevelWear, wear.levelled)]
+        [(Activity::Drain, wear.host), (Activity::Clean, wear.cleaned), (Activity::LevelWear, wear.leveled)]
     {
         flash.charge_energy(activity, program(programs));
     }
@@ -91,7 +91,7 @@ fn counters<S: Store>(envy: &Envy<S>) -> Vec<(&'static str, u64)> {
     counters.extend([
         ("pages_drained", now.drained - before.drained),
         ("pages_cleaned", now.cleaned - before.cleaned),
-        ("pages_levelled", now.levelled - before.levelled),
+        ("pages_leveled", now.leveled - before.leveled),
         ("cleanings", now.cleanings - before.cleanings),
         ("wear_swaps", now.swaps - before.swaps),
         ("copies_on_write", envy.book.copies_on_write),

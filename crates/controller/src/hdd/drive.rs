@@ -5,7 +5,7 @@ use super::arm::Arm;
 use super::buffer::ReadAhead;
 use super::cached::Cached;
 use super::request::{Active, Event, Spans};
-use nacre_kernel::event::{Agenda, Barriers, Cancelled, Completions, Device, Link, Payload, RequestId, Slab};
+use nacre_kernel::event::{Agenda, Barriers, Canceled, Completions, Device, Link, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Bytes, Capabilities, ComponentId, ComponentReport, HostCounts, Op, Persistence, Random,
@@ -207,13 +207,13 @@ impl<S: Store> Device for Hdd<S> {
         }
     }
 
-    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
+    fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
         // An acknowledged write has completed, and what its submitter called it may be in use again.
         let is_it = |&(number, active): &(u32, &Active)| active.id == id && !self.cached.holds(number);
-        let Some((number, active)) = self.active.iter().find(is_it) else { return Cancelled::TooLate };
+        let Some((number, active)) = self.active.iter().find(is_it) else { return Canceled::TooLate };
         let (op, ticket) = (active.request.op, active.ticket);
         if !(self.arm.withdraw(number) || self.cached.withdraw(number)) {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         }
         self.active[number].data = Payload::NONE;
         self.active.give_back(number);
@@ -221,7 +221,7 @@ impl<S: Store> Device for Hdd<S> {
             let agenda = &mut self.agenda;
             self.writes.end(ticket, |flush| agenda.schedule(now, Event::Ended(flush)));
         }
-        Cancelled::Yes
+        Canceled::Yes
     }
 
     fn next_event(&self) -> Time {
@@ -286,7 +286,7 @@ impl<S: Store> Device for Hdd<S> {
             kind: "hdd",
             path: self.path.clone(),
             resources: vec![arm, self.interface.resource("interface")],
-            is_energy_modelled: self.config.mechanics.idle_power.is_some(),
+            is_energy_modeled: self.config.mechanics.idle_power.is_some(),
             idle_energy: self.idle_energy(elapsed),
             counters: self.counters(),
             cost: self.config.price.map(|price| price.of(self.config.mechanics.capacity)),

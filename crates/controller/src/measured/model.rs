@@ -3,7 +3,7 @@
 use super::Config;
 use crate::latency::Latency;
 use nacre_kernel::event::{
-    Agenda, Barriers, Cancelled, Completions, Device, Link, Payload, RequestId, Servers, Slab, Ticket,
+    Agenda, Barriers, Canceled, Completions, Device, Link, Payload, RequestId, Servers, Slab, Ticket,
 };
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
@@ -295,14 +295,14 @@ impl<S: Store> Device for Measured<S> {
         }
     }
 
-    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
+    fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
         let Some((number, active)) = self.active.iter().find(|(_, active)| active.id == id) else {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         };
         let units = active.units_left;
         let waiting = self.servers.waiting().filter(|unit| unit.active == number).count() as u32;
         if waiting < units || units == 0 || active.request.op == Op::Write && self.link.is_some() {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         }
         let (op, ticket) = (active.request.op, active.ticket);
         for _ in 0..units {
@@ -313,7 +313,7 @@ impl<S: Store> Device for Measured<S> {
         if op == Op::Write {
             self.end_write(now, ticket);
         }
-        Cancelled::Yes
+        Canceled::Yes
     }
 
     #[inline]
@@ -382,7 +382,7 @@ impl<S: Store> Device for Measured<S> {
             kind: "measured",
             path: self.path.clone(),
             resources: self.resources(),
-            is_energy_modelled: self.config.energies().is_known(),
+            is_energy_modeled: self.config.energies().is_known(),
             idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
             counters,
             cost: self.config.price.zip(self.config.capacity).map(|(price, capacity)| price.of(capacity)),

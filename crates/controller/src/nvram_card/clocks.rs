@@ -44,8 +44,8 @@ pub(super) struct Book {
     pub(super) row_hits: u64,
     /// Accesses that had to close another row.
     pub(super) row_conflicts: u64,
-    /// Bursts read and written that a power loss cancelled.
-    pub(super) cancelled: [u64; 2],
+    /// Bursts read and written that a power loss canceled.
+    pub(super) canceled: [u64; 2],
     /// Commands before, in the order of [`COUNTED`].
     before: [u64; 5],
 }

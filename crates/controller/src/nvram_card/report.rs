@@ -33,7 +33,7 @@ impl Figures<'_> {
             id: self.id,
             kind: "nvram_card",
             path: self.path.to_string(),
-            is_energy_modelled: config.idle_power.is_some() || energies.iter().any(Option::is_some),
+            is_energy_modeled: config.idle_power.is_some() || energies.iter().any(Option::is_some),
             idle_energy: config.idle_power.map(|power| power.over(elapsed)),
             counters: self.counters(),
             cost: config.price.map(|price| price.of(Bytes(self.capacity))),
@@ -59,10 +59,10 @@ impl Figures<'_> {
 
     fn resources(self) -> Vec<Resource> {
         let mut lines = Ledger::default();
-        let mut cancelled = [0; 2];
-        for (Book { lines: of_channel, cancelled: bursts, .. }, _) in &self.channels {
+        let mut canceled = [0; 2];
+        for (Book { lines: of_channel, canceled: bursts, .. }, _) in &self.channels {
             lines.add(of_channel);
-            cancelled.iter_mut().zip(bursts).for_each(|(sum, count)| *sum += count);
+            canceled.iter_mut().zip(bursts).for_each(|(sum, count)| *sum += count);
         }
         let part = &self.config.part;
         for ((kind, _), count) in COUNTED.into_iter().zip(self.commands()) {
@@ -74,12 +74,12 @@ impl Figures<'_> {
                 Kind::Refresh => (part.refresh_energy, Activity::Read),
                 Kind::Precharge => (None, Activity::Read),
             };
-            let cancelled = match kind {
-                Kind::Read => cancelled[0],
-                Kind::Write => cancelled[1],
+            let canceled = match kind {
+                Kind::Read => canceled[0],
+                Kind::Write => canceled[1],
                 _ => 0,
             };
-            let count = count.saturating_sub(cancelled);
+            let count = count.saturating_sub(canceled);
             lines.charge_energy(activity, Energy(each.unwrap_or_default().0 * count as f64));
         }
         let mut resources = self.interface;

@@ -397,7 +397,7 @@ impl Scheduler {
             let moving = self.clocks.time(self.clocks.data * bursts);
             self.counts.lines.give_back(activity, moving.min(end.saturating_sub(at)));
             if begin >= at {
-                self.counts.cancelled[usize::from(is_write)] += bursts;
+                self.counts.canceled[usize::from(is_write)] += bursts;
             }
         }
         for (dropped, outstanding) in self.dropped.iter_mut().zip(&mut self.outstanding) {

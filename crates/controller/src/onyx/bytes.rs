@@ -2,7 +2,7 @@
 
 use super::drive::{Active, Drive};
 use super::part::Row;
-use crate::wear_levelling::Move;
+use crate::wear_leveling::Move;
 use nacre_kernel::Request;
 use nacre_kernel::event::Payload;
 use nacre_media::store::Store;

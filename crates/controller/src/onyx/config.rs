@@ -1,7 +1,7 @@
 //! The configuration of Onyx.
 
 use crate::host_interface::HostInterfaceFamily;
-use crate::wear_levelling::{Region, WearLevellingFamily};
+use crate::wear_leveling::{Region, WearLevelingFamily};
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Time};
 use nacre_media::pcm::{Chips, Rank};
@@ -75,7 +75,7 @@ pub struct Config {
     pub scheduling: Scheduling,
     /// Wear leveling of rows.
     #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
-    pub wear_levelling: Slot<WearLevellingFamily>,
+    pub wear_leveling: Slot<WearLevelingFamily>,
     /// When a write completes.
     #[config(default = "early", source = "paper: akel-2011 section 3.1, early in all later experiments")]
     pub completion: CompletionPoint,

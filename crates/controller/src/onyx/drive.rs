@@ -4,7 +4,7 @@ use super::config::Config;
 use super::part::Row;
 use super::scoreboard::Scoreboard;
 use crate::host_interface::{Cpus, HostPort};
-use crate::wear_levelling::Move;
+use crate::wear_leveling::Move;
 use nacre_kernel::event::{Agenda, Link, Payload, RequestId, Slab, Timers};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{ComponentId, HostCounts, Recovery, Request, Time};

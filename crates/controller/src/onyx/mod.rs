@@ -30,7 +30,7 @@
 //! only after `late_refill`. With late completion, a write completes when all its rows are programmed. With early
 //! completion, it completes when its data has arrived in the buffers of the controllers.
 //!
-//! `wear_levelling` moves rows. Each move reads and writes one additional row, with its time and wear. The slot
+//! `wear_leveling` moves rows. Each move reads and writes one additional row, with its time and wear. The slot
 //! of the write that caused the move is freed after the move. Every row counts its programs. The first row with
 //! more than `endurance` programs is reported.
 //!
@@ -84,7 +84,7 @@ mod tests;
 pub use config::{CompletionPoint, Config};
 
 use crate::host_interface::{self, HostPort, Plain};
-use crate::wear_levelling;
+use crate::wear_leveling;
 use drive::Drive;
 use nacre_config::{Descriptor, Families, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
@@ -123,7 +123,7 @@ fn build<S: Store + 'static>(
     let config: Config = slot.config(builder.families());
     let mut controllers = Vec::new();
     for number in 0..config.controllers {
-        let leveller = wear_levelling::build(&config.wear_levelling, config.region(number), builder)?;
+        let leveller = wear_leveling::build(&config.wear_leveling, config.region(number), builder)?;
         controllers.push(Scoreboard::new(&config, leveller, S::CARRIES_BYTES));
     }
     let port: Box<dyn HostPort> = match &config.host {
@@ -136,10 +136,10 @@ fn build<S: Store + 'static>(
 /// Bytes of neighboring rows that a store keeps together.
 const EXTENT_BYTES: u64 = 256 << 10;
 
-/// What a store for the device in `slot` has to hold. Errors: its rows cannot be levelled so.
+/// What a store for the device in `slot` has to hold. Errors: its rows cannot be leveled so.
 fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<Layout, Problems> {
     let config: Config = slot.config(families);
-    let rows = wear_levelling::physical_rows(&config.wear_levelling, config.region(0), families)?;
+    let rows = wear_leveling::physical_rows(&config.wear_leveling, config.region(0), families)?;
     Ok(Layout {
         page_bytes: config.row.0 as u32,
         pages_per_extent: (EXTENT_BYTES / config.row.0).max(1),

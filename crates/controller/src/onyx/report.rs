@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::timing::Book;
-use crate::wear_levelling::WearLeveller;
+use crate::wear_leveling::WearLeveller;
 use nacre_kernel::{
     Activity, Bytes, Column, ComponentId, ComponentReport, HostCounts, Ledger, Resource, Spread, Time, Wear,
 };
@@ -44,7 +44,7 @@ pub(super) fn of(onyx: &Figures<'_>, elapsed: Time) -> ComponentReport {
         kind: "onyx",
         path: onyx.path.to_string(),
         resources: resources(onyx),
-        is_energy_modelled: config.chips.energies().is_known(),
+        is_energy_modeled: config.chips.energies().is_known(),
         idle_energy: config.chips.cells.idle_power.map(|power| power.over(elapsed)),
         counters: counters(onyx),
         cost: config.price.map(|price| price.of(capacity)),
@@ -65,7 +65,7 @@ fn sum(onyx: &Figures<'_>, of: impl Fn(&Book) -> u64) -> u64 {
 fn wear(onyx: &Figures<'_>) -> Wear {
     Wear {
         host: sum(onyx, |book| book.host_rows),
-        levelled: sum(onyx, |book| book.moved_rows),
+        leveled: sum(onyx, |book| book.moved_rows),
         endurance: Some(onyx.config.chips.cells.endurance),
         worn_out_at: onyx.worn_out_at,
         row_programs: Spread::of(onyx.controllers.iter().flat_map(|controller| controller.rows.counts())),

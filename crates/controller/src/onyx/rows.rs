@@ -4,7 +4,7 @@ use super::config::CompletionPoint;
 use super::drive::{Drive, Event, RowMove};
 use super::part::Row;
 use super::scoreboard::{Begun, Job};
-use crate::wear_levelling::Move;
+use crate::wear_leveling::Move;
 use nacre_kernel::Time;
 use nacre_media::store::Store;
 

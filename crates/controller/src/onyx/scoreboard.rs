@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::timing::{Book, Pass, Ranks, Timing};
-use crate::wear_levelling::{Move, WearLeveller, Written};
+use crate::wear_leveling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time};
 use nacre_media::pcm::{Operation as Kind, Rows};

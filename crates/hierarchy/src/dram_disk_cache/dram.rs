@@ -143,7 +143,7 @@ impl<S: Store> Memory for Dram<S> {
         }
         MemoryReport {
             resources: vec![Resource { name: "channel", servers: 1, ledger }],
-            is_energy_modelled: self.config.active_power.is_some() || self.config.idle_power.is_some(),
+            is_energy_modeled: self.config.active_power.is_some() || self.config.idle_power.is_some(),
             idle_energy: self.idle_energy(elapsed),
             counters: Vec::new(),
             cost: self.config.price.map(|price| price.of(self.config.capacity)),

@@ -3,7 +3,7 @@
 use super::fault::Part;
 use super::layer::Layer;
 use nacre_kernel::event::{
-    Cancelled, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Zones,
+    Canceled, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Zones,
 };
 use nacre_kernel::state::State;
 use nacre_kernel::{
@@ -35,14 +35,14 @@ impl Device for Faulty {
         self.layer.submit(&mut self.device, now, (id, request), data);
     }
 
-    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
-        let (cancelled, below) = self.layer.withdraw(id);
-        let Some(number) = below else { return cancelled };
-        let cancelled = self.device.cancel(now, RequestId(number));
-        if cancelled == Cancelled::Yes {
+    fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
+        let (canceled, below) = self.layer.withdraw(id);
+        let Some(number) = below else { return canceled };
+        let canceled = self.device.cancel(now, RequestId(number));
+        if canceled == Canceled::Yes {
             self.layer.active.give_back(number);
         }
-        cancelled
+        canceled
     }
 
     #[inline]
@@ -76,7 +76,7 @@ impl Device for Faulty {
             kind: "faulty",
             path: self.path.clone(),
             resources: Vec::new(),
-            is_energy_modelled: false,
+            is_energy_modeled: false,
             idle_energy: None,
             counters: self.host.counters(),
             cost: None,

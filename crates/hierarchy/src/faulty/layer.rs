@@ -2,7 +2,7 @@
 
 use super::fault::Part;
 use super::requests::{Active, Stage};
-use nacre_kernel::event::{Agenda, Cancelled, Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::event::{Agenda, Canceled, Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, ComponentId, Op, Request, Status, Time};
 
@@ -102,18 +102,18 @@ impl Layer {
     }
 
     /// Request `id` if it is held back: it is withdrawn. Otherwise its number below, if it is there.
-    pub(super) fn withdraw(&mut self, id: RequestId) -> (Cancelled, Option<u32>) {
+    pub(super) fn withdraw(&mut self, id: RequestId) -> (Canceled, Option<u32>) {
         let is_it = |(_, of): &(u32, &mut Active)| of.id == id && of.stage != Stage::Canceled;
         let Some((number, active)) = self.active.iter_mut().find(is_it) else {
-            return (Cancelled::TooLate, None);
+            return (Canceled::TooLate, None);
         };
         match active.stage {
             Stage::Held => {
                 (active.stage, active.data) = (Stage::Canceled, Payload::NONE);
-                (Cancelled::Yes, None)
+                (Canceled::Yes, None)
             }
-            Stage::Below => (Cancelled::TooLate, Some(number)),
-            Stage::Answered | Stage::Canceled => (Cancelled::TooLate, None),
+            Stage::Below => (Canceled::TooLate, Some(number)),
+            Stage::Answered | Stage::Canceled => (Canceled::TooLate, None),
         }
     }
 

@@ -99,7 +99,7 @@ impl<S: Store> FlashCache<S> {
     ) -> FlashCache<S> {
         let cells = config.cells.clone();
         let (blocks, slots) = (cells.blocks, cells.slots);
-        let flash = DualModeFlash::new(blocks, slots, cells.nand.ageing(), random, store);
+        let flash = DualModeFlash::new(blocks, slots, cells.nand.aging(), random, store);
         let mut tables = Tables::new(blocks, slots, config.density.mode());
         let new = config.flash_bytes() / FLASH_PAGE;
         let writes = config.write_blocks();

@@ -103,7 +103,7 @@ pub(super) struct Programs {
     pub(super) fill: u64,
     pub(super) collected: u64,
     pub(super) promoted: u64,
-    pub(super) levelled: u64,
+    pub(super) leveled: u64,
     pub(super) journal: u64,
 }
 
@@ -114,7 +114,7 @@ pub(super) enum Cause {
     Fill,
     Collected,
     Promoted,
-    Levelled,
+    Leveled,
 }
 
 impl Programs {
@@ -125,7 +125,7 @@ impl Programs {
             Cause::Fill => &mut self.fill,
             Cause::Collected => &mut self.collected,
             Cause::Promoted => &mut self.promoted,
-            Cause::Levelled => &mut self.levelled,
+            Cause::Leveled => &mut self.leveled,
         } += 1;
     }
 }
@@ -157,7 +157,7 @@ impl Counts {
     /// All counts, named as in records.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
         let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
-        let Programs { host, fill, collected, promoted, levelled, journal } = self.programs;
+        let Programs { host, fill, collected, promoted, leveled, journal } = self.programs;
         vec![
             ("read_hits", self.read_hits),
             ("read_misses", self.read_misses),
@@ -190,7 +190,7 @@ impl Counts {
             ("fill_programs", fill),
             ("collected_programs", collected),
             ("promoted_programs", promoted),
-            ("levelled_programs", levelled),
+            ("leveled_programs", leveled),
             ("journal_programs", journal),
             ("erases", self.erases),
         ]

@@ -155,7 +155,7 @@ mod counts;
 mod device;
 mod eviction;
 mod fetching;
-mod levelling;
+mod leveling;
 mod operation;
 mod passing;
 mod power;

@@ -127,7 +127,7 @@ impl<S: Store> FlashCache<S> {
     /// Moves `page` to `place`, if it can be read; it is read behind operation `after`.
     pub(super) fn move_page(&mut self, page: u32, place: Place, now: Time, (cause, after): (Cause, u32)) {
         let code = self.tables.pages[page as usize].code;
-        let activity = if cause == Cause::Levelled { Activity::LevelWear } else { Activity::Clean };
+        let activity = if cause == Cause::Leveled { Activity::LevelWear } else { Activity::Clean };
         let sensed = self.array.look_at(page, code, now);
         let sense = self.sense(now, page, sensed, activity);
         self.behind(sense, after);

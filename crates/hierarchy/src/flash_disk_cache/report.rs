@@ -24,7 +24,7 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
         kind: "flash_disk_cache",
         path: cache.path.clone(),
         resources: cache.array.resources(),
-        is_energy_modelled: cells.nand.active_power.is_some() || cells.nand.idle_power.is_some(),
+        is_energy_modeled: cells.nand.active_power.is_some() || cells.nand.idle_power.is_some(),
         idle_energy: cache.array.idle_energy(elapsed),
         counters,
         cost: cells.price.map(|price| price.of(flash)),
@@ -41,10 +41,10 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
 /// Erases after which a page of median strength, with all that the controller can do for it, is beyond its code once in
 /// [`FAILURES`] programs.
 pub(super) fn made_for<S: Store>(cache: &FlashCache<S>) -> f64 {
-    let ageing = cache.config.cells.nand.ageing();
+    let aging = cache.config.cells.nand.aging();
     let code = cache.array.codes.last().expect("there is a code");
     let mode = if cache.config.lowers_density { Mode::Slc } else { cache.config.density.mode() };
-    let fails = |erases: f64| code.page_failure(ageing.rate_at(mode, erases).min(0.5)) > FAILURES;
+    let fails = |erases: f64| code.page_failure(aging.rate_at(mode, erases).min(0.5)) > FAILURES;
     let (mut least, mut most) = (0.0, 1e12);
     for _ in 0..100 {
         let middle = (least + most) / 2.0;
@@ -59,7 +59,7 @@ fn wear<S: Store>(cache: &FlashCache<S>, made_for: f64) -> Wear {
     Wear {
         host: programs.host + programs.fill,
         cleaned: programs.collected + programs.promoted,
-        levelled: programs.levelled,
+        leveled: programs.leveled,
         metadata: programs.journal,
         padding: 0,
         erases: cache.counts.erases,

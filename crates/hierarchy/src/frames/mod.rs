@@ -104,7 +104,7 @@ pub(crate) struct Access {
 #[derive(Debug)]
 pub(crate) struct MemoryReport {
     pub(crate) resources: Vec<Resource>,
-    pub(crate) is_energy_modelled: bool,
+    pub(crate) is_energy_modeled: bool,
     pub(crate) idle_energy: Option<nacre_kernel::Energy>,
     pub(crate) counters: Vec<(&'static str, u64)>,
     pub(crate) cost: Option<f64>,

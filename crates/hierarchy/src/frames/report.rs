@@ -36,7 +36,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         kind: M::KIND,
         path: cache.path.clone(),
         resources: memory.resources,
-        is_energy_modelled: memory.is_energy_modelled,
+        is_energy_modeled: memory.is_energy_modeled,
         idle_energy: memory.idle_energy,
         counters,
         cost: memory.cost,

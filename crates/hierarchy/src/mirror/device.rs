@@ -3,7 +3,7 @@
 use super::job::Stage;
 use super::member::Operation;
 use super::model::{Counts, Mirror};
-use nacre_kernel::event::{Cancelled, Completions, Device, Payload, Preconditioning, RequestId};
+use nacre_kernel::event::{Canceled, Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::ledger::FAILED_MEMBERS;
 use nacre_kernel::{Bytes, Capabilities, ComponentReport, HostCounts, Op, Random, Recovery, Request, Time};
 
@@ -73,7 +73,7 @@ impl Device for Mirror {
         }
     }
 
-    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
+    fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
         self.withdraw(now, id)
     }
 
@@ -139,7 +139,7 @@ impl Device for Mirror {
             kind: "mirror",
             path: self.path.clone(),
             resources: Vec::new(),
-            is_energy_modelled: false,
+            is_energy_modeled: false,
             idle_energy: None,
             counters,
             cost: None,

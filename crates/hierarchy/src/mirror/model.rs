@@ -5,7 +5,7 @@ use super::member::{Member, Members, Operation};
 use super::ranges_in_use::RangesInUse;
 use super::write_intent::WriteIntent;
 use super::{Config, ReadPolicy};
-use nacre_kernel::event::{Cancelled, Completions, Payload, RequestId, Slab};
+use nacre_kernel::event::{Canceled, Completions, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Bytes, ComponentId, HostCounts, Op, Ranges, Request, Status, Time};
 use std::collections::VecDeque;
@@ -216,26 +216,26 @@ impl Mirror {
     }
 
     /// Withdraws the request of the host called `id`.
-    pub(super) fn withdraw(&mut self, now: Time, id: RequestId) -> Cancelled {
+    pub(super) fn withdraw(&mut self, now: Time, id: RequestId) -> Canceled {
         let is_it = |(_, job): &(u32, &Job)| job.owner == Owner::Host && job.id == id && !job.is_answered;
-        let Some((number, job)) = self.jobs.iter().find(is_it) else { return Cancelled::TooLate };
+        let Some((number, job)) = self.jobs.iter().find(is_it) else { return Canceled::TooLate };
         let left = job.left;
         if self.in_use.withdraw(number) {
             self.give_back(number);
             self.start_waiting(now);
-            return Cancelled::Yes;
+            return Canceled::Yes;
         }
         // Of two requests one may be too far along.
         if job.stage != Stage::Reading || left != 1 {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         }
         self.cancel_operations(now, number);
         if self.jobs[number].left > 0 {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         }
         self.forget_hedge(number);
         self.give_back(number);
-        Cancelled::Yes
+        Canceled::Yes
     }
 
     /// Withdraws what members have not started of a job.
@@ -245,7 +245,7 @@ impl Mirror {
             of_job.map(|(number, operation)| (number, operation.member as usize)).collect();
         for (number, member) in numbers {
             let member = &mut self.members[member];
-            if member.device.cancel(now, RequestId(number)) == Cancelled::Yes {
+            if member.device.cancel(now, RequestId(number)) == Canceled::Yes {
                 member.next = member.device.next_event();
                 member.outstanding -= 1;
                 self.operations.give_back(number);

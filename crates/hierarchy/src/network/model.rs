@@ -2,7 +2,7 @@
 
 use super::Config;
 use nacre_controller::latency::Latency;
-use nacre_kernel::event::{Agenda, Cancelled, Completions, Device, Link, Payload, RequestId, Servers, Slab};
+use nacre_kernel::event::{Agenda, Canceled, Completions, Device, Link, Payload, RequestId, Servers, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Bytes, Capabilities, ComponentId, ComponentReport, HostCounts, Ledger, Op, Persistence, Random,
@@ -258,12 +258,12 @@ impl<S: Store> Device for Network<S> {
         }
     }
 
-    fn cancel(&mut self, _now: Time, id: RequestId) -> Cancelled {
+    fn cancel(&mut self, _now: Time, id: RequestId) -> Canceled {
         let is_it = |(_, active): &(u32, &Active)| active.id == id && !active.is_answered;
-        let Some((number, _)) = self.active.iter().find(is_it) else { return Cancelled::TooLate };
+        let Some((number, _)) = self.active.iter().find(is_it) else { return Canceled::TooLate };
         let is_served = self.far_side.serving().any(|(_, job)| job.active == number);
         if is_served || self.far_side.withdraw(|job| job.active == number).is_none() {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         }
         // Its hedge waits behind it.
         _ = self.far_side.withdraw(|job| job.active == number);
@@ -273,7 +273,7 @@ impl<S: Store> Device for Network<S> {
             self.hedges.remove(&(at, number));
         }
         self.active.give_back(number);
-        Cancelled::Yes
+        Canceled::Yes
     }
 
     #[inline]
@@ -346,7 +346,7 @@ impl<S: Store> Device for Network<S> {
             resources: std::iter::once(far_side)
                 .chain(self.link.as_ref().map(|link| link.resource("link")))
                 .collect(),
-            is_energy_modelled: false,
+            is_energy_modeled: false,
             idle_energy: None,
             counters: self.counters(),
             cost: self.cost,

@@ -19,7 +19,7 @@
 //! rejects it or cannot save it.
 //!
 //! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear over all frames, except for
-//! pages that are written repeatedly. The `wear_levelling` moves these. Each move reads and writes one additional
+//! pages that are written repeatedly. The `wear_leveling` moves these. Each move reads and writes one additional
 //! frame after the write that caused it, with its time, energy, and wear. The tables of the page move with it.
 //!
 //! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame is
@@ -61,7 +61,7 @@ mod tests;
 use crate::frames::{FrameCache, Settings};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
 use nacre_controller::ecc::{self, EccFamily, Page};
-use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
+use nacre_controller::wear_leveling::{self, Region, WearLevelingFamily};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{BitArea, Bytes, Price, Time};
@@ -111,7 +111,7 @@ pub struct Config {
         source = "paper: roberts-2009 table I, 2009",
         after = "ecc"
     )))]
-    #[config(with(read_energy(doc = "Energy to read a page.", after = "wear_levelling")))]
+    #[config(with(read_energy(doc = "Energy to read a page.", after = "wear_leveling")))]
     #[config(with(program_energy(
         name = "write_energy",
         doc = "Energy to write a page.",
@@ -144,7 +144,7 @@ pub struct Config {
         default = "start_gap",
         source = "assumed: roberts-2009 section IV requires leveling without naming a method"
     )]
-    pub wear_levelling: Slot<WearLevellingFamily>,
+    pub wear_leveling: Slot<WearLevelingFamily>,
     /// Area per bit of its cells, without spare bytes.
     pub area: Option<BitArea>,
     /// Price per capacity.
@@ -185,7 +185,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
     let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
     let frames = (config.capacity.0 / config.page.0) as u32;
     let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
-    let leveller = wear_levelling::build(&config.wear_levelling, region, builder);
+    let leveller = wear_leveling::build(&config.wear_leveling, region, builder);
     let backing = builder.device(&config.backing);
     let (code, leveller, backing) = match (code, leveller, backing) {
         (Ok(code), Ok(leveller), Ok(backing)) => (code, leveller, backing),

@@ -4,7 +4,7 @@ use super::Config;
 use crate::coding::{self, Coder};
 use crate::frames::{Access, Memory, MemoryReport};
 use nacre_controller::ecc::{Ecc, Verdict};
-use nacre_controller::wear_levelling::{Move, WearLeveller};
+use nacre_controller::wear_leveling::{Move, WearLeveller};
 use nacre_kernel::event::{Cut, FirstCome};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Random, Resource, Spread, Time, Wear};
@@ -299,7 +299,7 @@ impl<S: Store> Memory for Pcm<S> {
                 Resource { name: "port", servers: 1, ledger: self.port_ledger.clone() },
                 self.coder.resource(),
             ],
-            is_energy_modelled: energies.is_known(),
+            is_energy_modeled: energies.is_known(),
             idle_energy: config.cells.idle_power.map(|power| power.over(elapsed)),
             counters: vec![
                 ("frame_writes", self.writes),
@@ -311,7 +311,7 @@ impl<S: Store> Memory for Pcm<S> {
             lifetime_days: (self.writes > 0).then(|| life / (self.writes + self.moves) as f64 * days),
             wear: Some(Wear {
                 host: self.writes,
-                levelled: self.moves,
+                leveled: self.moves,
                 endurance: Some(config.cells.endurance),
                 row_programs: Spread::of(frames.iter().copied()),
                 ..Wear::default()

@@ -18,7 +18,7 @@ fn toml(options: &str) -> String {
 fn power_losses_anywhere_break_no_guarantee() {
     // Frames move often.
     let moving =
-        format!("wear_levelling = {{ kind = \"start_gap\", interval = 2 }}\nendurance = 100000\n{BCH}");
+        format!("wear_leveling = {{ kind = \"start_gap\", interval = 2 }}\nendurance = 100000\n{BCH}");
     for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving] {
         let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml(options), 400);
         assert!(

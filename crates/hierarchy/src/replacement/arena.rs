@@ -305,7 +305,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Asks for the index places and nodes of `blocks` and the neighbors of the nodes, which a policy
     /// needs that moves a block at every hit.
     #[inline]
-    pub(super) fn prefetch_neighbours(&self, blocks: &[u64]) {
+    pub(super) fn prefetch_neighbors(&self, blocks: &[u64]) {
         self.each_home(blocks, |slots| {
             for &slot in slots {
                 let node = &self.nodes[slot as usize];

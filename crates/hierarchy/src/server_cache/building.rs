@@ -1,7 +1,7 @@
 //! How a server cache is built: its levels, their policies, and the backing.
 
 use super::cache::ServerCache;
-use super::config::{Behaviour, Config, Inclusion, LevelConfig, TableKind, WriteBackConfig};
+use super::config::{Behavior, Config, Inclusion, LevelConfig, TableKind, WriteBackConfig};
 use super::levels::{Level, Levels};
 use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
 use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Slot, room_of};
@@ -37,8 +37,8 @@ pub(super) fn build(
         Ok(backing) if problems.is_empty() => {
             devices.push(backing);
             let levels = Levels::new(levels, config.inclusion);
-            let behaviour = Behaviour::of(&config, levels.room());
-            Ok(Box::new(ServerCache::new(id, slot.path().to_string(), behaviour, levels, devices)))
+            let behavior = Behavior::of(&config, levels.room());
+            Ok(Box::new(ServerCache::new(id, slot.path().to_string(), behavior, levels, devices)))
         }
         backing => {
             problems.extend(backing.err().unwrap_or_default().0);

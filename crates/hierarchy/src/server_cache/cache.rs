@@ -1,6 +1,6 @@
 //! The device behind `server_cache`: requests cut into blocks, and what each part waits for.
 
-use super::config::{Behaviour, FillMode};
+use super::config::{Behavior, FillMode};
 use super::fetch::Fetch;
 use super::hedges::Hedging;
 use super::levels::{Levels, Moves};
@@ -104,11 +104,11 @@ impl ServerCache {
     pub(super) fn new(
         id: ComponentId,
         path: String,
-        behaviour: Behaviour,
+        behavior: Behavior,
         levels: Levels,
         devices: Vec<Box<dyn Device>>,
     ) -> ServerCache {
-        let Behaviour { block, lookup, write_allocate, fill, write_back, hedge_after } = behaviour;
+        let Behavior { block, lookup, write_allocate, fill, write_back, hedge_after } = behavior;
         assert_eq!(devices.len(), levels.all.len() + 1, "a device for each level, and the backing");
         let carries_bytes = devices.iter().all(|device| device.capabilities().carries_bytes);
         let persistence = devices[levels.all.len()].capabilities().persistence;

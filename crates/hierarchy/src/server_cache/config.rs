@@ -146,7 +146,7 @@ fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader
 
 /// How a cache behaves; what is left of its configuration once the devices are built.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Behaviour {
+pub(super) struct Behavior {
     pub(super) block: Bytes,
     pub(super) lookup: Time,
     pub(super) write_allocate: bool,
@@ -167,9 +167,9 @@ pub(super) struct Settings {
     pub(super) batch: u64,
 }
 
-impl Behaviour {
+impl Behavior {
     /// Of a cache that holds at most `blocks` blocks.
-    pub(super) fn of(config: &Config, blocks: u64) -> Behaviour {
+    pub(super) fn of(config: &Config, blocks: u64) -> Behavior {
         let Config { block, lookup, write_allocate, fill, hedge_after, .. } = *config;
         let share = |of: Ratio| (of.0 * blocks as f64) as u64;
         let write_back = config.write_back.as_ref().map(|of| {
@@ -177,6 +177,6 @@ impl Behaviour {
             let settings = Settings { most, clean_above, batch: of.batch.into() };
             (settings, of.table == TableKind::Persistent)
         });
-        Behaviour { block, lookup, write_allocate, fill, write_back, hedge_after }
+        Behavior { block, lookup, write_allocate, fill, write_back, hedge_after }
     }
 }

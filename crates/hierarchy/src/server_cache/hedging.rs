@@ -5,7 +5,7 @@ use super::hedges::Hedging;
 use super::ops::{NONE, Step};
 use super::parts::part_of;
 use crate::visit::Part;
-use nacre_kernel::event::{Cancelled, Completions, Payload, RequestId};
+use nacre_kernel::event::{Canceled, Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Status, Time};
 
 impl ServerCache {
@@ -117,14 +117,14 @@ impl ServerCache {
     /// Cancels a read whose answer is not needed any more; if that is too late, it ends without one.
     fn withdraw(&mut self, now: Time, number: u32) {
         let device = usize::from(self.operations[number].device);
-        let cancelled = self.devices[device].cancel(now, RequestId(number));
+        let canceled = self.devices[device].cancel(now, RequestId(number));
         self.next[device] = self.devices[device].next_event();
-        match cancelled {
-            Cancelled::Yes => {
+        match canceled {
+            Canceled::Yes => {
                 self.hedging().counts.canceled += 1;
                 self.operations.end(number, false, |_| Payload::NONE);
             }
-            Cancelled::TooLate => self.operations[number].step = Step::Wait,
+            Canceled::TooLate => self.operations[number].step = Step::Wait,
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         kind: "server_cache",
         path: cache.path.clone(),
         resources: Vec::new(),
-        is_energy_modelled: false,
+        is_energy_modeled: false,
         idle_energy: None,
         counters: counters(cache),
         cost: None,

@@ -4,7 +4,7 @@ use super::model::Tiers;
 use super::operation::{Operation, Step};
 use super::report;
 use crate::visit::Part;
-use nacre_kernel::event::{Cancelled, Completions, Device, Payload, Preconditioning, RequestId};
+use nacre_kernel::event::{Canceled, Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::{Activity, Bytes, Capabilities, ComponentReport, Op, Random, Recovery, Request, Time};
 
 /// The next instant there is.
@@ -95,21 +95,21 @@ impl Device for Tiers {
         self.serve_in_parts(now, id, request, &data);
     }
 
-    fn cancel(&mut self, now: Time, id: RequestId) -> Cancelled {
+    fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
         let is_it = |(_, of): &(u32, &Operation)| of.step == Step::Alone && of.owner == id.0;
         let Some((number, &Operation { place, holds_up, .. })) = self.operations.iter().find(is_it) else {
-            return Cancelled::TooLate;
+            return Canceled::TooLate;
         };
         let tier = &mut self.tiers[place.tier()];
-        let cancelled = tier.device.cancel(now, RequestId(number));
+        let canceled = tier.device.cancel(now, RequestId(number));
         tier.next = tier.device.next_event();
-        if cancelled == Cancelled::Yes {
+        if canceled == Canceled::Yes {
             self.operations.give_back(number);
             if holds_up {
                 self.stage_counts_down(now);
             }
         }
-        cancelled
+        canceled
     }
 
     #[inline]

@@ -21,7 +21,7 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
         kind: "tiers",
         path: of.path.clone(),
         resources: Vec::new(),
-        is_energy_modelled: false,
+        is_energy_modeled: false,
         idle_energy: None,
         counters: counters(of),
         cost: None,

@@ -2,7 +2,7 @@
 
 use super::completions::Completions;
 use super::facets::{Endurance, Preconditioning, Zones};
-use super::outstanding::{Cancelled, RequestId};
+use super::outstanding::{Canceled, RequestId};
 use super::payload::Payload;
 use crate::capabilities::Capabilities;
 use crate::ledger::ComponentReport;
@@ -38,9 +38,9 @@ pub trait Device: State + Send {
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload);
 
     /// Withdraws an outstanding request at `now`, if that is still possible. A device without its own queue, or one
-    /// that has begun the request, returns [`Cancelled::TooLate`].
-    fn cancel(&mut self, _now: Time, _id: RequestId) -> Cancelled {
-        Cancelled::TooLate
+    /// that has begun the request, returns [`Canceled::TooLate`].
+    fn cancel(&mut self, _now: Time, _id: RequestId) -> Canceled {
+        Canceled::TooLate
     }
 
     /// When something happens next if nothing else is submitted; [`Time::MAX`] if nothing is pending. Never before the

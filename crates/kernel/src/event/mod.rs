@@ -36,7 +36,7 @@ pub use device::Device;
 pub use facets::{Burst, Endurance, Endured, Preconditioning, Zones};
 pub use first_come::{Cut, FirstCome};
 pub use link::Link;
-pub use outstanding::{Cancelled, RequestId};
+pub use outstanding::{Canceled, RequestId};
 pub use payload::Payload;
 pub use servers::Servers;
 pub use slab::Slab;

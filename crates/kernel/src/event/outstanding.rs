@@ -9,7 +9,7 @@ pub struct RequestId(pub u32);
 
 /// The outcome of [`Device::cancel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum Canceled {
     /// The request is gone: it does not complete, and what it would have written was not written.
     Yes,
     /// The request is too far along and completes as if nothing had been asked.

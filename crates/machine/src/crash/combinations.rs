@@ -79,7 +79,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             ("envy", "segments", Text("8")),
             ("envy", "segment", Text("\"1 KiB\"")),
             ("envy", "page", Text("\"256 B\"")),
-            ("envy", "utilisation", Text("\"70 %\"")),
+            ("envy", "utilization", Text("\"70 %\"")),
             ("envy", "buffer", Text("\"1 KiB\"")),
         ],
     },

@@ -4,7 +4,7 @@
 
 use super::Nothing;
 use super::drawn::of_kind;
-use super::tests::catalogued;
+use super::tests::cataloged;
 use crate::rooms::Rooms;
 use crate::stack::build;
 use nacre_config::Families;
@@ -31,13 +31,13 @@ fn every_kind_of_device_that_is_drawn_keeps_the_contract() {
 }
 
 #[test]
-fn every_device_of_the_catalogue_keeps_the_contract() {
+fn every_device_of_the_catalog_keeps_the_contract() {
     let mut tried = 0;
     for (name, text) in crate::catalog::device_texts() {
         println!("{name}");
         // Each device is the first of its own workbench, so that all of them have the same names and streams.
         conformance(PAUSE, || {
-            let (mut workbench, toml) = catalogued(text);
+            let (mut workbench, toml) = cataloged(text);
             workbench.build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))
         });
         tried += 1;

@@ -199,7 +199,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("envy", "banks", &["1", "4"]),
     ("envy", "concurrency", &["1", "1", "4"]),
     ("envy", "spare_segments", &["1", "2"]),
-    ("envy", "utilisation", &["\"50 %\"", "\"70 %\"", "\"75 %\""]),
+    ("envy", "utilization", &["\"50 %\"", "\"70 %\"", "\"75 %\""]),
     ("envy", "wear_swap_gap", &[WEAR]),
     ("envy", "preload", &[LEFT_OUT]),
     ("envy", "buffer", &["\"256 B\"", "\"1 KiB\"", "\"2 KiB\""]),

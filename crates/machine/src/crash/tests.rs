@@ -44,15 +44,15 @@ fn smaller(toml: &str) -> String {
 }
 
 /// A device of the catalog, small, and what builds it.
-pub(super) fn catalogued(text: &str) -> (Workbench, String) {
-    (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::catalogued(text)))
+pub(super) fn cataloged(text: &str) -> (Workbench, String) {
+    (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::cataloged(text)))
 }
 
 #[test]
-fn every_device_of_the_catalogue_keeps_its_bytes() {
+fn every_device_of_the_catalog_keeps_its_bytes() {
     let mut tried = 0;
     for (name, text) in crate::catalog::device_texts() {
-        let (workbench, toml) = catalogued(text);
+        let (workbench, toml) = cataloged(text);
         let report = keeps_its_bytes(workbench, &toml, 100);
         assert!(report.points() >= 100, "{name}: {:?}", report.branches);
         tried += 1;
@@ -61,9 +61,9 @@ fn every_device_of_the_catalogue_keeps_its_bytes() {
 }
 
 #[test]
-fn every_device_of_the_catalogue_is_charged_for_what_it_did_before_a_loss_of_power() {
+fn every_device_of_the_catalog_is_charged_for_what_it_did_before_a_loss_of_power() {
     for (_, text) in crate::catalog::device_texts() {
-        let (workbench, toml) = catalogued(text);
+        let (workbench, toml) = cataloged(text);
         charges_what_it_did(workbench, &toml);
     }
 }

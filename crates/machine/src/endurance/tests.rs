@@ -46,13 +46,13 @@ fn worn_out(workload: &str, requests: u64, stack: &str) -> WornOut {
 /// The write that the bursts name is the one at which the simulation, request by request, has worn a row out.
 #[test]
 fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
-    let level = |settings: &str| format!("{SMALL}wear_levelling = {{ kind = \"start_gap\", {settings} }}\n");
+    let level = |settings: &str| format!("{SMALL}wear_leveling = {{ kind = \"start_gap\", {settings} }}\n");
     for stack in [
-        format!("{SMALL}wear_levelling = \"none\"\n"),
+        format!("{SMALL}wear_leveling = \"none\"\n"),
         level("interval = 128"),
         level("interval = 3"),
-        level("interval = 1, randomise = true"),
-        level("interval = 5, domains = 8, randomise = true"),
+        level("interval = 1, randomize = true"),
+        level("interval = 5, domains = 8, randomize = true"),
         level("interval = 100, domains = 4, adapt = true, window = 64"),
     ] {
         let writes = format!("{BIRTHDAY}writes = 90\n");
@@ -75,9 +75,8 @@ fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
 fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     let workload =
         "kind = \"hammer\"\nrequest = \"512 B\"\narrival = { kind = \"periodic\", rate = \"11499 Hz\" }\n";
-    for levelling in ["\"none\"", "{ kind = \"start_gap\", interval = 128 }"] {
-        let worn =
-            worn_out(workload, 1_000_100, &format!("preset = \"onyx\"\nwear_levelling = {levelling}\n"));
+    for leveling in ["\"none\"", "{ kind = \"start_gap\", interval = 128 }"] {
+        let worn = worn_out(workload, 1_000_100, &format!("preset = \"onyx\"\nwear_leveling = {leveling}\n"));
         assert!(worn.simulated && (worn.seconds - 86.96).abs() < 0.05, "{worn:?}");
     }
 }
@@ -88,7 +87,7 @@ fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
 fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     for (interval, endurance) in [(1, 3000), (4, 10_000), (16, 60_000)] {
         let stack = SMALL.replace("endurance = 500", &format!("endurance = {endurance}"));
-        let stack = format!("{stack}wear_levelling = {{ kind = \"start_gap\", interval = {interval} }}\n");
+        let stack = format!("{stack}wear_leveling = {{ kind = \"start_gap\", interval = {interval} }}\n");
         let writes = worn_out(HAMMER, 10, &stack).writes.expect("it takes long") as f64;
         let law = 65.0 * f64::from(endurance) * f64::from(interval) / f64::from(interval + 1);
         // The last stay is cut off, or the one before it.
@@ -101,11 +100,11 @@ fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
 #[test]
 fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_not() {
     let attack = "kind = \"hammer\"\nrequest = \"4 KiB\"\n";
-    let years = |levelling: &str| {
+    let years = |leveling: &str| {
         let worn = worn_out(
             attack,
             20_000,
-            &format!("preset = \"onyx\"\nwear_levelling = {{ kind = \"start_gap\", {levelling} }}\n"),
+            &format!("preset = \"onyx\"\nwear_leveling = {{ kind = \"start_gap\", {leveling} }}\n"),
         );
         worn.seconds
     };
@@ -119,7 +118,7 @@ fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_n
 #[test]
 fn writing_on_can_be_ended_between_bounded_steps() {
     let stack = SMALL.replace("endurance = 500", "endurance = 4294967294");
-    let stack = format!("{stack}wear_levelling = {{ kind = \"start_gap\", interval = 4 }}\n");
+    let stack = format!("{stack}wear_leveling = {{ kind = \"start_gap\", interval = 4 }}\n");
     let checked = checked(HAMMER, 10, &stack).unwrap_or_else(|problems| panic!("{problems}"));
     let (mut steps, mut before) = (0, 10);
     let outcome = run(&checked, &NoFiles, &mut |progress| {
@@ -152,7 +151,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let drive = format!("kind = \"ssd\"\n{DRIVE}");
     let within = drive.trim_end().replace('\n', ", ");
     let envy = "kind = \"envy\"\nsegments = 8\nsegment = \"16 KiB\"\npage = \"256 B\"\nbuffer = \"4 KiB\"\nendurance = 60\n\
-                utilisation = \"88 %\"\ncleaning = \"greedy\"\nwear_swap_gap = 5\n";
+                utilization = \"88 %\"\ncleaning = \"greedy\"\nwear_swap_gap = 5\n";
     let flash = "kind = \"flash_disk_cache\"\nblocks = 16\nslots = 16\nslc_endurance = 40\nmlc_endurance = 40\n\
                  density = \"slc\"\nbit_error_rate = 0\n";
     let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"128 KiB\"\nendurance = 30\nbit_error_rate = 0\n";

@@ -1,7 +1,7 @@
 //! The model of a host: what waits in it, and the tries that are outstanding at the device.
 
 use super::HostConfig;
-use nacre_kernel::event::{Cancelled, Completions, Device, Payload, RequestId, Slab};
+use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -204,11 +204,11 @@ impl Host {
     ) {
         self.counts.timeouts += 1;
         match device.cancel(now, RequestId(of_try)) {
-            Cancelled::Yes => {
+            Canceled::Yes => {
                 self.counts.canceled += 1;
                 self.tries.give_back(of_try);
             }
-            Cancelled::TooLate => self.tries[of_try] = None,
+            Canceled::TooLate => self.tries[of_try] = None,
         }
         let timeout = self.config.timeout.as_ref().expect("only a host with a timeout times out");
         if self.requests[number].retries == timeout.retries {
@@ -265,7 +265,7 @@ impl Host {
             kind: "host",
             path: "host".into(),
             resources: Vec::new(),
-            is_energy_modelled: false,
+            is_energy_modeled: false,
             idle_energy: None,
             counters,
             cost: None,

@@ -146,14 +146,14 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
     let busiest = resources
         .iter()
-        .reduce(|busiest, other| if other.utilisation > busiest.utilisation { other } else { busiest });
+        .reduce(|busiest, other| if other.utilization > busiest.utilization { other } else { busiest });
     Component {
         path: report.path.clone(),
         kind: report.kind,
         servers: busiest.map_or(0, |resource| resource.servers),
         busy: nonzero(|activity| report.busy_s(activity)),
-        utilisation: busiest.map_or(0.0, |resource| resource.utilisation),
-        energy_j: report.is_energy_modelled.then(|| energy(report)),
+        utilization: busiest.map_or(0.0, |resource| resource.utilization),
+        energy_j: report.is_energy_modeled.then(|| energy(report)),
         counters: report.counters.iter().map(|&(name, count)| (name.to_string(), count.into())).collect(),
         cost: report.cost,
         area_mm2: report.area_mm2,
@@ -205,7 +205,7 @@ fn resource(used: &nacre_kernel::Resource, drained: Time) -> Resource {
         name: used.name,
         servers: used.servers,
         busy: nonzero(|activity| used.ledger.busy_s(activity)),
-        utilisation: used.utilisation(drained),
+        utilization: used.utilization(drained),
     }
 }
 

@@ -154,10 +154,10 @@ impl OpenLoop<'_> {
 /// The component that was busiest.
 fn busiest(findings: &Findings) -> Vec<String> {
     let elapsed = findings.drained - findings.meter.start;
-    let utilisation = |report: &nacre_kernel::ComponentReport| {
-        report.resources.iter().map(|used| used.utilisation(elapsed)).fold(0.0, f64::max)
+    let utilization = |report: &nacre_kernel::ComponentReport| {
+        report.resources.iter().map(|used| used.utilization(elapsed)).fold(0.0, f64::max)
     };
-    let busiest = findings.reports.iter().max_by(|a, b| utilisation(a).total_cmp(&utilisation(b)));
+    let busiest = findings.reports.iter().max_by(|a, b| utilization(a).total_cmp(&utilization(b)));
     busiest.map(|report| report.path.clone()).into_iter().collect()
 }
 

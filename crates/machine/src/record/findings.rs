@@ -173,7 +173,7 @@ fn add_report(sum: &mut ComponentReport, report: ComponentReport) {
         sum.servers += resource.servers;
         sum.ledger.add(&resource.ledger);
     }
-    sum.is_energy_modelled &= report.is_energy_modelled;
+    sum.is_energy_modeled &= report.is_energy_modeled;
     sum.idle_energy = sum.idle_energy.zip(report.idle_energy).map(|(a, b)| Energy(a.0 + b.0));
     assert_eq!(sum.counters.len(), report.counters.len(), "{}: its counters", sum.path);
     for (sum, counter) in sum.counters.iter_mut().zip(&report.counters) {
@@ -203,7 +203,7 @@ fn worn(sum: Wear, wear: Wear) -> Wear {
     Wear {
         host: sum.host + wear.host,
         cleaned: sum.cleaned + wear.cleaned,
-        levelled: sum.levelled + wear.levelled,
+        leveled: sum.leveled + wear.leveled,
         metadata: sum.metadata + wear.metadata,
         padding: sum.padding + wear.padding,
         erases: sum.erases + wear.erases,

@@ -26,7 +26,7 @@ pub struct Health {
     pub read_only: bool,
     /// Units or pages that it could not correct or has lost, since measuring began.
     pub media_errors: u64,
-    /// Times that it repeated a read with other thresholds, since measuring began; null if that is not modelled.
+    /// Times that it repeated a read with other thresholds, since measuring began; null if that is not modeled.
     pub retries: Option<u64>,
     /// Members that an array has removed since it was new, because they failed; null for other devices.
     pub failed_members: Option<u64>,

@@ -81,7 +81,7 @@ pub struct Record {
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
     /// From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered
-    /// writes may continue after the last completion. Utilisation, idle energy and lifetime refer to this time.
+    /// writes may continue after the last completion. Utilization, idle energy and lifetime refer to this time.
     pub drained_s: f64,
     /// Served per simulated second.
     pub throughput: Throughput,
@@ -348,7 +348,7 @@ pub struct Component {
     /// Seconds of its resources' time, by activity.
     pub busy: BTreeMap<&'static str, f64>,
     /// Utilization of its busiest resource; 0 without resources.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Joules by activity that took any, and `idle`; null if not modeled.
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events.
@@ -415,7 +415,7 @@ pub struct Resource {
     /// Seconds of its servers' time, by activity.
     pub busy: BTreeMap<&'static str, f64>,
     /// Busy time over servers and `drained_s`.
-    pub utilisation: f64,
+    pub utilization: f64,
 }
 
 /// Notes of the workload about its input.

@@ -76,7 +76,7 @@ struct ReportPart {
     kind: String,
     path: String,
     resources: Vec<ResourcePart>,
-    is_energy_modelled: bool,
+    is_energy_modeled: bool,
     idle_energy: Option<Real>,
     counters: Vec<(String, u64)>,
     cost: Option<Real>,
@@ -107,7 +107,7 @@ struct ResourcePart {
 
 #[derive(Serialize, Deserialize)]
 struct WearPart {
-    /// Host, cleaned, levelled, metadata, padding.
+    /// Host, cleaned, leveled, metadata, padding.
     programs: [u64; 5],
     erases: u64,
     block_erases: Vec<u32>,
@@ -299,7 +299,7 @@ fn report_part(report: &ComponentReport) -> ReportPart {
         kind: report.kind.into(),
         path: report.path.clone(),
         resources: resources.collect(),
-        is_energy_modelled: report.is_energy_modelled,
+        is_energy_modeled: report.is_energy_modeled,
         idle_energy: report.idle_energy.map(|energy| energy.0.into()),
         counters: report.counters.iter().map(|&(name, count)| (name.into(), count)).collect(),
         cost: report.cost.map(Real::from),
@@ -319,7 +319,7 @@ fn report(part: ReportPart) -> ComponentReport {
         kind: lasting(part.kind),
         path: part.path,
         resources: part.resources.into_iter().map(resource).collect(),
-        is_energy_modelled: part.is_energy_modelled,
+        is_energy_modeled: part.is_energy_modeled,
         idle_energy: part.idle_energy.map(|energy| Energy(energy.into())),
         counters: part.counters.into_iter().map(|(name, count)| (lasting(name), count)).collect(),
         cost: part.cost.map(f64::from),
@@ -364,7 +364,7 @@ fn resource(part: ResourcePart) -> Resource {
 
 fn wear_part(wear: &ledger::Wear) -> WearPart {
     WearPart {
-        programs: [wear.host, wear.cleaned, wear.levelled, wear.metadata, wear.padding],
+        programs: [wear.host, wear.cleaned, wear.leveled, wear.metadata, wear.padding],
         erases: wear.erases,
         block_erases: wear.block_erases.clone(),
         endurance: wear.endurance,
@@ -377,11 +377,11 @@ fn wear_part(wear: &ledger::Wear) -> WearPart {
 }
 
 fn wear(part: WearPart) -> ledger::Wear {
-    let [host, cleaned, levelled, metadata, padding] = part.programs;
+    let [host, cleaned, leveled, metadata, padding] = part.programs;
     ledger::Wear {
         host,
         cleaned,
-        levelled,
+        leveled,
         metadata,
         padding,
         erases: part.erases,

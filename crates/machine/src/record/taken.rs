@@ -30,7 +30,7 @@ fn count(component: &Component, name: &str) -> u64 {
 pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
     let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
         let share = report.drive_share?;
-        (share < 1.0 && component.utilisation > share).then_some((component, share))
+        (share < 1.0 && component.utilization > share).then_some((component, share))
     });
     let shares: Vec<(&Component, f64)> = shares.collect();
     let of = |(component, share): &(&Component, f64)| {
@@ -38,7 +38,7 @@ pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Ca
             "{} pays for {} of a drive but uses {} of its performance",
             component.path,
             percent(*share),
-            percent(component.utilisation)
+            percent(component.utilization)
         )
     };
     let each: Vec<String> = shares.iter().map(of).collect();

@@ -46,9 +46,9 @@ fn buffered_writes_are_charged_over_the_time_until_they_are_on_the_platter() {
     assert_eq!(record.throughput.iops, iops, "the host does not wait for the platter");
     let drive = &record.components[0];
     let [arm, interface] = &drive.resources[..] else { panic!("two resources") };
-    assert!((0.99..=1.0).contains(&arm.utilisation), "the arm never rests: {}", arm.utilisation);
-    assert!(interface.utilisation < 0.01, "the interface does: {}", interface.utilisation);
-    assert_eq!((drive.utilisation, drive.servers), (arm.utilisation, 1));
+    assert!((0.99..=1.0).contains(&arm.utilization), "the arm never rests: {}", arm.utilization);
+    assert!(interface.utilization < 0.01, "the interface does: {}", interface.utilization);
+    assert_eq!((drive.utilization, drive.servers), (arm.utilization, 1));
     let energy = drive.energy_j.as_ref().expect("the powers are given");
     assert_eq!(energy["idle"], 10.0 * record.drained_s);
     let seek = 6.0 * drive.busy["seek"];
@@ -56,23 +56,23 @@ fn buffered_writes_are_charged_over_the_time_until_they_are_on_the_platter() {
 }
 
 #[test]
-fn the_busiest_resource_gives_the_utilisation() {
+fn the_busiest_resource_gives_the_utilization() {
     let stack = "kind = \"measured\"\nread = \"10 us\"\nwrite = \"10 us\"\nparallelism = 64\nbandwidth = \"100 MB/s\"";
     let record = record("read_share = \"100 %\"", stack);
     let device = &record.components[0];
     let names: Vec<_> = device.resources.iter().map(|resource| (resource.name, resource.servers)).collect();
     assert_eq!(names, [("servers", 64), ("link", 1)]);
     let [servers, link] = &device.resources[..] else { unreachable!("two names") };
-    assert!((0.99..=1.0).contains(&link.utilisation), "the link is the limit: {}", link.utilisation);
+    assert!((0.99..=1.0).contains(&link.utilization), "the link is the limit: {}", link.utilization);
     // 40.96 us of link for every 10 us of one of 64 servers.
-    assert!((link.utilisation / servers.utilisation / (4.096 * 64.0) - 1.0).abs() < 1e-9);
-    assert_eq!((device.utilisation, device.servers), (link.utilisation, 1));
+    assert!((link.utilization / servers.utilization / (4.096 * 64.0) - 1.0).abs() < 1e-9);
+    assert_eq!((device.utilization, device.servers), (link.utilization, 1));
     assert_eq!(device.busy["link"], link.busy["link"]);
     assert_eq!(device.busy["read"], servers.busy["read"]);
 }
 
 #[test]
-fn energy_is_null_only_where_it_is_not_modelled() {
+fn energy_is_null_only_where_it_is_not_modeled() {
     let stack = "kind = \"measured\"\nread = \"10 us\"\nwrite = \"10 us\"\n";
     assert_eq!(record("read_share = \"0 %\"", stack).components[0].energy_j, None);
     let energies = "read_energy = \"2 uJ\"\nwrite_energy = \"0 J\"";

@@ -63,11 +63,7 @@ pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &Comp
 /// The devices whose energy is in no sum, and the energies and powers that others were not given: paths.
 pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> Vec<String> {
     let missing = |report: &ComponentReport| {
-        if report.is_energy_modelled {
-            energies_not_given(checked, report)
-        } else {
-            vec![report.path.clone()]
-        }
+        if report.is_energy_modeled { energies_not_given(checked, report) } else { vec![report.path.clone()] }
     };
     let without_children: Vec<&ComponentReport> = devices(reports).collect();
     // A cache that has its own memory is a device too.

@@ -12,7 +12,7 @@ pub struct Wear {
     /// Pages programmed to make erased space.
     pub cleaned: u64,
     /// Pages programmed to wear blocks evenly.
-    pub levelled: u64,
+    pub leveled: u64,
     /// Pages programmed with the device's own tables, and with parity over others.
     pub metadata: u64,
     /// Pages programmed with nothing, since more had to be programmed together than there was.
@@ -70,7 +70,7 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     Wear {
         host: wear.host,
         cleaned: wear.cleaned,
-        levelled: wear.levelled,
+        leveled: wear.leveled,
         metadata: wear.metadata,
         padding: wear.padding,
         programs: wear.programs(),
@@ -94,7 +94,7 @@ pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
         Some(ledger::Wear {
             host: sum.host + wear.host,
             cleaned: sum.cleaned + wear.cleaned,
-            levelled: sum.levelled + wear.levelled,
+            leveled: sum.leveled + wear.leveled,
             metadata: sum.metadata + wear.metadata,
             padding: sum.padding + wear.padding,
             erases: sum.erases + wear.erases,

@@ -40,7 +40,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Time};
 
 pub use nand::Nand;
-pub use wrong_bits::{Ageing, ErrorLaw};
+pub use wrong_bits::{Aging, ErrorLaw};
 
 /// Bits per cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
@@ -71,7 +71,7 @@ pub struct DualModeFlash<S> {
     #[state(skip = "who carries the bytes keeps them next to the state")]
     store: S,
     #[state(skip = "from the configuration")]
-    ageing: Ageing,
+    aging: Aging,
     /// Pages of a block, all slots in MLC, are `1 << page_shift`.
     #[state(skip = "from the configuration")]
     page_shift: u32,
@@ -109,13 +109,13 @@ struct Page {
 
 impl<S: Store> DualModeFlash<S> {
     /// `blocks` erased blocks of `slots` slots each, a power of two, that hold `store`; strengths are drawn from `random`.
-    pub fn new(blocks: u32, slots: u32, ageing: Ageing, mut random: Random, store: S) -> DualModeFlash<S> {
+    pub fn new(blocks: u32, slots: u32, aging: Aging, mut random: Random, store: S) -> DualModeFlash<S> {
         assert!(slots.is_power_of_two(), "{slots} slots");
         let all = (blocks * slots) as usize;
-        let weakness = (0..all).map(|_| ageing.weakness(&mut random)).collect();
+        let weakness = (0..all).map(|_| aging.weakness(&mut random)).collect();
         DualModeFlash {
             store,
-            ageing,
+            aging,
             page_shift: slots.trailing_zeros() + 1,
             blocks: vec![Block::default(); blocks as usize],
             weakness,
@@ -176,10 +176,10 @@ impl<S: Store> DualModeFlash<S> {
     pub fn wrong_bits(&mut self, page: u32, now: Time) -> u32 {
         let block = &self.blocks[(page >> self.page_shift) as usize];
         let state = &mut self.pages[page as usize];
-        if self.ageing.drift > 0.0 && now > state.known {
+        if self.aging.drift > 0.0 && now > state.known {
             let mode = state.mode as usize;
             let rate = block.rates[mode] * f64::from(self.weakness[(page >> 1) as usize][mode]);
-            let mean = rate * f64::from(state.bits) * self.ageing.drifted(now - state.known);
+            let mean = rate * f64::from(state.bits) * self.aging.drifted(now - state.known);
             // So rare that it waits for more time to pass.
             if mean > 1e-6 {
                 let more = wrong_bits::poisson(mean, &mut self.random);
@@ -211,7 +211,7 @@ impl<S: Store> DualModeFlash<S> {
         let state = &mut self.blocks[block as usize];
         state.next = 0;
         state.erases += 1;
-        state.rates = self.ageing.rates(state.erases);
+        state.rates = self.aging.rates(state.erases);
         self.erases += 1;
         self.store.erase(u64::from(block) << self.page_shift, 1 << self.page_shift);
     }

@@ -1,6 +1,6 @@
 //! NAND flash in two modes: what its operations take, and what its cells are made for.
 
-use super::{Ageing, ErrorLaw, Mode};
+use super::{Aging, ErrorLaw, Mode};
 use crate::charge::check_powers;
 use crate::flash::Timing;
 use nacre_config::{Configuration, Reader};
@@ -90,9 +90,9 @@ pub struct Nand {
 impl Nand {
     /// Its bit errors by cycles and time.
     #[must_use]
-    pub fn ageing(&self) -> Ageing {
+    pub fn aging(&self) -> Aging {
         let endurance = [self.slc_endurance as f64, self.mlc_endurance as f64];
-        Ageing { endurance, errors: self.errors, drift: self.drift.0 }
+        Aging { endurance, errors: self.errors, drift: self.drift.0 }
     }
 
     fn timing(&self, mode: Mode) -> &Timing<Time> {

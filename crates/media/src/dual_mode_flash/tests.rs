@@ -1,18 +1,18 @@
-use super::{Ageing, DualModeFlash, ErrorLaw, Mode};
+use super::{Aging, DualModeFlash, ErrorLaw, Mode};
 use crate::store::{Memory, Nothing};
 use nacre_kernel::{Streams, Time};
 
 const ERRORS: ErrorLaw = ErrorLaw { bit_error_rate: 1e-4, error_exponent: 3.0, endurance_spread: 0.0 };
-const AGEING: Ageing = Ageing { endurance: [1000.0, 100.0], errors: ERRORS, drift: 0.0 };
+const AGING: Aging = Aging { endurance: [1000.0, 100.0], errors: ERRORS, drift: 0.0 };
 const BITS: u32 = 16_384;
 
-fn flash(ageing: Ageing) -> DualModeFlash<Nothing> {
-    DualModeFlash::new(2, 4, ageing, Streams::new(1).stream("cells"), Nothing)
+fn flash(aging: Aging) -> DualModeFlash<Nothing> {
+    DualModeFlash::new(2, 4, aging, Streams::new(1).stream("cells"), Nothing)
 }
 
 #[test]
 fn a_slot_is_one_page_or_two_and_slots_come_in_their_order() {
-    let mut flash = flash(AGEING);
+    let mut flash = flash(AGING);
     assert_eq!(flash.program(1, Mode::Mlc, BITS, Time::ZERO), 8);
     assert_eq!(flash.program(1, Mode::Mlc, BITS, Time::ZERO), 9);
     assert_eq!(flash.program(1, Mode::Slc, BITS, Time::ZERO), 10);
@@ -28,7 +28,7 @@ fn a_slot_is_one_page_or_two_and_slots_come_in_their_order() {
 #[test]
 #[should_panic(expected = "second of a slot in MLC")]
 fn a_slot_keeps_its_mode() {
-    let mut flash = flash(AGEING);
+    let mut flash = flash(AGING);
     flash.program(0, Mode::Mlc, BITS, Time::ZERO);
     flash.program(0, Mode::Slc, BITS, Time::ZERO);
 }
@@ -36,7 +36,7 @@ fn a_slot_keeps_its_mode() {
 #[test]
 #[should_panic(expected = "no erased page")]
 fn a_page_is_programmed_once() {
-    let mut flash = flash(AGEING);
+    let mut flash = flash(AGING);
     (0..5).for_each(|_| {
         flash.program(0, Mode::Slc, BITS, Time::ZERO);
     });
@@ -46,7 +46,7 @@ fn a_page_is_programmed_once() {
 /// eight times its rate, at a fifth of those of SLC a 125th.
 #[test]
 fn wrong_bits_follow_the_law() {
-    let mut flash = flash(AGEING);
+    let mut flash = flash(AGING);
     (0..200).for_each(|_| flash.erase(0));
     for (mode, mean) in [(Mode::Mlc, 1e-4 * 8.0 * 16_384.0), (Mode::Slc, 1e-4 / 125.0 * 16_384.0)] {
         let (mut sum, mut squares, count) = (0.0, 0.0, 40_000);
@@ -74,8 +74,7 @@ fn wrong_bits_follow_the_law() {
 /// A day of lying at a drift of one adds as many bit errors as there were.
 #[test]
 fn bits_go_wrong_while_a_page_lies() {
-    let mut flash =
-        flash(Ageing { drift: 1.0, errors: ErrorLaw { bit_error_rate: 1e-3, ..ERRORS }, ..AGEING });
+    let mut flash = flash(Aging { drift: 1.0, errors: ErrorLaw { bit_error_rate: 1e-3, ..ERRORS }, ..AGING });
     (0..100).for_each(|_| flash.erase(0));
     let (mut before, mut after) = (0, 0);
     for round in 0..2_000 {
@@ -93,9 +92,9 @@ fn bits_go_wrong_while_a_page_lies() {
 
 #[test]
 fn what_is_read_has_as_many_wrong_bits_as_were_counted_and_always_the_same() {
-    let ageing = Ageing { errors: ErrorLaw { bit_error_rate: 2e-3, ..ERRORS }, ..AGEING };
+    let aging = Aging { errors: ErrorLaw { bit_error_rate: 2e-3, ..ERRORS }, ..AGING };
     let store = Memory::new(64);
-    let mut flash = DualModeFlash::new(1, 64, ageing, Streams::new(2).stream("cells"), store);
+    let mut flash = DualModeFlash::new(1, 64, aging, Streams::new(2).stream("cells"), store);
     (0..100).for_each(|_| flash.erase(0));
     let mut seen = 0;
     while flash.next(0).is_some() {

@@ -51,7 +51,7 @@ impl ErrorLaw {
 
 /// Bit errors of a medium by cycles and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ageing {
+pub struct Aging {
     /// Erases that each mode is made for: SLC, MLC.
     pub endurance: [f64; 2],
     /// Bit errors by cycles.
@@ -60,7 +60,7 @@ pub struct Ageing {
     pub drift: f64,
 }
 
-impl Ageing {
+impl Aging {
     /// Share of bit errors of a slot of median strength after `erases`, in each mode.
     pub fn rates(&self, erases: u32) -> [f64; 2] {
         [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))

@@ -8,7 +8,7 @@ use nacre_machine::{Checked, Document};
 
 const DRIVE: &str = "[stack]\nkind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
     row = \"1 KiB\"\nbuffered_writes = 4\n\
-    wear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n";
+    wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n";
 /// Capacitors for six programs of five chips.
 const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"30 uJ\"\nmay_lose_writes = true\n";
 

@@ -21,7 +21,7 @@ fn stack(text: &str) -> Checked {
 fn stacks() -> Vec<Checked> {
     let inside = |slot: &str| slot.trim_matches(['{', '}', ' ']).replace(", ", "\n");
     let envy = "{ kind = \"envy\", segments = 8, segment = \"64 KiB\", page = \"64 B\", banks = 1, \
-        buffer = \"4 KiB\", utilisation = \"50 %\", threshold = \"50 %\", cleaning = \"greedy\" }";
+        buffer = \"4 KiB\", utilization = \"50 %\", threshold = \"50 %\", cleaning = \"greedy\" }";
     vec![
         stack(&inside(MEASURED)),
         stack(&inside(DISK)),

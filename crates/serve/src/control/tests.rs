@@ -47,7 +47,7 @@ fn what_is_not_understood_is_said_with_what_would_be() {
     assert!(refusal(r#"{"columns": true}"#).contains("names no command"));
     let unknown = refusal(r#"{"command": "explode"}"#);
     assert!(unknown.contains("explode") && unknown.contains("`stats`"), "{unknown}");
-    assert!(refusal(r#"{"command": "stats", "colour": 1}"#).contains("colour"));
+    assert!(refusal(r#"{"command": "stats", "color": 1}"#).contains("color"));
     assert!(refusal(r#"{"command": "stop", "now": true}"#).contains("now"));
     assert!(refusal(r#"{"command": "record"}"#).contains("path"));
     assert!(refusal(r#"{"command": "record", "path": "t.nacre"}"#).contains("from the root on"));

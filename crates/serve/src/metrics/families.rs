@@ -102,8 +102,8 @@ fn requests(page: &mut Page, exports: &[ExportStatistics]) {
 fn latencies(page: &mut Page, exports: &[ExportStatistics]) {
     type Kinds = fn(&ExportStatistics) -> &Timed;
     let families: [(&str, &str, Kinds); 2] = [
-        ("nacre_modelled_latency_seconds", "Modeled latencies, without dilation.", |export| {
-            &export.latencies.modelled
+        ("nacre_modeled_latency_seconds", "Modeled latencies, without dilation.", |export| {
+            &export.latencies.modeled
         }),
         (
             "nacre_wall_latency_seconds",
@@ -236,7 +236,7 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
         let causes = [
             ("host", wear.host),
             ("cleaned", wear.cleaned),
-            ("levelled", wear.levelled),
+            ("leveled", wear.leveled),
             ("metadata", wear.metadata),
             ("padding", wear.padding),
         ];

@@ -14,7 +14,7 @@ use std::time::Duration;
 fn statistics(name: &str, reads: &[Time]) -> Statistics {
     let mut latencies = Latencies { answered: 7, late: 2, ..Latencies::default() };
     for &time in reads {
-        latencies.modelled[0].record(time);
+        latencies.modeled[0].record(time);
     }
     let mut ledger = Ledger::default();
     ledger.charge(Activity::Erase, Time::from_ms(3));
@@ -25,7 +25,7 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         kind: "ssd",
         path: "stack".into(),
         resources: vec![Resource { name: "dies", servers: 4, ledger }],
-        is_energy_modelled: true,
+        is_energy_modeled: true,
         idle_energy: None,
         counters: vec![("trimmed", 9)],
         cost: None,
@@ -137,16 +137,16 @@ fn a_histogram_counts_what_is_not_above_each_bound() {
     let times = [1, 2, 2, 40, 20_000_000].map(Time::from_us);
     let found = samples(&text(&statistics("ssd", &times)));
     let of = |le: &str| {
-        let place = format!(r#"nacre_modelled_latency_seconds_bucket{{export="ssd",op="read",le="{le}"}}"#);
+        let place = format!(r#"nacre_modeled_latency_seconds_bucket{{export="ssd",op="read",le="{le}"}}"#);
         found[&place]
     };
     assert_eq!(
         [of("0.0000025"), of("0.00001"), of("0.00005"), of("10"), of("+Inf")],
         [3.0, 3.0, 4.0, 4.0, 5.0]
     );
-    let sum = found[r#"nacre_modelled_latency_seconds_sum{export="ssd",op="read"}"#];
+    let sum = found[r#"nacre_modeled_latency_seconds_sum{export="ssd",op="read"}"#];
     assert!((sum - 20.000_045).abs() < 1e-12, "{sum}");
-    assert_eq!(found[r#"nacre_modelled_latency_seconds_count{export="ssd",op="read"}"#], 5.0);
+    assert_eq!(found[r#"nacre_modeled_latency_seconds_count{export="ssd",op="read"}"#], 5.0);
     let exact = LatencyHistogram::new();
     assert_eq!(exact.count(), 0, "writes: none");
     assert_eq!(found[r#"nacre_wall_latency_seconds_count{export="ssd",op="write"}"#], 0.0);

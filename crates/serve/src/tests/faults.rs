@@ -7,7 +7,7 @@ use nacre_kernel::{ErrorCode, Op, Status, Time};
 
 /// The longest modeled latency of these.
 fn slowest(disk: &Disk, kind: usize) -> Time {
-    disk.model().latencies().modelled[kind].max().expect("there are some")
+    disk.model().latencies().modeled[kind].max().expect("there are some")
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn operations_of_the_medium_go_wrong_and_what_they_did_stays() {
     write_all(1, 1);
     assert_eq!(disk.medium_fault(Some("lost_program"), 5), Ok(0));
     write_all(10_000, 2);
-    let lost = disk.medium_fault(None, 0).expect("it is modelled");
+    let lost = disk.medium_fault(None, 0).expect("it is modeled");
     let before = disk.bytes();
     let old = before.iter().filter(|&&byte| byte == 1).count() as u64;
     assert!(lost > 0 && old > 0 && old.is_multiple_of(512) && old < 64 << 10, "{lost} programs, {old} bytes");

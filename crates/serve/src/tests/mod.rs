@@ -32,13 +32,13 @@ const CACHED_DISK: &str = "kind = \"hdd\"\ncapacity = \"1 MiB\"\nrotation = \"15
 /// Capacitors for six programs of five chips.
 const SHORT_ONYX: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
     row = \"1 KiB\"\nbuffered_writes = 16\n\
-    wear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n\
+    wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n\
     program_energy = \"1 uJ\"\ncapacitors = \"30 uJ\"\nmay_lose_writes = true";
 const BARE_SSD: &str = "preset = \"tlc_nvme\"\nchannels = 1\nways = 1\nplanes = 1\nblocks = 40\npages = 24\n\
     spare_blocks = 0\nfactory_bad = \"0 %\"\nbuffer = \"256 KiB\"\nover_provisioning = \"30 %\"\n\
     power_protected = false";
 const ENVY: &str = "kind = \"envy\"\nsegments = 8\nsegment = \"64 KiB\"\npage = \"64 B\"\nbanks = 1\n\
-    buffer = \"4 KiB\"\nutilisation = \"50 %\"\nthreshold = \"50 %\"\ncleaning = \"greedy\"";
+    buffer = \"4 KiB\"\nutilization = \"50 %\"\nthreshold = \"50 %\"\ncleaning = \"greedy\"";
 
 struct NoFiles;
 

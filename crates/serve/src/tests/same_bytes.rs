@@ -246,7 +246,7 @@ fn smaller(entry: &Entry) -> &'static str {
 }
 
 #[test]
-fn every_device_of_the_catalogue_loses_the_same_bytes_in_simulator_memory_and_server() {
+fn every_device_of_the_catalog_loses_the_same_bytes_in_simulator_memory_and_server() {
     let devices: Vec<Entry> = entries().into_iter().filter(|entry| entry.family == "device").collect();
     assert!(devices.len() >= 20, "{} devices", devices.len());
     let mut losing = 0;

@@ -34,7 +34,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
         kind: T::KIND,
         path: parts.path.to_string(),
         resources: resources(parts, &wear, ftl.parity_units()),
-        is_energy_modelled: config.nand.energies().is_known(),
+        is_energy_modeled: config.nand.energies().is_known(),
         idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
         counters: ftl.counters(parts.book, parts.flash),
         cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
@@ -63,7 +63,7 @@ fn resources(parts: &Parts<'_>, wear: &Wear, parity: u64) -> Vec<Resource> {
     for (activity, units) in [
         (Activity::Drain, wear.host + wear.padding),
         (Activity::Clean, wear.cleaned),
-        (Activity::LevelWear, wear.levelled),
+        (Activity::LevelWear, wear.leveled),
         (Activity::Translate, wear.metadata - parity),
         (Activity::Correct, parity),
     ] {

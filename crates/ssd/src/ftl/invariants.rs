@@ -76,10 +76,10 @@ impl<S: Store> Array<S> {
             let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
             assert_eq!(is_open, is_frontier, "whether superblock {superblock} is being filled");
         }
-        let Programs { host, cleaned, levelled, mapping, padding, .. } = self.programs;
+        let Programs { host, cleaned, leveled, mapping, padding, .. } = self.programs;
         assert_eq!(
             self.flash.programs(),
-            host + cleaned + levelled + mapping + padding,
+            host + cleaned + leveled + mapping + padding,
             "programs have causes"
         );
         self.blocks.check_invariants(self.flash.erases());

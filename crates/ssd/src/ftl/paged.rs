@@ -370,9 +370,9 @@ impl<S: Store> Translation for Paged<S> {
             return Some(expected);
         }
         // It is over: what was programmed is all that could be.
-        let Programs { host, cleaned, levelled, mapping, padding, .. } = programs;
+        let Programs { host, cleaned, leveled, mapping, padding, .. } = programs;
         let parity = parity.0.as_ref().map_or(0, |parity| parity.programmed());
-        Some((host + cleaned + levelled + mapping + padding + parity) as f64)
+        Some((host + cleaned + leveled + mapping + padding + parity) as f64)
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {

@@ -8,8 +8,8 @@ use nacre_testkit::cleaning_laws as laws;
 const SUPERBLOCKS: f64 = 1024.0;
 const IDLE: f64 = 4.5;
 
-/// The utilisation of what holds data in a drive that sees `live` of its flash.
-fn utilisation(live: f64) -> f64 {
+/// The utilization of what holds data in a drive that sees `live` of its flash.
+fn utilization(live: f64) -> f64 {
     live * SUPERBLOCKS / (SUPERBLOCKS - IDLE)
 }
 
@@ -47,7 +47,7 @@ fn amplification_with(settings: &str, cleaning: &str, over_provisioning: f64, tr
 #[test]
 fn write_amplification_is_that_of_the_closed_form_at_five_spare_factors() {
     for over_provisioning in [12.0, 20.0, 28.0, 50.0, 100.0] {
-        let u = utilisation(1.0 / (1.0 + over_provisioning / 100.0));
+        let u = utilization(1.0 / (1.0 + over_provisioning / 100.0));
         let law = 1.0 + laws::fifo(u);
         let fifo = amplification("fifo", over_provisioning, 0.0);
         assert_close(&format!("FIFO at {over_provisioning} %"), fifo, law, 0.03);
@@ -60,7 +60,7 @@ fn write_amplification_is_that_of_the_closed_form_at_five_spare_factors() {
 #[test]
 fn trimmed_space_is_spare_space() {
     for (over_provisioning, trimmed) in [(12.0, 0.1), (28.0, 0.3)] {
-        let u = utilisation((1.0 - trimmed) / (1.0 + over_provisioning / 100.0));
+        let u = utilization((1.0 - trimmed) / (1.0 + over_provisioning / 100.0));
         let found = amplification("fifo", over_provisioning, trimmed);
         assert_close(&format!("{trimmed} trimmed"), found, 1.0 + laws::fifo(u), 0.03);
     }
@@ -70,7 +70,7 @@ fn trimmed_space_is_spare_space() {
 fn parity_is_programmed_too_and_leaves_less_spare_space() {
     for (stripe, over_provisioning) in [(4, 50.0), (4, 100.0), (2, 180.0)] {
         let of_data = 1.0 - 1.0 / f64::from(stripe);
-        let u = utilisation(1.0 / (1.0 + over_provisioning / 100.0) / of_data);
+        let u = utilization(1.0 / (1.0 + over_provisioning / 100.0) / of_data);
         let law = (1.0 + laws::fifo(u)) / of_data;
         for cleaning in ["fifo", "greedy"] {
             let parity =

@@ -112,8 +112,8 @@ fn writes_in_steady_cleaning_take_the_dies_as_long_as_their_operations() {
     let (mut device, found, expected) = steady_writes("");
     assert_close("writes a second", found, expected, 0.05);
     let end = device.rest();
-    let utilisation = resource(&device.report(), "dies").utilisation(end);
-    assert!(utilisation > 0.94, "{utilisation}");
+    let utilization = resource(&device.report(), "dies").utilization(end);
+    assert!(utilization > 0.94, "{utilization}");
 }
 
 #[test]

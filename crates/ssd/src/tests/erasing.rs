@@ -59,7 +59,7 @@ fn dies_that_wait_for_their_turn_to_erase_are_busy_no_longer_than_the_drive() {
             device.closed_loop(32, writes, |_| unit(Op::Write, random.below(count)));
             let (end, report) = (device.rest(), device.report());
             let dies = resource(&report, "dies");
-            let used = dies.utilisation(end);
+            let used = dies.utilization(end);
             assert!((0.2..=1.0 + 1e-9).contains(&used), "{settings}: {used} after {writes} writes");
         }
     }

@@ -39,7 +39,7 @@ fn amplifications(settings: &str, writers: &mut [Writer]) -> (Vec<f64>, f64) {
     if let (Some(host), Some(wear)) = (column("handles.units_host"), &report.wear) {
         let moved = column("handles.units_moved").expect("of one table").values.iter().sum::<f64>();
         assert_eq!(host.values.iter().sum::<f64>(), wear.host as f64, "every unit came through a handle");
-        assert_eq!(moved, (wear.cleaned + wear.levelled) as f64, "and every unit that moved");
+        assert_eq!(moved, (wear.cleaned + wear.leveled) as f64, "and every unit that moved");
     }
     (by_handle, report.wear.unwrap().write_amplification().unwrap())
 }
@@ -206,7 +206,7 @@ fn writes_through_handles(allocation: &str) {
 }
 
 #[test]
-fn wear_levelling_keeps_the_data_of_handles_apart() {
+fn wear_leveling_keeps_the_data_of_handles_apart() {
     ["", "allocation = \"static\"", "allocation = \"dynamic\""]
         .iter()
         .for_each(|allocation| levels_apart(allocation));
@@ -216,7 +216,7 @@ fn levels_apart(allocation: &str) {
     let settings = "placement_handles = 2\nisolation = \"persistent\"\nblocks = 64\nwear_spread = 4";
     let mut device = driven(&format!("{settings}\n{allocation}"));
     let count = device.unit_count();
-    let mut random = random("levelled");
+    let mut random = random("leveled");
     for number in 0..count {
         let volume = (2 * number / count) as u32;
         device.precondition_with(&[Request { volume, ..unit(Op::Write, number) }]);
@@ -232,7 +232,7 @@ fn levels_apart(allocation: &str) {
     }
     device.check_invariants();
     let wear = device.report().wear.unwrap();
-    assert!(wear.levelled > 0);
+    assert!(wear.leveled > 0);
     let (least, most) =
         wear.block_erases.iter().fold((u32::MAX, 0), |(least, most), &of| (least.min(of), most.max(of)));
     assert!(most - least <= 16, "erases between {least} and {most}");

@@ -130,7 +130,7 @@ fn dies_with_a_table_in_flash_are_busy_no_longer_than_the_drive() {
             }
             let (end, report) = (device.rest(), device.report());
             let dies = resource(&report, "dies");
-            let used = dies.utilisation(end);
+            let used = dies.utilization(end);
             assert!(used <= 1.0 + 1e-9, "{allocation}: {used} after {requests} requests");
             device.check_invariants();
         }

@@ -220,7 +220,7 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
         assert_eq!(told.data * units + waiting, array.flash.programs(), "{settings}");
         let parity = array.parity.0.as_ref().expect("it has parity").measured();
         assert_eq!(told.parity * units, parity, "{settings}");
-        // A stripe of each superblock that is being filled is not full; refreshed and levelled ones may be shorter.
+        // A stripe of each superblock that is being filled is not full; refreshed and leveled ones may be shorter.
         let open = array.frontiers.len() as u64;
         let full = told.data / (stripe - 1);
         assert!(

@@ -114,13 +114,13 @@ fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
     assert_eq!(counter(&report, "flash_programs"), 8);
     // Where the units are mapped to is not taken back.
     assert_eq!((counter(&report, "writes"), counter(&report, "units_host")), (32, 32));
-    assert!(report.resources.iter().all(|resource| resource.utilisation(done) <= 1.0));
+    assert!(report.resources.iter().all(|resource| resource.utilization(done) <= 1.0));
     // Of a protected drive all of them are programmed.
     let (done, report) = failed_at(at, "power_protected = true");
     let (time, energy) = charged(&report, "dies", Activity::Drain);
     assert_eq!(time, Time::from_us(500) * 32);
     assert!((energy - 32.0 * 150e-6).abs() < 1e-9, "{energy} J");
-    assert!(report.resources.iter().all(|resource| resource.utilisation(done) <= 1.0));
+    assert!(report.resources.iter().all(|resource| resource.utilization(done) <= 1.0));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn spread(erases: &[f64]) -> f64 {
 }
 
 #[test]
-fn static_levelling_bounds_the_spread_that_cold_data_causes() {
+fn static_leveling_bounds_the_spread_that_cold_data_causes() {
     let without = spread(&erases("", 40));
     assert!(without > 60.0, "{without}");
     for limit in [5, 20] {

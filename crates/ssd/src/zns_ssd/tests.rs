@@ -117,7 +117,7 @@ fn nothing_is_copied_and_every_unit_is_programmed_once() {
     let wear = report.wear.as_ref().unwrap();
     assert_eq!(wear.write_amplification(), Some(1.0));
     assert_eq!(wear.host, 3 * count * UNITS);
-    assert_eq!((wear.cleaned, wear.levelled, wear.metadata, wear.padding), (0, 0, 0, 0));
+    assert_eq!((wear.cleaned, wear.leveled, wear.metadata, wear.padding), (0, 0, 0, 0));
     assert_eq!(counter(&report, "flash_programs") * counter(&report, "units_host") / wear.host, wear.host);
     // Every zone that was reset while it held something was erased, and one that held nothing was not reset.
     let held = column(&report, "zones.full") as u64;

@@ -3,7 +3,7 @@
 use super::Outstanding;
 use super::bytes::Contents;
 use crate::requests::{UNLIMITED_BYTES, any_request, in_zone};
-use nacre_kernel::event::{Cancelled, Completions, Device, Payload, RequestId};
+use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Random, Span, Status, Streams, Time};
 
 /// Events that follow the last request at most.
@@ -111,7 +111,7 @@ impl Script {
         }
         let index = self.random.below(self.outstanding.len() as u64) as usize;
         let Outstanding { id, number, .. } = self.outstanding[index];
-        if device.cancel(self.now, id) == Cancelled::Yes {
+        if device.cancel(self.now, id) == Canceled::Yes {
             self.outstanding.remove(index);
             self.free.push(id.0);
             self.contents.canceled(number);

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_spread_evenly_and_irregularly() {
+    fn neighbors_are_spread_evenly_and_irregularly() {
         let items = 1_000_000;
         let scatter = Scatter::new(items, Streams::new(1).stream("scatter"));
         let mut counts = [0; 100];

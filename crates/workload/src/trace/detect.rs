@@ -29,7 +29,7 @@ pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, Trac
     scores.sort_by_key(|&(score, _)| std::cmp::Reverse(score));
     let (best, format) = scores[0];
     if best < ENOUGH {
-        return Err(TraceError::Unrecognised {
+        return Err(TraceError::Unrecognized {
             source_name: source_name.to_string(),
             head: if head.bytes.is_empty() {
                 "it is empty".into()

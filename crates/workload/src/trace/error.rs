@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Debug)]
 pub enum TraceError {
     /// No format fits the first bytes.
-    Unrecognised {
+    Unrecognized {
         /// The file.
         source_name: String,
         /// How the file begins.
@@ -103,7 +103,7 @@ impl TraceError {
     /// Error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            TraceError::Unrecognised { .. } | TraceError::Ambiguous { .. } => ErrorCode::UnknownFormat,
+            TraceError::Unrecognized { .. } | TraceError::Ambiguous { .. } => ErrorCode::UnknownFormat,
             TraceError::Packed { .. } | TraceError::CannotHold { .. } => ErrorCode::NotSupported,
             TraceError::NoSuchFormat { .. } => ErrorCode::UnknownName,
             TraceError::Option { .. } => ErrorCode::InvalidValue,
@@ -128,7 +128,7 @@ impl TraceError {
     /// Description of the error, with the file and the location in it.
     pub fn problem(&self) -> String {
         match self {
-            TraceError::Unrecognised { source_name, head, .. } => {
+            TraceError::Unrecognized { source_name, head, .. } => {
                 format!("{source_name}: no known trace format fits its first bytes ({head})")
             }
             TraceError::Ambiguous { source_name, candidates } => {
@@ -152,7 +152,7 @@ impl TraceError {
     /// Remedy for scenarios and the command line; empty for errors of the system.
     pub fn remedy(&self) -> String {
         match self {
-            TraceError::Unrecognised { known, .. } => format!(
+            TraceError::Unrecognized { known, .. } => format!(
                 "name its format, one of {known}; or write it as nacre_csv, whose first line is \
                  timestamp_us,op,offset,length and whose next is such as 0,read,4096,512"
             ),

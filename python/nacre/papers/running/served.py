@@ -206,7 +206,7 @@ def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[st
     if len(numbers) < len(found) or not numbers["total time"]:
         raise Error(f"sysbench said: {said}", "process-failed")
     wall, count = numbers["total time"], numbers["total number of events"]
-    kept = ("answered", "late", "modelled", "wall")
+    kept = ("answered", "late", "modeled", "wall")
     return {
         "name": load["name"],
         "threads": load["threads"],

@@ -21,7 +21,7 @@ from nacre.papers.spec.plan import Point
 
 _HEIGHT = 300
 _LINE = 18
-_COLOURS = {"pass": theme.GREEN, "miss": theme.VERMILION, "FAIL": theme.VERMILION}
+_COLORS = {"pass": theme.GREEN, "miss": theme.VERMILION, "FAIL": theme.VERMILION}
 _PUBLISHED = "published"
 _MARKED = "diamonds and dashes: published numbers, gray: what is allowed"
 _ONLY_SHAPE = "of the published curves only the shape is stated"
@@ -70,12 +70,12 @@ def _lines(
         raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     marks = _marks(results, drawing, claims)
     series = list(dict.fromkeys(str(row["series"]) for row in simulated))
-    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
     legend: Any = {"symbolType": "stroke"} if len(series) > 1 else None
-    colour = alt.Color("series:N").scale(domain=series, range=colours)
-    colour = colour.legend(**legend) if legend else colour.legend(None)
+    color = alt.Color("series:N").scale(domain=series, range=colors)
+    color = color.legend(**legend) if legend else color.legend(None)
     x, y = _x(drawing, simulated), _y(drawing)
-    base = alt.Chart(theme.data(simulated)).encode(x=x, y=y, color=colour)
+    base = alt.Chart(theme.data(simulated)).encode(x=x, y=y, color=color)
     tooltip = ["series:N", "label:N", alt.Tooltip("value:Q", format=",.4~g")]
     layers: list[alt.Chart] = [
         base.mark_line(strokeWidth=2),
@@ -197,7 +197,7 @@ def _bars(found: Sequence[Row]) -> alt.LayerChart:
 def _statements(found: Sequence[Row]) -> alt.Chart:
     """A line of text for each claim, in the color of its verdict."""
     data = [
-        {"line": i, "text": _statement(row), "colour": _COLOURS.get(verdict(row), theme.FAINT)}
+        {"line": i, "text": _statement(row), "color": _COLORS.get(verdict(row), theme.FAINT)}
         for i, row in enumerate(found)
     ]
     chart: alt.Chart = (
@@ -207,7 +207,7 @@ def _statements(found: Sequence[Row]) -> alt.Chart:
             x=alt.value(0),
             y=alt.Y("line:O").axis(None),
             text="text:N",
-            color=alt.Color("colour:N").scale(None),
+            color=alt.Color("color:N").scale(None),
         )
         .properties(width=theme.WIDTH, height=_LINE * len(data))
     )

@@ -51,7 +51,7 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
         raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     places = list(dict.fromkeys(row["x"] for row in rows))
     series = list(dict.fromkeys(row["series"] for row in rows))
-    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
     x = (
         alt.X("x:O", title=drawing.x_title or drawing.x)
         .sort(places)
@@ -59,12 +59,12 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
         .axis(grid=False, labelAngle=0 if _fit(places) else -35, labelLimit=160)
     )
     y = alt.Y("value:Q", title=drawing.y_title).axis(tickCount=6)
-    colour = alt.Color("series:N").scale(domain=series, range=colours)
-    colour = colour.legend(symbolType="square") if len(series) > 1 else colour.legend(None)
+    color = alt.Color("series:N").scale(domain=series, range=colors)
+    color = color.legend(symbolType="square") if len(series) > 1 else color.legend(None)
     offset = alt.XOffset("series:N").sort(series)
     base = alt.Chart(theme.data(rows))
     tooltip = ["x:O", "series:N", alt.Tooltip("value:Q", format=",.4~g")]
-    bars = base.mark_bar().encode(x=x, xOffset=offset, y=y, color=colour, tooltip=tooltip)
+    bars = base.mark_bar().encode(x=x, xOffset=offset, y=y, color=color, tooltip=tooltip)
     layers: list[alt.Chart] = [bars]
     if drawing.interval:
         rules = base.mark_rule(strokeWidth=2, color=theme.INK)
@@ -163,9 +163,9 @@ def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.L
     for name in series:
         for x, share in ((low - room, 0.0), (high + room, 1.0)):
             whole.append({"x": x, "value": share, "low": share, "high": share, "series": name})
-    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
-    colour = alt.Color("series:N").scale(domain=series, range=colours)
-    colour = colour.legend(symbolType="stroke", symbolOpacity=1)
+    colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    color = alt.Color("series:N").scale(domain=series, range=colors)
+    color = color.legend(symbolType="stroke", symbolOpacity=1)
     title = f"{drawing.x_title}, {drawing.x} {label}" if label else drawing.x_title
     domain = alt.X("x:Q", title=title).scale(domain=[low - room, high + room], nice=False)
     y = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
@@ -175,11 +175,11 @@ def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.L
         of_series.sort(key=lambda row: (row["x"], row["value"]))
         base = alt.Chart(theme.data(of_series))
         across = domain.axis(grid=False, tickCount=5)
-        band = base.mark_area(opacity=0.25).encode(x=across, y="low:Q", y2="high:Q", color=colour)
+        band = base.mark_area(opacity=0.25).encode(x=across, y="low:Q", y2="high:Q", color=color)
         lines = base.mark_line(
             strokeWidth=max(5 - 3 * place, 2), strokeDash=[6, 4] if place else [1, 0]
         )
-        layers += [band, lines.encode(x=across, y=y, color=colour)]
+        layers += [band, lines.encode(x=across, y=y, color=color)]
     return cast("alt.LayerChart", alt.layer(*layers))
 
 
@@ -202,12 +202,12 @@ def course(results: Results, drawing: Drawing) -> alt.LayerChart:
     if not rows:
         raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     series = list(dict.fromkeys(row["series"] for row in rows))
-    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
-    colour = alt.Color("series:N").scale(domain=series, range=colours)
-    colour = colour.legend(symbolType="stroke", columns=3)
+    colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    color = alt.Color("series:N").scale(domain=series, range=colors)
+    color = color.legend(symbolType="stroke", columns=3)
     x_axis = alt.X("x:Q", title=drawing.x_title).axis(grid=False, format="~s")
     y_axis = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
     lines = alt.Chart(theme.data(rows)).mark_line(strokeWidth=2)
-    lines = lines.encode(x=x_axis, y=y_axis, color=colour)
+    lines = lines.encode(x=x_axis, y=y_axis, color=color)
     chart = alt.layer(lines).properties(width=theme.WIDTH, height=_HEIGHT)
     return cast("alt.LayerChart", chart)

@@ -29,11 +29,11 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
     if not bars:
         raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     names = list(dict.fromkeys(row["bar"] for row in bars))
-    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(drawing.measures))]
+    colors = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(drawing.measures))]
     x = alt.X("bar:O", title=None).sort(names).scale(paddingInner=0.45)
     x = x.axis(grid=False, labelAngle=0, labelLimit=200)
     parts = list(drawing.measures)
-    colour = alt.Color("part:N").scale(domain=parts, range=colours).legend(symbolType="square")
+    color = alt.Color("part:N").scale(domain=parts, range=colors).legend(symbolType="square")
     left = (
         alt.Chart(theme.data(bars))
         .mark_bar()
@@ -41,7 +41,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
             x=x,
             y=alt.Y("start:Q", title=drawing.y_title).axis(tickCount=6),
             y2="end:Q",
-            color=colour,
+            color=color,
             tooltip=["bar:O", "part:N", alt.Tooltip("value:Q", format=",.4~g")],
         )
     )

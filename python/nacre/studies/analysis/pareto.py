@@ -146,8 +146,8 @@ def _between(known: pl.DataFrame, name: str, column: str) -> float:
 
 
 def _sum_of_squares(values: pl.Series) -> float:
-    centred = values.cast(pl.Float64).to_numpy() - float(values.cast(pl.Float64).to_numpy().mean())
-    return float((centred**2).sum())
+    centered = values.cast(pl.Float64).to_numpy() - float(values.cast(pl.Float64).to_numpy().mean())
+    return float((centered**2).sum())
 
 
 def _importances(

@@ -27,7 +27,7 @@ def table(
     for point in points:
         row = point.refused if point.mistake else rows.get(point.key)
         if row is not None:
-            found.append(_labelled(questions, point) | {**row, "key": point.key})
+            found.append(_labeled(questions, point) | {**row, "key": point.key})
     return pl.DataFrame(found, schema=_schema(questions), orient="row")
 
 
@@ -100,7 +100,7 @@ def _findings() -> pl.Expr:
     return pl.when(joined != "").then(joined).alias("findings")
 
 
-def _labelled(questions: Questions, point: Point) -> dict[str, Any]:
+def _labeled(questions: Questions, point: Point) -> dict[str, Any]:
     row: dict[str, Any] = {"point": point.index, "design": point.design, "seed": point.seed}
     for axis in questions.axes:
         label = point.labels.get(axis.name)

@@ -162,7 +162,7 @@ def measured(record: Data, paths: Mapping[str, str]) -> dict[str, Value]:
 def at(record: Data, path: str) -> Value:
     """The value at a dotted path of a record; None where there is none.
 
-    A component may be named by its own path: `components["stack.level[0].device"].utilisation`,
+    A component may be named by its own path: `components["stack.level[0].device"].utilization`,
     and a tenant by its name: `tenants["logs"].latency.write.p99_ns`.
     """
     found: Any = record

@@ -7,7 +7,7 @@ fn gathering(hot: f64, scattered: bool, warm_up: f64) -> f64 {
 }
 
 #[test]
-fn under_uniform_writes_every_segment_stays_at_the_same_utilisation() {
+fn under_uniform_writes_every_segment_stays_at_the_same_utilization() {
     assert_close("cost at 80 %", gathering(0.5, false, 30.0), laws::at(0.8), 0.05);
 }
 

@@ -12,7 +12,7 @@ fn cost(policy: &'static str, hot: f64, scattered: bool) -> f64 {
 const POLICIES: [&str; 2] = ["\"product_average\"", "{ kind = \"product_average\", raises = true }"];
 
 #[test]
-fn under_uniform_writes_every_segment_stays_at_the_same_utilisation() {
+fn under_uniform_writes_every_segment_stays_at_the_same_utilization() {
     for policy in POLICIES {
         assert_close(policy, cost(policy, 0.5, false), laws::at(0.8), 0.05);
     }

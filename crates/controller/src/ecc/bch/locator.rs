@@ -41,7 +41,7 @@ pub(super) fn locator(field: &Field, syndromes: &[u16]) -> Option<(Coefficients,
         }
         shift += 2;
     }
-    // A highest coefficient that cancelled out, or a register longer than its polynomial, is no set of places.
+    // A highest coefficient that canceled out, or a register longer than its polynomial, is no set of places.
     if degree != length || now[degree] == 0 {
         return None;
     }

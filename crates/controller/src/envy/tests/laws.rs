@@ -38,13 +38,13 @@ fn energy_follows_from_counts() {
     }
     let report = device.report(now);
     let wear = report.wear.as_ref().expect("flash wears");
-    assert!(wear.cleaned > 0 && wear.levelled > 0 && wear.erases > 0, "{wear:?}");
+    assert!(wear.cleaned > 0 && wear.leveled > 0 && wear.erases > 0, "{wear:?}");
     for (activity, count, each) in [
         (Activity::Read, 18_000, 1e-9),
         (Activity::Write, 6000, 1e-9),
         (Activity::Drain, wear.host, 2e-6),
         (Activity::Clean, wear.cleaned, 2e-6),
-        (Activity::LevelWear, wear.levelled, 2e-6),
+        (Activity::LevelWear, wear.leveled, 2e-6),
         (Activity::Erase, wear.erases, 3e-3),
     ] {
         assert_close(report.energy(activity).0, count as f64 * each, 1e-12, &format!("{activity:?}"));
@@ -78,13 +78,13 @@ fn assert_close(value: f64, law: f64, tolerance: f64, what: &str) {
     assert!(error <= tolerance, "{what}: {value:e}, the law gives {law:e}");
 }
 
-/// Where every segment is its own partition, a segment is always cleaned at the utilisation of the
+/// Where every segment is its own partition, a segment is always cleaned at the utilization of the
 /// whole, u, and u / (1 - u) pages are copied for each page gained (wu-1994 figure 6).
 #[test]
-fn a_segment_cleaned_at_utilisation_u_costs_u_over_1_minus_u() {
+fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     for u in [0.3, 0.5, 0.7, 0.8, 0.9] {
         let settings =
-            ARRAY.replace("kind = \"envy\"\n", "") + &format!("utilisation = \"{} %\"\n", u * 100.0);
+            ARRAY.replace("kind = \"envy\"\n", "") + &format!("utilization = \"{} %\"\n", u * 100.0);
         let mut envy = device(&settings, Nothing, FewestLive(Some(1)));
         let pages = envy.array.geometry.logical_pages;
         let mut random = Streams::new(11).stream("uniform");
@@ -100,7 +100,7 @@ fn a_segment_cleaned_at_utilisation_u_costs_u_over_1_minus_u() {
     }
 }
 
-/// Desnoyers 2012: FIFO cleans at utilisation v = exp(-(1-v)/u) under uniform writes, greedy at the same in
+/// Desnoyers 2012: FIFO cleans at utilization v = exp(-(1-v)/u) under uniform writes, greedy at the same in
 /// the limit of large segments; the cost is v / (1 - v).
 fn fifo_law(u: f64) -> f64 {
     let v = (0..500).fold(0.5, |v, _| libm::exp(-(1.0 - v) / u));
@@ -111,7 +111,7 @@ fn fifo_law(u: f64) -> f64 {
 fn fifo_and_greedy_cost_what_the_closed_form_says() {
     for (u, turnovers) in [(0.5, 6), (0.6, 6), (0.7, 6), (0.8, 6), (0.9, 5), (0.95, 4)] {
         for policy in ["fifo", "greedy"] {
-            let settings = format!("cleaning = \"{policy}\"\nutilisation = \"{} %\"\n", u * 100.0);
+            let settings = format!("cleaning = \"{policy}\"\nutilization = \"{} %\"\n", u * 100.0);
             let cost = uniform(&settings, turnovers);
             assert_close(cost, fifo_law(u), 0.02, &format!("{policy} at u = {u}"));
         }
@@ -291,12 +291,12 @@ fn wear_swaps_bound_the_spread_of_erases() {
         }
         envy.check_invariants();
         let erases = envy.array.flash.blocks().iter().map(|block| block.erases);
-        (erases.clone().max().unwrap() - erases.min().unwrap(), envy.array.programs.levelled)
+        (erases.clone().max().unwrap() - erases.min().unwrap(), envy.array.programs.leveled)
     };
     let (without, none) = spread(0);
-    let (with, levelled) = spread(20);
+    let (with, leveled) = spread(20);
     assert_eq!(none, 0);
-    assert!(levelled > 0, "data was exchanged");
+    assert!(leveled > 0, "data was exchanged");
     // Twice the gap: a segment that caught up stands back until it is a gap ahead again.
     assert!(with <= 60, "a spread of {with} erases");
     assert!(without > 10 * with, "a spread of {without} without swaps, {with} with them");

@@ -7,7 +7,7 @@ use nacre_kernel::{Streams, Time};
 
 /// Four segments of four pages, one of them standing by; nine pages of twelve may live, so that segments are full.
 const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
-    utilisation = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
+    utilization = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
 
 /// Writes until `is_reached`, or for so many steps; whether it was reached.
 fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -> bool {

@@ -12,8 +12,8 @@ fn problems(settings: &str) -> String {
 fn a_mistake_names_place_value_and_remedy() {
     for (settings, expected) in [
         (
-            "utilisation = \"100 %\"",
-            "device.utilisation (test.toml:3): cleaning needs a page in every segment that is not live, given \
+            "utilization = \"100 %\"",
+            "device.utilization (test.toml:3): cleaning needs a page in every segment that is not live, given \
              100 %; with these segments the largest allowed is 99.99 %",
         ),
         (

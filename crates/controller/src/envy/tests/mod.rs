@@ -55,4 +55,4 @@ impl Cleaner for FewestLive {
 
 /// Four segments of eight pages of eight bytes, one of them standing by; four pages of write buffer.
 const TINY: &str = "segments = 4\nsegment = \"64 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
-    utilisation = \"87.5 %\"\nthreshold = \"50 %\"\nmmu_entries = 2\n";
+    utilization = \"87.5 %\"\nthreshold = \"50 %\"\nmmu_entries = 2\n";

@@ -161,7 +161,7 @@ fn what_was_read_ahead_before_measuring_began_is_not_charged() {
     disk.rest();
     let elapsed = end.max(disk.now) - now;
     for resource in disk.device.report(elapsed).resources {
-        assert!(resource.utilisation(elapsed) <= 1.0, "{}: {}", resource.name, resource.utilisation(elapsed));
+        assert!(resource.utilization(elapsed) <= 1.0, "{}: {}", resource.name, resource.utilization(elapsed));
     }
 }
 
@@ -216,8 +216,8 @@ fn a_cached_write_survives_a_loss_of_power_from_when_it_is_on_the_platter() {
 }
 
 #[test]
-fn a_catalogued_drive_meets_its_datasheet() {
-    let toml = Workbench::catalogued(include_str!("../../../../../catalog/devices/disk_15k.toml"));
+fn a_cataloged_drive_meets_its_datasheet() {
+    let toml = Workbench::cataloged(include_str!("../../../../../catalog/devices/disk_15k.toml"));
     let mean = |op| {
         let mut disk = workbench(1).build(&toml).expect("the catalog is legal");
         let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
@@ -323,7 +323,7 @@ fn a_drive_that_stands_has_all_energies_or_none() {
     disk.latency(Time::ZERO, request(Op::Read, 0, BLOCK));
     assert!(disk.latency(Time::from_s(10), request(Op::Read, 0, BLOCK)) >= Time::from_s(2));
     let report = disk.device.report(Time::from_s(20));
-    assert!(!report.is_energy_modelled && report.idle_energy.is_none());
+    assert!(!report.is_energy_modeled && report.idle_energy.is_none());
     assert_eq!(report.energy(Activity::SpinUp), Energy(0.0));
 }
 
@@ -363,7 +363,7 @@ fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
         });
         assert_close("energy", energy, 6.0 * seek + 2.0 * (rotate + transfer), 1e-9);
         for resource in &report.resources {
-            let share = resource.utilisation(elapsed);
+            let share = resource.utilization(elapsed);
             assert!(share <= 1.0, "{} is busy for {share} of the time", resource.name);
         }
         disk.check_invariants();

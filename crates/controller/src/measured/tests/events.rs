@@ -1,7 +1,7 @@
 //! The event-driven device against event simulations of a queue, request by request, and against closed forms.
 
 use crate::workbench::workbench;
-use nacre_kernel::event::{Cancelled, Completions, Device, Payload, RequestId};
+use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Status, Streams, Time};
 use nacre_testkit::oracle::queue::first_come;
 use nacre_testkit::oracle::{Load, Summary};
@@ -125,9 +125,9 @@ fn a_request_that_waits_can_be_canceled_and_one_in_service_cannot() {
     }
     ssd.submit(Time::ZERO, RequestId(3), &request(Op::Flush, 0), Payload::NONE);
     ssd.run(Time::from_us(5), &mut completions);
-    assert_eq!(ssd.cancel(Time::from_us(5), RequestId(0)), Cancelled::TooLate);
-    assert_eq!(ssd.cancel(Time::from_us(5), RequestId(1)), Cancelled::Yes);
-    assert_eq!(ssd.cancel(Time::from_us(5), RequestId(1)), Cancelled::TooLate, "it is gone");
+    assert_eq!(ssd.cancel(Time::from_us(5), RequestId(0)), Canceled::TooLate);
+    assert_eq!(ssd.cancel(Time::from_us(5), RequestId(1)), Canceled::Yes);
+    assert_eq!(ssd.cancel(Time::from_us(5), RequestId(1)), Canceled::TooLate, "it is gone");
     while ssd.next_event() < Time::MAX {
         ssd.run(Time::MAX, &mut completions);
     }

@@ -111,16 +111,16 @@ fn servers_and_link_are_busy_apart() {
         .map(|resource| (resource.name, resource.servers, resource.ledger.total_busy_s()))
         .collect();
     assert_eq!(found, [("servers", 4, 40e-6), ("link", 1, 4e-6)]);
-    assert_eq!(report.resources[0].utilisation(Time::from_us(20)), 0.5);
+    assert_eq!(report.resources[0].utilization(Time::from_us(20)), 0.5);
     assert_eq!(ssd.device.next_event(), Time::MAX, "it rests");
 }
 
 #[test]
-fn energy_is_modelled_where_it_is_given() {
+fn energy_is_modeled_where_it_is_given() {
     let idle = device("read = \"1 us\"\nwrite = \"1 us\"\nread_energy = \"2 uJ\"\nwrite_energy = \"3 uJ\"");
     let idle = idle.report(Time::ZERO);
-    assert!(idle.is_energy_modelled, "it knows what reads take, though there was none");
-    assert!(!device("read = \"1 us\"\nwrite = \"1 us\"").report(Time::ZERO).is_energy_modelled);
+    assert!(idle.is_energy_modeled, "it knows what reads take, though there was none");
+    assert!(!device("read = \"1 us\"\nwrite = \"1 us\"").report(Time::ZERO).is_energy_modeled);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_closed_loop_is_bounded_by_its_depth_and_by_the_servers() {
 
 /// Mean latency in microseconds of a cataloged device, one request at a time, at a share of reads.
 fn mean_us(ssd: &str, read_share: f64) -> f64 {
-    let toml = Workbench::catalogued(ssd);
+    let toml = Workbench::cataloged(ssd);
     let mut ssd = workbench(1).build(&toml).expect("the catalog is legal");
     let count = 100_000;
     let reads = (read_share * count as f64).round() as u64;

@@ -20,7 +20,7 @@ fn counter(report: &ComponentReport, name: &str) -> u64 {
 
 #[test]
 fn the_drive_keeps_the_contract_of_devices() {
-    let often = "completion = \"late\"\nwear_levelling = { kind = \"start_gap\", interval = 1 }\ntags = 3\n";
+    let often = "completion = \"late\"\nwear_leveling = { kind = \"start_gap\", interval = 1 }\ntags = 3\n";
     for settings in ["", often, "row = \"8 KiB\"\nbuffered_writes = 1\n"] {
         conformance(Time::from_ms(2), || drive(&format!("{SMALL}{settings}")));
         let build = || {
@@ -66,7 +66,7 @@ fn bandwidths_are_the_products_of_the_parts() {
         let parts = format!("controllers = {controllers}\nranks = {ranks}\ndata_chips = {chips}\n{BARE}");
         let sequential = |op| {
             let bytes = 65536 * controllers;
-            let mut onyx = drive(&format!("wear_levelling = \"none\"\ncpus = 64\n{parts}"));
+            let mut onyx = drive(&format!("wear_leveling = \"none\"\ncpus = 64\n{parts}"));
             let seen =
                 closed_loop(&mut *onyx, 4, 300, |number| request(op, number * u64::from(bytes), bytes));
             seen.per_second() * f64::from(bytes)
@@ -107,10 +107,10 @@ fn tags_bound_what_is_under_way() {
 #[test]
 fn start_gap_leaves_g_of_g_plus_one_of_the_bandwidth() {
     for completion in ["early", "late"] {
-        let per_second = |wear_levelling: &str| {
+        let per_second = |wear_leveling: &str| {
             let settings = format!(
                 "{BARE}controllers = 1\nrow_ranks = 16\nread = \"1 ps\"\nread_control = \"0 s\"\nfill = \"0 s\"\n\
-                 completion = \"{completion}\"\nwear_levelling = {wear_levelling}\n"
+                 completion = \"{completion}\"\nwear_leveling = {wear_leveling}\n"
             );
             random(&mut *drive(&settings), 32, 4_000, Op::Write, 4096).per_second()
         };
@@ -146,7 +146,7 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
 #[test]
 fn uniform_writes_wear_all_rows_alike() {
     let small = SMALL.replace("128 KiB", "64 KiB");
-    let mut onyx = drive(&format!("{small}wear_levelling = {{ kind = \"start_gap\", interval = 8 }}\n"));
+    let mut onyx = drive(&format!("{small}wear_leveling = {{ kind = \"start_gap\", interval = 8 }}\n"));
     let mut random = Streams::new(3).stream("addresses");
     let writes: Vec<Request> =
         (0..512_000).map(|_| request(Op::Write, random.below(512) << 12, 4096)).collect();
@@ -166,8 +166,8 @@ fn uniform_writes_wear_all_rows_alike() {
 /// Writes to one row go round over all of its domain; without wear leveling one row takes them all.
 #[test]
 fn hammering_one_row_wears_its_whole_domain() {
-    let most = |wear_levelling: &str| {
-        let mut onyx = drive(&format!("{SMALL}endurance = 6000\nwear_levelling = {wear_levelling}\n"));
+    let most = |wear_leveling: &str| {
+        let mut onyx = drive(&format!("{SMALL}endurance = 6000\nwear_leveling = {wear_leveling}\n"));
         // 512 rows of a controller; after 10 * 513 * 512 moves of the gap every row was everywhere ten times.
         let writes = vec![request(Op::Write, 4096, 4096); 513 * 512 * 10];
         onyx.preconditioning().expect("it has it").precondition(&writes);
@@ -179,8 +179,8 @@ fn hammering_one_row_wears_its_whole_domain() {
     assert_eq!(most("\"none\""), (2_626_560.0, 1));
     // Each row took 5120 writes of the host, and was moved into as often as rows went by: 513 * 10 times less
     // where it was the gap.
-    let (levelled, worn) = most("{ kind = \"start_gap\", interval = 1 }");
-    assert_close("most programs", levelled, 2.0 * 5120.0, 0.06);
+    let (leveled, worn) = most("{ kind = \"start_gap\", interval = 1 }");
+    assert_close("most programs", leveled, 2.0 * 5120.0, 0.06);
     assert_eq!(worn, 513);
 }
 
@@ -188,7 +188,7 @@ fn hammering_one_row_wears_its_whole_domain() {
 fn programs_energy_and_lifetime_follow_from_counts() {
     let mut onyx = drive(&format!(
         "{SMALL}program_energy = \"2 uJ\"\nread_energy = \"1 nJ\"\nidle_power = \"5 W\"\n\
-         wear_levelling = {{ kind = \"start_gap\", interval = 4 }}\n"
+         wear_leveling = {{ kind = \"start_gap\", interval = 4 }}\n"
     ));
     let seen = closed_loop(&mut *onyx, 8, 3000, |number| {
         request(if number % 3 == 0 { Op::Read } else { Op::Write }, (number % 1024) << 12, 4096)
@@ -196,7 +196,7 @@ fn programs_energy_and_lifetime_follow_from_counts() {
     let elapsed = seen.end.max(rest(&mut *onyx));
     let report = onyx.report(elapsed);
     let wear = report.wear.clone().expect("rows wear");
-    assert_eq!((wear.host, wear.levelled), (2000, 500));
+    assert_eq!((wear.host, wear.leveled), (2000, 500));
     assert_eq!((counter(&report, "rank_reads"), counter(&report, "rank_programs")), (64_000, 32_000));
     assert_close("energy of writes", report.energy(Activity::Write).0, 32_000.0 * 5.0 * 2e-6, 1e-9);
     let moves = 500.0 * 5.0 * (64.0 * 1e-9 + 16.0 * 2e-6);
@@ -222,12 +222,12 @@ fn busy_time_of_many_ranks_does_not_end_with_simulated_time() {
     assert_eq!(programmed, writes as f64 * 16.0);
     assert!(programmed > Time::MAX.as_secs_f64(), "one second each, longer than any time");
     assert_close("busy", ranks.ledger.busy_s(Activity::Write) / programmed, 1.0, 1e-5);
-    assert!(ranks.utilisation(end) > 0.9);
+    assert!(ranks.utilization(end) > 0.9);
 }
 
 #[test]
 fn preconditioning_wears_and_maps_as_writes_do() {
-    let settings = format!("{SMALL}wear_levelling = {{ kind = \"start_gap\", interval = 3 }}\n");
+    let settings = format!("{SMALL}wear_leveling = {{ kind = \"start_gap\", interval = 3 }}\n");
     let mut addresses = Streams::new(9).stream("addresses");
     let writes: Vec<Request> =
         (0..2000).map(|_| request(Op::Write, addresses.below(8000) << 9, 512 * 5)).collect();
@@ -249,10 +249,10 @@ fn all_mistakes_come_at_once() {
     for part in ["device.row ", "device.row_ranks ", "device.capacitors "] {
         assert!(problems.contains(part), "{part} in {problems}");
     }
-    let domains = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", interval = 0, domains = 0 }";
+    let domains = "kind = \"onyx\"\nwear_leveling = { kind = \"start_gap\", interval = 0, domains = 0 }";
     let problems = workbench(1).build(domains).err().expect("it cannot be built").to_string();
     assert!(problems.contains("interval") && problems.contains("domains"), "{problems}");
-    let uneven = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", domains = 100 }";
+    let uneven = "kind = \"onyx\"\nwear_leveling = { kind = \"start_gap\", domains = 100 }";
     let problems = workbench(1).build(uneven).err().expect("it cannot be built").to_string();
     assert!(problems.contains("use 64 or 128, the nearest that divide them"), "{problems}");
 }
@@ -263,7 +263,7 @@ fn mistakes_are_named_with_what_is_allowed() {
         ("row = \"1000 B\"", "device.row"),
         ("row_ranks = 5", "device.row_ranks"),
         ("chip = \"5 KiB\"\nranks = 1\nrow_ranks = 1\ndata_chips = 1\nrow = \"4 KiB\"", "device.chip"),
-        ("wear_levelling = { kind = \"start_gap\", domains = 3 }", "device.wear_levelling.domains"),
+        ("wear_leveling = { kind = \"start_gap\", domains = 3 }", "device.wear_leveling.domains"),
         // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
         ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
     ] {
@@ -296,7 +296,7 @@ fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
 fn what_finds_its_ranks_free_passes_what_waits_unless_all_go_in_order() {
     let (busy, beat) = (Time::from_ns(3_200 + 120_000), Time::from_ps(410_300));
     for (scheduling, passes) in [("available", true), ("in_order", false)] {
-        let settings = format!("{BARE}controllers = 1\nwear_levelling = \"none\"\n");
+        let settings = format!("{BARE}controllers = 1\nwear_leveling = \"none\"\n");
         let mut onyx = drive(&format!("{settings}scheduling = \"{scheduling}\"\n"));
         let requests =
             [(Op::Write, 0), (Op::Read, 0), (Op::Read, 1)].map(|(op, row)| request(op, row << 12, 64));

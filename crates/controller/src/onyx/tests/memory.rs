@@ -7,7 +7,7 @@ use nacre_kernel::{Op, Random, Recovery, Request, Streams, Time};
 
 /// Two controllers of two ranks and 32 rows.
 const TINY: &str = "controllers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\nrow = \"1 KiB\"\n\
-    buffered_writes = 3\nwear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n";
+    buffered_writes = 3\nwear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n";
 /// Capacitors for ten programs of five chips.
 const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n";
 
@@ -105,10 +105,10 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     let shapes = [
         TINY.to_string(),
         format!("{one}completion = \"late\"\n"),
-        TINY.replace("randomise = true", "adapt = true, window = 7, stay_share = \"0.001 %\""),
+        TINY.replace("randomize = true", "adapt = true, window = 7, stay_share = \"0.001 %\""),
         TINY.replace("controllers = 2", "controllers = 3")
             + "program_energy = \"1 uJ\"\ncapacitors = \"1 J\"\n",
-        format!("{}wear_levelling = \"none\"\n", TINY.split("wear").next().unwrap()),
+        format!("{}wear_leveling = \"none\"\n", TINY.split("wear").next().unwrap()),
     ];
     let mut repeated = 0;
     for (shape, settings) in shapes.iter().enumerate() {

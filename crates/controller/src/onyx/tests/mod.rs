@@ -19,8 +19,8 @@ fn drive(settings: &str) -> Box<dyn Device> {
 }
 
 /// The catalog's entry `name`, with settings added.
-fn catalogued(text: &str, settings: &str) -> Box<dyn Device> {
-    let built = workbench(1).build(&format!("{}{settings}", Workbench::catalogued(text)));
+fn cataloged(text: &str, settings: &str) -> Box<dyn Device> {
+    let built = workbench(1).build(&format!("{}{settings}", Workbench::cataloged(text)));
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 

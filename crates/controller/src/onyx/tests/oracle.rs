@@ -35,14 +35,14 @@ struct Rules {
 impl Rules {
     fn settings(&self) -> String {
         let Rules { row_ranks, setup, program, is_late, places, refill, interval, in_order } = *self;
-        let levelling = match interval {
+        let leveling = match interval {
             0 => "\"none\"".into(),
             _ => format!("{{ kind = \"start_gap\", interval = {interval} }}"),
         };
         format!(
             "{FRONT}row_ranks = {row_ranks}\nrow_setup = \"{setup} ps\"\nlate_writes = {places}\n\
              buffered_writes = {places}\nlate_refill = \"{refill} ps\"\nscheduling = \"{}\"\n\
-             completion = \"{}\"\nwear_levelling = {levelling}\n",
+             completion = \"{}\"\nwear_leveling = {leveling}\n",
             if in_order { "in_order" } else { "available" },
             if is_late { "late" } else { "early" },
         )

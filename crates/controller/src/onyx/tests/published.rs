@@ -1,6 +1,6 @@
 //! What akel-2011 says about Onyx, against the catalog's entries.
 
-use super::{catalogued, random, request};
+use super::{cataloged, random, request};
 use nacre_kernel::{Activity, Op, Time};
 use nacre_testkit::assert_close;
 use nacre_testkit::closed_loop;
@@ -12,22 +12,22 @@ const LATE: &str = "completion = \"late\"\n";
 /// Bytes per second of sixteen threads with random requests of `bytes`.
 fn bandwidth(entry: &str, settings: &str, op: Op, bytes: u32) -> f64 {
     let count = (20_000_000 / u64::from(bytes)).clamp(400, 5_000);
-    random(&mut *catalogued(entry, settings), 16, count, op, bytes).per_second() * f64::from(bytes)
+    random(&mut *cataloged(entry, settings), 16, count, op, bytes).per_second() * f64::from(bytes)
 }
 
 #[test]
 fn a_4_kb_read_takes_38_us_and_191_thousand_are_served_a_second() {
-    let alone = random(&mut *catalogued(ONYX, ""), 1, 500, Op::Read, 4096);
+    let alone = random(&mut *cataloged(ONYX, ""), 1, 500, Op::Read, 4096);
     assert_close("a read alone, us", alone.mean_s() * 1e6, 38.0, 0.02);
-    let seen = random(&mut *catalogued(ONYX, ""), 16, 10_000, Op::Read, 4096);
+    let seen = random(&mut *cataloged(ONYX, ""), 16, 10_000, Op::Read, 4096);
     assert_close("4 KB reads a second", seen.per_second(), 191e3, 0.1);
-    let seen = random(&mut *catalogued(ONYX, ""), 16, 10_000, Op::Read, 512);
+    let seen = random(&mut *cataloged(ONYX, ""), 16, 10_000, Op::Read, 512);
     assert_close("512 B reads a second", seen.per_second(), 478e3, 0.02);
 }
 
 #[test]
 fn a_4_kb_write_takes_179_us() {
-    let alone = random(&mut *catalogued(ONYX, LATE), 1, 500, Op::Write, 4096);
+    let alone = random(&mut *cataloged(ONYX, LATE), 1, 500, Op::Write, 4096);
     assert_close("a late write alone, us", alone.mean_s() * 1e6, 179.0, 0.1);
 }
 
@@ -57,7 +57,7 @@ fn a_controller_reads_at_156_mb() {
         ("row_setup = \"0 s\"", Op::Read, 64.0 / 410.3e-9),
         ("program = \"120 us\"\nrow_setup = \"0 s\"", Op::Write, 16.0 * 256.0 / 123.2e-6),
     ] {
-        let mut drive = super::drive(&format!("controllers = 1\nwear_levelling = \"none\"\n{settings}"));
+        let mut drive = super::drive(&format!("controllers = 1\nwear_leveling = \"none\"\n{settings}"));
         let seen = closed_loop(&mut *drive, 4, 500, |number| request(op, number << 16, 1 << 16));
         assert_close("one controller", seen.per_second() * 65536.0, expected, 0.02);
     }
@@ -70,9 +70,9 @@ fn moneta_reads_twice_and_writes_five_times_as_fast() {
     let gain = |op, bytes| bandwidth(MONETA, "", op, bytes) / bandwidth(ONYX, "", op, bytes);
     assert_close("large reads", gain(Op::Read, 1 << 20), 2.0, 0.2);
     assert_close("writes of 4 KB", gain(Op::Write, 4096), 5.5, 0.2);
-    let alone = random(&mut *catalogued(MONETA, ""), 1, 500, Op::Read, 4096);
+    let alone = random(&mut *cataloged(MONETA, ""), 1, 500, Op::Read, 4096);
     assert_close("a read alone, us", alone.mean_s() * 1e6, 7.9, 0.05);
-    let small = random(&mut *catalogued(MONETA, ""), 16, 10_000, Op::Read, 512);
+    let small = random(&mut *cataloged(MONETA, ""), 16, 10_000, Op::Read, 512);
     assert_close("512 B reads a second", small.per_second(), 1.1e6, 0.02);
 }
 
@@ -80,8 +80,8 @@ fn moneta_reads_twice_and_writes_five_times_as_fast() {
 #[test]
 fn moving_rows_often_costs_more_bandwidth_than_latency() {
     let seen = |interval: u32, depth| {
-        let settings = format!("wear_levelling = {{ kind = \"start_gap\", interval = {interval} }}\n");
-        random(&mut *catalogued(ONYX, &format!("{LATE}{settings}")), depth, 3_000, Op::Write, 4096)
+        let settings = format!("wear_leveling = {{ kind = \"start_gap\", interval = {interval} }}\n");
+        random(&mut *cataloged(ONYX, &format!("{LATE}{settings}")), depth, 3_000, Op::Write, 4096)
     };
     let bandwidths = [1, 2, 8, 32, 128].map(|interval| seen(interval, 64).per_second());
     assert!(bandwidths.windows(2).all(|pair| pair[0] < pair[1]), "{bandwidths:?}");
@@ -92,7 +92,7 @@ fn moving_rows_often_costs_more_bandwidth_than_latency() {
 
 #[test]
 fn the_driver_takes_its_cpu_time_for_every_request() {
-    let mut drive = catalogued(ONYX, "");
+    let mut drive = cataloged(ONYX, "");
     let seen = random(&mut *drive, 16, 1000, Op::Read, 512);
     let report = drive.report(seen.end);
     let cpus = report.resources.iter().find(|resource| resource.name == "cpus").expect("it has CPUs");

@@ -2,7 +2,7 @@
 
 use super::{BARE, ask, counts, faulty, request, text, with_bytes};
 use crate::workbench::{self, ROOMS};
-use nacre_kernel::event::{Cancelled, Completions, Device, Payload, RequestId};
+use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
 use nacre_testkit::{Workbench, conformance, durability};
 
@@ -126,9 +126,9 @@ fn a_request_that_is_held_back_can_be_canceled() {
     for number in 0..3 {
         device.submit(Time::ZERO, RequestId(number), &write, vec![number as u8 + 1; 4096].into());
     }
-    assert_eq!(device.cancel(Time::from_us(5), RequestId(2)), Cancelled::Yes);
-    assert_eq!(device.cancel(Time::from_us(5), RequestId(2)), Cancelled::TooLate, "it is gone");
-    assert_eq!(device.cancel(Time::from_us(5), RequestId(0)), Cancelled::TooLate, "it is being written");
+    assert_eq!(device.cancel(Time::from_us(5), RequestId(2)), Canceled::Yes);
+    assert_eq!(device.cancel(Time::from_us(5), RequestId(2)), Canceled::TooLate, "it is gone");
+    assert_eq!(device.cancel(Time::from_us(5), RequestId(0)), Canceled::TooLate, "it is being written");
     let mut done = Vec::new();
     let mut completions = Completions::new();
     while device.next_event() < Time::MAX {

@@ -133,7 +133,7 @@ fn a_hit_takes_the_read_and_the_decoder() {
 /// Programs and erases are conserved, and every program has one cause.
 #[test]
 fn programs_have_causes() {
-    let mut levelled = 0;
+    let mut leveled = 0;
     for (options, ecc) in KINDS {
         let mut device = build(&adapted(options, ecc), ecc);
         let mut random = Streams::new(9).stream("pages");
@@ -145,7 +145,7 @@ fn programs_have_causes() {
         device.check();
         let report = device.device.report(now);
         let wear = report.wear.expect("it wears");
-        let names = ["host", "fill", "collected", "promoted", "levelled", "journal"];
+        let names = ["host", "fill", "collected", "promoted", "leveled", "journal"];
         let causes = names.map(|name| device.count(&format!("{name}_programs")));
         assert_eq!(wear.programs(), causes.iter().sum::<u64>());
         assert_eq!(causes[5], wear.erases, "each erase follows a page of the journal");
@@ -154,7 +154,7 @@ fn programs_have_causes() {
         assert_eq!(blocks, wear.erases);
         assert_eq!(device.count("fills"), causes[1]);
         assert!(causes[0] > 0 && wear.erases > 10, "{causes:?}");
-        levelled += causes[4];
+        leveled += causes[4];
     }
-    assert!(levelled > 0, "blocks that change places are erased, too");
+    assert!(leveled > 0, "blocks that change places are erased, too");
 }

@@ -2,7 +2,7 @@
 
 mod decoders;
 mod laws;
-mod levelling;
+mod leveling;
 mod naive;
 mod oracle;
 mod shape;

@@ -61,7 +61,7 @@ fn a_page_that_is_hit_often_moves_to_one_bit_in_a_cell() {
 
 /// Blocks of the write region change places with those of the other, which are worn less.
 #[test]
-fn wear_is_levelled_over_both_regions() {
+fn wear_is_leveled_over_both_regions() {
     let spread = |gap: u64| {
         let options =
             format!("blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nbit_error_rate = 0\nwear_gap = {gap}");

@@ -203,9 +203,9 @@ fn a_page_beyond_its_code_is_never_returned() {
 /// A page that is written again and again wears one frame, or all of them alike; every so many writes one is moved.
 #[test]
 fn wear_is_level_if_frames_move() {
-    let spread = |levelling: &str| {
+    let spread = |leveling: &str| {
         let options = format!(
-            "bit_error_rate = 0\nread_energy = \"1 nJ\"\nwrite_energy = \"10 nJ\"\nwear_levelling = {levelling}"
+            "bit_error_rate = 0\nread_energy = \"1 nJ\"\nwrite_energy = \"10 nJ\"\nwear_leveling = {leveling}"
         );
         let mut cache = host(&pcm(&options, "{ kind = \"none\" }"));
         let mut now = Time::ZERO;
@@ -217,7 +217,7 @@ fn wear_is_level_if_frames_move() {
         let report = cache.device.report(now);
         let wear = report.wear.clone().expect("it wears");
         let energy = report.energy(Activity::LevelWear).0;
-        (wear.row_programs.expect("rows are counted"), wear.host, wear.levelled, energy)
+        (wear.row_programs.expect("rows are counted"), wear.host, wear.leveled, energy)
     };
     let (alone, host, moves, energy) = spread("\"none\"");
     assert_eq!((u64::from(alone.max), moves, energy), (15_000 + 157, 0, 0.0), "{alone:?}");

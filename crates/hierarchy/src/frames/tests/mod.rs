@@ -13,7 +13,7 @@ mod oracle;
 const BCH: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"10 ns\" }";
 const ENCODING: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"300 ns\", encode = \"40 us\" }";
 /// Frames move often.
-const MOVING: &str = "wear_levelling = { kind = \"start_gap\", interval = 2 }";
+const MOVING: &str = "wear_leveling = { kind = \"start_gap\", interval = 2 }";
 
 const STORE: &str =
     "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 8\ncapacity = \"1 MiB\"\n";
@@ -99,7 +99,7 @@ fn a_cache_in_phase_change_memory_keeps_what_is_acknowledged() {
         ("page = \"1 KiB\"\nbanks = 1", "{ kind = \"none\" }"),
         ("banks = 1", ENCODING),
         ("page = \"4 KiB\"", BCH),
-        ("wear_levelling = { kind = \"start_gap\", interval = 2 }\nendurance = 100000", BCH),
+        ("wear_leveling = { kind = \"start_gap\", interval = 2 }\nendurance = 100000", BCH),
     ] {
         for backing in [STORE, DISK] {
             for pause in [Time::from_us(40), Time::from_ms(1)] {

@@ -149,6 +149,6 @@ impl Policy for Arc {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.prefetch_neighbours(blocks);
+        self.arena.prefetch_neighbors(blocks);
     }
 }

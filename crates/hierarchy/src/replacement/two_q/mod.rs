@@ -141,6 +141,6 @@ impl Policy for TwoQ {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.prefetch_neighbours(blocks);
+        self.arena.prefetch_neighbors(blocks);
     }
 }

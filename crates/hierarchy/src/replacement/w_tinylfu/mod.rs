@@ -163,7 +163,7 @@ impl Policy for WTinyLfu {
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.sketch.prefetch(blocks);
-        self.arena.prefetch_neighbours(blocks);
+        self.arena.prefetch_neighbors(blocks);
     }
 
     fn audit(&self) {

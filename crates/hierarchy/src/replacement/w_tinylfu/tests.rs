@@ -183,7 +183,7 @@ fn an_estimate_is_never_below_the_count() {
 }
 
 #[test]
-fn ageing_halves_the_counts() {
+fn aging_halves_the_counts() {
     let mut sketch = Sketch::new(1, 10);
     (0..9).for_each(|_| sketch.note(7));
     assert_eq!(sketch.estimate(7), 9);

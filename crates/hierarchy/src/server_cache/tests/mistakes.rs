@@ -2,7 +2,7 @@
 
 use super::{Host, blocks, us};
 use crate::server_cache::cache::ServerCache;
-use crate::server_cache::config::Behaviour;
+use crate::server_cache::config::Behavior;
 use crate::server_cache::levels::{Level, Levels};
 use crate::server_cache::{FillMode, Inclusion};
 use crate::workbench::{self, ROOMS};
@@ -124,7 +124,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Ho
         Level::new(workbench::policy("lru", blocks), devices[number].capabilities(), false)
     };
     let levels = Levels::new(vec![level(0, 1), level(1, 4)], Inclusion::Exclusive);
-    let behaviour = Behaviour {
+    let behavior = Behavior {
         block: Bytes(4096),
         lookup: Time::ZERO,
         write_allocate: true,
@@ -132,7 +132,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Ho
         write_back: None,
         hedge_after: None,
     };
-    Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behaviour, levels, devices)))
+    Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behavior, levels, devices)))
 }
 
 /// The status of a request, and all that follows from it is over.

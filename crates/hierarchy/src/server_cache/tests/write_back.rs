@@ -81,7 +81,7 @@ fn the_backing_sees_each_dirty_block_once_per_flush() {
 }
 
 #[test]
-fn neighbours_are_written_back_with_one_request() {
+fn neighbors_are_written_back_with_one_request() {
     let mut cache = plain_cache(1000, NO_CLEANING);
     for first in [40, 8, 24, 16, 0, 32, 100] {
         cache.submit(Time::ZERO, blocks(Op::Write, first, 8));

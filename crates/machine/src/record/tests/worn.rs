@@ -78,7 +78,7 @@ fn flash() -> ComponentReport {
     let wear = Wear {
         host: 100,
         cleaned: 150,
-        levelled: 20,
+        leveled: 20,
         metadata: 5,
         padding: 0,
         erases: 12,

@@ -279,7 +279,7 @@ impl<S: Store> Array<S> {
 
     pub(crate) fn count_copies(&mut self, cause: Cause, copied: u32) {
         match cause {
-            Cause::Wear => self.programs.levelled += u64::from(copied),
+            Cause::Wear => self.programs.leveled += u64::from(copied),
             _ => self.programs.cleaned += u64::from(copied),
         }
     }

@@ -24,7 +24,7 @@ impl<S: Store> Array<S> {
         if most <= erases(self.order[youngest]).saturating_add(spread) {
             return;
         }
-        self.programs.levellings += 1;
+        self.programs.levelings += 1;
         if self.handles.level(region, self.order[youngest]) {
             self.close(self.wear_frontier(region), work);
         }

@@ -26,7 +26,7 @@ pub(crate) struct Handles {
     /// By superblock, the one whose data it was opened for.
     of_superblock: Vec<u8>,
     /// By region, the one whose data wear leveling moved last.
-    levelled: Vec<u8>,
+    leveled: Vec<u8>,
     /// Units that were written through each since measuring began, and units of its data that moved.
     written: Vec<u64>,
     moved: Vec<u64>,
@@ -44,7 +44,7 @@ impl Handles {
             current: 0,
             of_unit: vec![0; of_each(geometry.logical_units)],
             of_superblock: vec![0; of_each(geometry.superblocks)],
-            levelled: vec![0; geometry.regions as usize],
+            leveled: vec![0; geometry.regions as usize],
             written: vec![0; of_each(count)],
             moved: vec![0; of_each(count)],
         }
@@ -134,7 +134,7 @@ impl Handles {
     /// data.
     pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
         let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
-        std::mem::replace(&mut self.levelled[region], handle) != handle
+        std::mem::replace(&mut self.leveled[region], handle) != handle
     }
 
     /// `superblock` is opened for `frontier`, one of so many.
@@ -148,9 +148,9 @@ impl Handles {
     /// The one whose data `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
     /// last those of wear leveling by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
-        let regions = self.levelled.len();
+        let regions = self.leveled.len();
         match (frontier + regions).checked_sub(frontiers) {
-            Some(region) => self.levelled[region],
+            Some(region) => self.leveled[region],
             None => (frontier / regions % self.count as usize) as u8,
         }
     }

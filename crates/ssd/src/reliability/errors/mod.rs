@@ -13,7 +13,7 @@ pub(crate) use setup::build;
 
 use crate::layout::geometry::{Cells, Geometry};
 use crate::optional_part::OptionalPart;
-use crate::reliability::ageing::Law;
+use crate::reliability::aging::Law;
 use carried::Carried;
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};

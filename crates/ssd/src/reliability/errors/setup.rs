@@ -4,7 +4,7 @@ use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
 use crate::layout::geometry::Geometry;
 use crate::optional_part::OptionalPart;
-use crate::reliability::ageing::Law;
+use crate::reliability::aging::Law;
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_controller::ecc::{self, Page, Verdict};
 use nacre_device::Builder;

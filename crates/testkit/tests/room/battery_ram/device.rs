@@ -105,7 +105,7 @@ impl<S: Store> Device for BatteryRam<S> {
             kind: "battery_ram",
             path: self.path.clone(),
             resources: vec![Resource { name: "bus", servers: 1, ledger: self.ledger.clone() }],
-            is_energy_modelled: false,
+            is_energy_modeled: false,
             idle_energy: None,
             counters: self.host.counters(),
             cost: None,

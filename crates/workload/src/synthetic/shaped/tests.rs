@@ -119,7 +119,7 @@ fn growth_moves_what_is_new_to_where_it_was() {
 }
 
 #[test]
-fn neighbours_across_borders_of_blocks_share_a_block_and_follow_each_other() {
+fn neighbors_across_borders_of_blocks_share_a_block_and_follow_each_other() {
     let class =
         "{ share = \"100 %\", op = \"write\", bytes = \"16 KiB\", offset = \"512 B\", first = \"100 %\" }";
     let requests = requests(&settings(1000, "99 %", class));

@@ -121,7 +121,7 @@ fn the_same_seed_gives_the_same_requests() {
 }
 
 #[test]
-fn a_law_that_favours_the_unpopular_is_refused() {
+fn a_law_that_favors_the_unpopular_is_refused() {
     let expected = "workload.theta (test.toml:6): it is too small, given -0.5; the smallest allowed is 0";
     assert_eq!(problems(&format!("{SETTINGS}\ntheta = -0.5")), [expected]);
 }

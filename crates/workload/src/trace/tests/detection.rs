@@ -43,7 +43,7 @@ fn what_is_no_trace_is_refused_with_all_formats_and_the_option() {
     let prose = b"It was the best of times,\nit was the worst of times,\n".repeat(20);
     for bytes in [&b""[..], &prose, &[0; 4096], &[0xff; 4096], b"\n\n\n", b"1,2,3\n4,5,6\n", b"a,b\n"] {
         let error = read_several(&[bytes], &Options::default()).unwrap_err();
-        assert!(matches!(error, TraceError::Unrecognised { .. }), "{error}");
+        assert!(matches!(error, TraceError::Unrecognized { .. }), "{error}");
         let text = error.to_string();
         assert!(text.contains("name its format") && kinds().all(|kind| text.contains(kind)), "{text}");
     }

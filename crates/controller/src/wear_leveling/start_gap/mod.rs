@@ -10,7 +10,7 @@
 //! interval` writes to its domain, which is the line vulnerability factor. The gap returns to a location, and
 //! `start` increases, after `(N + 1) * interval` writes.
 //!
-//! *Randomization* (`randomise`): addresses first pass a Feistel network with keys from the seed of the run, so
+//! *Randomization* (`randomize`): addresses first pass a Feistel network with keys from the seed of the run, so
 //! adjacent addresses are not adjacent in the array. If the number of rows is not a power of four, numbers beyond
 //! it pass the network again until they are in range (cycle walking).
 //!
@@ -42,7 +42,7 @@ mod feistel;
 mod tests;
 mod watch;
 
-use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
+use super::{Intervals, Move, WearLevelingFamily, WearLeveller, Written};
 use domain::Domain;
 use feistel::Feistel;
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Room};
@@ -61,7 +61,7 @@ pub struct Config {
     pub domains: u32,
     /// Whether addresses are scattered before they rotate.
     #[config(default = false, source = "assumed: akel-2011 does not mention address randomization")]
-    pub randomise: bool,
+    pub randomize: bool,
     /// Whether the interval gets shorter if few rows receive most writes.
     #[config(default = false, source = "paper: akel-2011 section 3.3, for a later version")]
     pub adapt: bool,
@@ -87,7 +87,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<WearLevellingFamily> = Room {
+pub const ROOM: Room<WearLevelingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "start_gap",
         "rows rotate past one empty row",
@@ -101,7 +101,7 @@ pub const ROOM: Room<WearLevellingFamily> = Room {
         if !rows.is_multiple_of(u64::from(config.domains)) {
             return Err(Problems::from(uneven(&format!("{}.domains", slot.path()), rows, config.domains)));
         }
-        let scatter = config.randomise.then(|| Feistel::new(rows, &mut context.random(slot.path())));
+        let scatter = config.randomize.then(|| Feistel::new(rows, &mut context.random(slot.path())));
         Ok(Box::new(StartGap::new(rows, context.endurance(), &config, scatter)))
     },
 };

@@ -109,7 +109,7 @@ impl<S: Store> FlashCache<S> {
                 continue;
             }
             match self.next_place(worn, false) {
-                Some(place) => self.move_page(page, place, now, (Cause::Levelled, NOTHING)),
+                Some(place) => self.move_page(page, place, now, (Cause::Leveled, NOTHING)),
                 None => self.evict_page(page, now),
             }
         }

@@ -83,11 +83,11 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
 /// Where nothing is cold, what moves into a block leaves it as soon as other content, and the block was not free nor
 /// open between: if it changed places again then, it would be erased more often than all others for ever.
 #[test]
-fn levelling_wears_no_block_more_where_nothing_stays() {
+fn leveling_wears_no_block_more_where_nothing_stays() {
     let cells = "blocks = 16\ndies = 2\nwrite_region = \"0 %\"\nwear_gap = 2\ncollects_above = \"50 %\"";
     let mut device = build(&format!("{CELLS}{cells}"), BCH);
     let load = Load { hot: 1, streams: 1, share: 0.5, others: 400, cold: 0 };
     let widest = widest(&mut device, load, 60_000);
     assert!(widest <= 2 * 2 + 1, "{widest} erases between blocks");
-    assert!(device.count("levelled_programs") > 1_000, "it moves content in vain");
+    assert!(device.count("leveled_programs") > 1_000, "it moves content in vain");
 }

@@ -4,20 +4,20 @@ use nacre_kernel::state;
 
 const ENDURANCE: u64 = 1_000_000;
 
-fn start_gap(rows: u64, interval: u32, domains: u32, randomise: bool) -> StartGap {
+fn start_gap(rows: u64, interval: u32, domains: u32, randomize: bool) -> StartGap {
     let adaptation =
-        Config { adapt: false, window: 1, watched: 1, stay_share: Ratio(1.0), interval, domains, randomise };
+        Config { adapt: false, window: 1, watched: 1, stay_share: Ratio(1.0), interval, domains, randomize };
     configured(rows, &adaptation)
 }
 
 /// With an interval that follows: a stay may cost a quarter of the endurance.
 fn adapting(rows: u64, interval: u32, domains: u32, window: u32) -> StartGap {
     let (adapt, watched, stay_share) = (true, 4, Ratio(0.25));
-    configured(rows, &Config { adapt, window, watched, stay_share, interval, domains, randomise: false })
+    configured(rows, &Config { adapt, window, watched, stay_share, interval, domains, randomize: false })
 }
 
 fn configured(rows: u64, config: &Config) -> StartGap {
-    let scatter = config.randomise.then(|| Feistel::new(rows, &mut Streams::new(1).stream("keys")));
+    let scatter = config.randomize.then(|| Feistel::new(rows, &mut Streams::new(1).stream("keys")));
     StartGap::new(rows, ENDURANCE, config, scatter)
 }
 
@@ -37,8 +37,8 @@ fn assert_bijection(leveller: &StartGap, rows: u64) {
 #[test]
 fn data_that_is_moved_as_told_is_where_the_mapping_says_at_every_step() {
     for (rows, domains) in [(1, 1), (2, 1), (3, 1), (5, 1), (8, 1), (8, 4), (12, 3), (17, 1)] {
-        for randomise in [false, true] {
-            let mut leveller = start_gap(rows, 1, domains, randomise);
+        for randomize in [false, true] {
+            let mut leveller = start_gap(rows, 1, domains, randomize);
             let mut data = vec![None; leveller.physical_rows() as usize];
             (0..rows).for_each(|row| data[leveller.physical(row) as usize] = Some(row));
             // Twice all the way round, in every domain.
@@ -117,7 +117,7 @@ fn domains_rotate_on_their_own() {
 }
 
 #[test]
-fn the_network_permutes_any_number_of_rows_and_scatters_neighbours() {
+fn the_network_permutes_any_number_of_rows_and_scatters_neighbors() {
     for bound in [1, 2, 3, 16, 1000, 4096] {
         let network = Feistel::new(bound, &mut Streams::new(2).stream("keys"));
         let mut seen = vec![false; bound as usize];
@@ -237,8 +237,8 @@ fn registers_are_saved_and_restored_and_foreign_ones_are_refused() {
 /// place is visited by all rows, hot and cold, in turn.
 #[test]
 fn scattered_rows_reach_97_percent_of_the_ideal_life_under_uneven_writes() {
-    let life = |randomise, rows: u64, interval: u32, endurance: u32| {
-        let mut leveller = start_gap(rows, interval, 1, randomise);
+    let life = |randomize, rows: u64, interval: u32, endurance: u32| {
+        let mut leveller = start_gap(rows, interval, 1, randomize);
         let mut wear = vec![0_u32; rows as usize + 1];
         let mut random = Streams::new(12).stream("rows");
         for programs in 0_u64.. {

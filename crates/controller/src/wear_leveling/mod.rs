@@ -14,16 +14,16 @@ use nacre_kernel::{Random, Streams};
 
 /// The family of wear-leveling schemes for media written in place.
 #[derive(Debug)]
-pub struct WearLevellingFamily;
+pub struct WearLevelingFamily;
 
-impl Family for WearLevellingFamily {
-    const NAME: &'static str = "wear_levelling";
+impl Family for WearLevelingFamily {
+    const NAME: &'static str = "wear_leveling";
     type Built = Box<dyn WearLeveller>;
-    type Context<'a> = dyn WearLevellingContext + 'a;
+    type Context<'a> = dyn WearLevelingContext + 'a;
 }
 
 /// Services for a scheme during construction.
-pub trait WearLevellingContext {
+pub trait WearLevelingContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
 
@@ -50,7 +50,7 @@ pub struct Region {
 
 /// The scheme in `slot`, for the rows of `region`.
 pub fn build(
-    slot: &Slot<WearLevellingFamily>,
+    slot: &Slot<WearLevelingFamily>,
     region: Region,
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn WearLeveller>, Problems> {
@@ -59,7 +59,7 @@ pub fn build(
 
 /// Physical rows that the scheme in `slot` needs for the rows of `region`. Errors: as of [`build`].
 pub fn physical_rows(
-    slot: &Slot<WearLevellingFamily>,
+    slot: &Slot<WearLevelingFamily>,
     region: Region,
     families: &dyn Families,
 ) -> Result<u64, Problems> {
@@ -73,7 +73,7 @@ struct Question<'a> {
     families: &'a dyn Families,
 }
 
-impl WearLevellingContext for Question<'_> {
+impl WearLevelingContext for Question<'_> {
     fn families(&self) -> &dyn Families {
         self.families
     }
@@ -97,7 +97,7 @@ struct Context<'a> {
     builder: &'a mut dyn Builder,
 }
 
-impl WearLevellingContext for Context<'_> {
+impl WearLevelingContext for Context<'_> {
     fn families(&self) -> &dyn Families {
         self.builder.families()
     }
@@ -116,7 +116,7 @@ impl WearLevellingContext for Context<'_> {
 }
 
 /// The schemes, in the order users see them.
-pub static ROOMS: &Table<WearLevellingFamily> = &[none::ROOM, start_gap::ROOM];
+pub static ROOMS: &Table<WearLevelingFamily> = &[none::ROOM, start_gap::ROOM];
 
 /// Wear leveling of rows.
 pub trait WearLeveller: State + Send {

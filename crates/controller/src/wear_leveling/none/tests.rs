@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_row_stays_where_it_is() {
-    let mut leveller = Unlevelled { rows: 5 };
+    let mut leveller = Unleveled { rows: 5 };
     for row in 0..5 {
         (0..1000).for_each(|_| assert_eq!(leveller.written(row), None));
         assert_eq!((leveller.physical(row), leveller.logical(row)), (row, Some(row)));

@@ -12,7 +12,7 @@
 //! # Checks
 //! The mapping is always the identity.
 
-use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
+use super::{Intervals, Move, WearLevelingFamily, WearLeveller, Written};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 
@@ -24,7 +24,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<WearLevellingFamily> = Room {
+pub const ROOM: Room<WearLevelingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "none",
         "every row stays where it is",
@@ -32,16 +32,16 @@ pub const ROOM: Room<WearLevellingFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |_slot, context| Ok(Box::new(Unlevelled { rows: context.rows() })),
+    build: |_slot, context| Ok(Box::new(Unleveled { rows: context.rows() })),
 };
 
 #[derive(State)]
-struct Unlevelled {
+struct Unleveled {
     #[state(same)]
     rows: u64,
 }
 
-impl WearLeveller for Unlevelled {
+impl WearLeveller for Unleveled {
     fn physical_rows(&self) -> u64 {
         self.rows
     }
