@@ -52,7 +52,7 @@ def test_every_model_and_preset_is_described() -> None:
 def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
     shown = command("describe", "lru")
     assert shown.returncode == 0
-    assert "LEAVES OUT" in shown.stdout
+    assert "NOT MODELED" in shown.stdout
     (described,) = json.loads(command("describe", "tlc_nvme", "--json").stdout)
     assert "channels" in [setting["name"] for setting in described["settings"]]
     for name in ("scenario", "record"):

@@ -124,6 +124,7 @@ _SMALL = {"envy_prototype": "64 MiB"}
 _CACHE = 'kind = "{kind}"\n{size}\nbacking = {{ preset = "disk_15k" }}'
 _STACKS = {
     "measured": 'preset = "pcm_ssd"',
+    "mirror": 'kind = "mirror"\nmember = [{ preset = "tlc_nvme" }, { preset = "tlc_nvme" }]',
     "network": 'preset = "network_store"',
     "dram_disk_cache": _CACHE.format(kind="dram_disk_cache", size='capacity = "32 MiB"'),
     "flash_disk_cache": _CACHE.format(
