@@ -152,9 +152,9 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let within = drive.trim_end().replace('\n', ", ");
     let envy = "kind = \"envy\"\nsegments = 8\nsegment = \"16 KiB\"\npage = \"256 B\"\nbuffer = \"4 KiB\"\nendurance = 60\n\
                 utilization = \"88 %\"\ncleaning = \"greedy\"\nwear_swap_gap = 5\n";
-    let flash = "kind = \"flash_disk_cache\"\nblocks = 16\nslots = 16\nslc_endurance = 40\nmlc_endurance = 40\n\
-                 density = \"slc\"\nbit_error_rate = 0\n";
-    let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"128 KiB\"\nendurance = 30\nbit_error_rate = 0\n";
+    let flash = "kind = \"flash_disk_cache\"\nblocks = 16\nslots = 16\nwrite_region = \"0 %\"\nslc_endurance = 40\nmlc_endurance = 40\n\
+                 density = \"slc\"\n";
+    let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"128 KiB\"\nendurance = 30\n";
     vec![
         ("ssd", drive.clone(), 20),
         (
@@ -166,7 +166,8 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
             20,
         ),
         ("envy", envy.into(), 60),
-        ("flash_disk_cache", of(flash, &format!("{CODE}{STORE}")), 40),
+        // Rated for 40 erases at a bit error rate of 1e-6. The code corrects what its pages have after 240.
+        ("flash_disk_cache", of(flash, &format!("{CODE}{STORE}")), 240),
         ("pcm_disk_cache", of(pcm, &format!("{CODE}{STORE}")), 30),
         ("mirror", format!("kind = \"mirror\"\nmember = [{{ {onyx} }}, {{ {onyx} }}]\n"), 50),
         ("faulty", format!("kind = \"faulty\"\ndevice = {{ {within} }}\n"), 20),
@@ -211,7 +212,7 @@ fn every_device_that_wears_is_worn_out() {
             (cycles..cycles + cycles / 8 + 2).contains(&most),
             "{kind}: {most} cycles after {writes} writes"
         );
-        assert!(!worn.simulated && writes > 500 && worn.seconds > 0.0, "{kind}: {worn:?}");
+        assert!(!worn.simulated && writes > 50 && worn.seconds > 0.0, "{kind}: {worn:?}");
         assert_eq!(record.requests.completed, 50, "{kind}: what follows is not measured");
     }
 }
