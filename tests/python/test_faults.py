@@ -15,7 +15,7 @@ import pytest
 from nacre.cli.app import app
 from nacre.devices.control import Control
 from nbd_client import Client, NbdError
-from serving import Server, scenario
+from serving import Server, scenario, until
 from typer.testing import CliRunner
 
 if TYPE_CHECKING:
@@ -124,9 +124,12 @@ def test_a_served_device_stalls_on_request_and_its_clients_see_it(
         client.read(0, 4096)
         (fault,) = control.faults()
         assert (fault.number, fault.kind, fault.touched) == (number, "stall", 1)
+        # What a client saw is counted after its answer was sent.
+        until(lambda: control.stats().export().wall.read is not None)
         export = control.stats().export()
-        assert export.modeled.read.max_ns == pytest.approx(400e6, rel=0.25)
-        assert export.wall.read.max_ns == pytest.approx(400e6, rel=0.25)
+        assert 0 < fault.added_s <= 0.4
+        assert export.modeled.read.max_ns == pytest.approx(1e9 * fault.added_s, rel=0.05, abs=1e6)
+        assert export.wall.read.max_ns >= 0.95 * export.modeled.read.max_ns
         assert export.faults[0].added_s == fault.added_s
         control.add_fault("error", {"operations": ["write"]})
         with pytest.raises(NbdError):
