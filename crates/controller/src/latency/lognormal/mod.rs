@@ -1,9 +1,9 @@
 //! A lognormal latency, given its mean and standard deviation.
 //!
 //! # Model
-//! `latency = exp(mu + sigma Z)` with Z normal, where `sigma^2 = ln(1 + (deviation / mean)^2)` and `mu = ln(mean)
-//! - sigma^2 / 2`. Mean and standard deviation are those given, e.g. the `avg` and `stdev` that a benchmark
-//! prints.
+//! `latency = exp(mu + sigma Z)` with Z normal, where `sigma^2 = ln(1 + (deviation / mean)^2)` and
+//! `mu = ln(mean) - sigma^2 / 2`. Mean and standard deviation are those given, e.g. the `avg` and `stdev` that a
+//! benchmark prints.
 //!
 //! # Not modeled
 //! Several modes, e.g. cache hit or miss, or interruption by an erase. Use `quantiles` or measured data instead.
