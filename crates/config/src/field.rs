@@ -219,14 +219,16 @@ pub fn read_kind(
         _ => return reader.expected(node, &shape),
     };
     let Some(word) = word else {
-        let problem =
-            reader.mistake(ErrorCode::MissingSetting, node, &format!("it does not say which {name}"));
+        let problem = reader.mistake(ErrorCode::MissingSetting, node, "it has no `kind`");
         reader
             .report(problem.data("expected", shape.expected()).remedy(format!("give {}", shape.expected())));
         return None;
     };
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
-    let kind = reader.choice(word, &names)?;
+    let kind = match &node.value {
+        Value::Table(_) => reader.within("kind", |reader| reader.choice(word, &names)),
+        _ => reader.choice(word, &names),
+    }?;
     reader.within("kind", |reader| reader.resolve(word, None));
     let kind = kinds.iter().find(|known| known.name == kind).expect("it is one of their names");
     Some((kind.name, node.without(&["kind"])))

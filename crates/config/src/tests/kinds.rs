@@ -77,7 +77,7 @@ fn settings_of_other_kinds_are_refused() {
         ("turns = \"shorter\"", "did you mean \"shortest\"?"),
         (
             "turns = { age = \"1 ms\" }",
-            "it does not say which turns, given a table; give one of in_order, shortest, or a table",
+            "it has no `kind`, given a table; give one of in_order, shortest, or a table",
         ),
         (
             "turns = 3",

@@ -12,18 +12,18 @@ const PIECE: u64 = 4096;
 impl Mirror {
     /// A copy that has its range begins: it reads.
     pub(super) fn start_copy(&mut self, now: Time, job: u32) {
-        if self.is_alone() {
-            // The others were removed meanwhile.
+        let source = if self.is_alone() { None } else { self.next_source(job) };
+        let Some(source) = source else {
+            // Members that it could be copied from or to were removed meanwhile.
             self.in_use.give_back(job);
             return match self.jobs[job].owner {
                 Owner::Host => self.read(now, job),
                 Owner::Rewrite | Owner::Resync => self.give_back(job),
             };
-        }
+        };
         let range = self.jobs[job].range();
         self.intent.begins(&range);
         self.jobs[job].stage = Stage::CopyingFrom;
-        let source = self.next_source(job).expect("there are two members");
         self.read_from(now, job, source);
     }
 
@@ -51,9 +51,13 @@ impl Mirror {
         if status != Status::Done {
             return self.copy_unread(now, (job, member), status, completions);
         }
+        let is_removed = self.members[member].has_failed && self.is_alone();
         let of = &mut self.jobs[job];
         of.part_ended(spans);
         of.kept = of.spans.len() as u32;
+        if is_removed {
+            return self.copy_is_void(now, job);
+        }
         of.data = data;
         let mut source = Members::NONE;
         source.insert(member);
@@ -73,6 +77,19 @@ impl Mirror {
             let data = self.jobs[job].data.clone();
             self.send(now, job, target, &request, data);
         }
+    }
+
+    /// The member that was read for a copy was removed meanwhile, and one is left: reads may have returned what that one
+    /// holds, so that it stays.
+    fn copy_is_void(&mut self, now: Time, job: u32) {
+        if self.jobs[job].owner != Owner::Host {
+            return self.copy_is_over(now, job);
+        }
+        let range = self.jobs[job].range();
+        self.intent.ends(&range);
+        self.in_use.give_back(job);
+        self.read(now, job);
+        self.start_waiting(now);
     }
 
     /// A member could not read what is to be copied: another may, or a part of it can be read.
@@ -118,15 +135,16 @@ impl Mirror {
         }
     }
 
-    /// All members have what was copied for good, or failed, and are removed.
+    /// All members have what was copied for good, or failed, and are removed. A member that cannot take what it could not
+    /// read is no further from the others than before, and stays.
     fn copy_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let (owner, range, data) = (of.owner, of.range(), std::mem::take(&mut of.data));
         let (failed, targets) = (of.failed, of.targets);
-        failed.iter().for_each(|member| self.remove(member));
         match owner {
             Owner::Rewrite => self.counts.rewrites += u64::from(targets.without(failed).count()),
             Owner::Host | Owner::Resync => {
+                failed.iter().for_each(|member| self.remove(member));
                 self.are_equal(&range);
                 self.counts.resynced_bytes += range.end - range.start;
             }

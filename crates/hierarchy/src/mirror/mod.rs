@@ -15,8 +15,9 @@
 //! without an error is returned, and the other request is canceled; if the member has already started it, it is finished
 //! and ignored.
 //!
-//! **Errors.** A read that fails on one member goes to the next. Afterwards the range is read from a good member and
-//! written to the one that failed, while overlapping writes wait. A member that fails a write, a trim, or a flush that
+//! **Errors.** A read that fails on one member goes to the next. Afterwards the range, in whole mapping units of the
+//! members, is read from a good member and written to the one that failed, while overlapping writes wait. If that write
+//! fails, too, the member keeps its bad range, as with md's log of bad blocks. A member that fails a write of the host, a trim, or a flush that
 //! another member completes is removed for good, and the mirror is degraded. The last member is never removed: its
 //! errors are those of the mirror.
 //!
@@ -97,6 +98,7 @@ pub struct Config {
     )]
     pub read_policy: ReadPolicy,
     /// Time after which a read that is not answered goes to the next member, too; absent means never.
+    #[config(max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Bytes for each bit of the write-intent bitmap.
     #[config(
@@ -137,7 +139,8 @@ pub enum ReadPolicy {
 fn check(config: &Config, reader: &mut Reader<'_>) {
     let count = config.member.len();
     if !(2..=MEMBERS_MAX).contains(&count) {
-        let (given, remedy) = (format!("{count} members"), format!("give 2 to {MEMBERS_MAX}"));
+        let (given, remedy) =
+            (if count == 1 { "one".into() } else { count.to_string() }, format!("give 2 to {MEMBERS_MAX}"));
         reader.conflict("member", &given, "a mirror has several members", &remedy);
     }
     if config.hedge_after.is_some_and(Time::is_zero) {

@@ -10,6 +10,9 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Bytes, ComponentId, HostCounts, Op, Ranges, Request, Status, Time};
 use std::collections::VecDeque;
 
+/// Largest unit of a member that is written anew as a whole, in bytes.
+const UNIT_MAX: u64 = 1 << 20;
+
 /// A mirror.
 #[derive(State)]
 #[state(after = "Mirror::complete_restored")]
@@ -20,6 +23,9 @@ pub(super) struct Mirror {
     pub(super) path: String,
     #[state(skip = "from the configuration")]
     pub(super) capacity: Bytes,
+    /// Bytes that are written anew together: the largest unit of a member.
+    #[state(skip = "from the configuration")]
+    pub(super) unit: u64,
     #[state(skip = "from the configuration")]
     pub(super) read_policy: ReadPolicy,
     #[state(skip = "from the configuration")]
@@ -78,6 +84,8 @@ impl Mirror {
         capacity: Bytes,
     ) -> Mirror {
         let needs_flush = members.iter().any(|member| member.device.capabilities().persistence.needs_flush());
+        let units = members.iter().map(|member| u64::from(member.device.capabilities().atomic_unit));
+        let unit = units.filter(|&unit| unit <= UNIT_MAX).max().unwrap_or(1).max(1);
         let resync = Resync {
             chunk: config.resync_chunk.0,
             bandwidth: config.resync_bandwidth,
@@ -89,6 +97,7 @@ impl Mirror {
             id,
             path,
             capacity,
+            unit,
             read_policy: config.read_policy,
             hedge_after: config.hedge_after,
             members,

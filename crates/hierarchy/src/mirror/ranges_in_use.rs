@@ -34,9 +34,9 @@ impl RangesInUse {
         let wanted = InUse { start: range.start, end: range.end, job };
         let is_free = !self.used.iter().chain(&self.waiting).any(|other| other.overlaps(range));
         if is_free {
-            self.used.push(wanted)
+            self.used.push(wanted);
         } else {
-            self.waiting.push_back(wanted)
+            self.waiting.push_back(wanted);
         }
         is_free
     }

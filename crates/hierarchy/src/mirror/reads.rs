@@ -123,12 +123,20 @@ impl Mirror {
         if failed.is_empty() || asked.and(self.active()).without(failed).is_empty() {
             return;
         }
-        let request = Request { op: Op::Write, ..request };
+        let request = self.whole_units(&Request { op: Op::Write, ..request });
         let rewrite = self.job(now, Owner::Rewrite, (RequestId(0), &request), Payload::NONE);
         self.jobs[rewrite].targets = failed;
         let range = self.jobs[rewrite].range();
         if self.in_use.take(rewrite, &range) {
             self.start(now, rewrite);
         }
+    }
+
+    /// A request for all of the units that `request` touches: a drive takes no part of a unit whose rest is lost.
+    fn whole_units(&self, request: &Request) -> Request {
+        let (start, end) = (request.address, request.address + u64::from(request.bytes));
+        let end = end.next_multiple_of(self.unit).min(self.capacity.0).max(end);
+        let start = start - start % self.unit;
+        Request { address: start, bytes: (end - start) as u32, ..*request }
     }
 }

@@ -6,8 +6,8 @@
 //! first served. Other requests wait.
 //!
 //! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured with
-//! requests of `unit` bytes and includes their transfer. An unloaded request of n bytes therefore takes `latency
-//! + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and read data
+//! requests of `unit` bytes and includes their transfer. An unloaded request of n bytes therefore takes
+//! `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and read data
 //! after it.
 //!
 //! With `hedge_after`, a read that the remote side has not finished by then is sent again, with an independent latency
@@ -71,7 +71,7 @@ pub struct Config {
     pub bandwidth: Option<Bandwidth>,
     /// A read that the remote side has not finished after this time is sent again, with a new latency. The first answer
     /// counts; the other one is canceled if it still waits for the remote side. Absent means never.
-    #[config(min = "1 ps")]
+    #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Capacity; absent means that every address is served.
     #[config(min = "1 B")]

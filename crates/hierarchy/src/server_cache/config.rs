@@ -40,7 +40,7 @@ pub struct Config {
     pub write_back: Option<WriteBackConfig>,
     /// A read that its level has not answered after this time is also sent to the backing, if the backing has the
     /// current data of the block. The first answer counts, and the other read is canceled. Absent means never.
-    #[config(min = "1 ps")]
+    #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Time to look up the blocks of a request.
     #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]

@@ -5,13 +5,15 @@ use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, WornOut};
 use nacre_config::Problems;
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
-use nacre_kernel::{ComponentReport, Op, Request, Status, Time};
+use nacre_kernel::{ComponentReport, Op, Request, Time};
 use std::ops::ControlFlow;
 
 /// Writes between two looks: few, and a 256th of all that were made, so that a look at a large drive costs little and the
 /// number of writes is known within 0.4 %.
 const LOOK: u64 = 64;
 const LOOKS: u64 = 256;
+/// Writes after which something must have worn, unless they are fewer than half of all: far more than buffers hold.
+const PATIENCE: u64 = 1 << 20;
 /// The column of blocks that were retired because they are worn out.
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
@@ -27,6 +29,7 @@ impl Driver<'_> {
         let mut steps = Steps::new(&mut *self.serving.device, self.serving.now);
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         let (mut writes, mut look) = (0, LOOK);
+        let (mut worn, mut worn_at) = (cycles(&self.serving.device.report(Time::ZERO)), 0);
         loop {
             batch.clear();
             let limit = usize::try_from(look - writes).map_or(BATCH, |left| left.min(BATCH));
@@ -36,14 +39,25 @@ impl Driver<'_> {
                 return Err(self.wear_problem("the workload ended before anything was worn out"));
             }
             self.serving.check_reach(&batch, "write", before + writes)?;
-            let is_refused = steps.write(&mut *self.serving.device, &batch);
+            steps.write(&mut *self.serving.device, &batch);
             writes += batch.len() as u64;
-            if is_refused || writes >= look && is_worn_out(&self.serving.device.report(Time::ZERO)) {
-                let seconds = self.meter.end.as_secs_f64() + writes as f64 * seconds_per_write;
-                self.worn_out = Some(WornOut { seconds, writes: Some(before + writes), simulated: false });
-                return Ok(Ending::Complete);
-            }
             if writes >= look {
+                let report = self.serving.device.report(Time::ZERO);
+                if is_worn_out(&report) {
+                    let seconds = self.meter.end.as_secs_f64() + writes as f64 * seconds_per_write;
+                    self.worn_out =
+                        Some(WornOut { seconds, writes: Some(before + writes), simulated: false });
+                    return Ok(Ending::Complete);
+                }
+                let now = cycles(&report);
+                if now > worn {
+                    (worn, worn_at) = (now, writes);
+                } else if writes - worn_at >= PATIENCE.max(writes / 2) {
+                    let last = writes - worn_at;
+                    let problem =
+                        format!("the last {last} writes did not reach blocks or rows with an endurance");
+                    return Err(self.wear_problem(&problem));
+                }
                 look = writes + LOOK.max(writes / LOOKS);
             }
             let (done, simulated) = (before + writes, self.meter.end);
@@ -69,17 +83,15 @@ impl Steps {
         Steps { is_untimed, now, completions: Completions::new() }
     }
 
-    /// Whether one of these writes was refused.
-    fn write(&mut self, device: &mut dyn Device, writes: &[Request]) -> bool {
+    fn write(&mut self, device: &mut dyn Device, writes: &[Request]) {
         if self.is_untimed {
-            device.preconditioning().expect("it was asked for before").precondition(writes);
-            return false;
+            return device.preconditioning().expect("it was asked for before").precondition(writes);
         }
-        writes.iter().any(|write| self.write_one(device, write) == Status::WriteRefused)
+        writes.iter().for_each(|write| self.write_one(device, write));
     }
 
-    /// Makes one write, and waits for it.
-    fn write_one(&mut self, device: &mut dyn Device, write: &Request) -> Status {
+    /// Makes one write, and waits for it. A drive that is worn out refuses it, which the next look sees.
+    fn write_one(&mut self, device: &mut dyn Device, write: &Request) {
         debug_assert_eq!(write.op, Op::Write, "only writes wear a medium out");
         let request = Request { arrival: self.now, ..*write };
         device.submit(self.now, RequestId(0), &request, Payload::NONE);
@@ -87,8 +99,13 @@ impl Steps {
         device.run(Time::MAX, &mut self.completions);
         let (completed, _) = self.completions.get(0);
         self.now = completed.at;
-        completed.status
     }
+}
+
+/// Erases and programs of all that wears in the stack.
+fn cycles(report: &ComponentReport) -> u64 {
+    let own = report.wear.as_ref().map_or(0, |wear| wear.erases + wear.programs());
+    own + report.children.iter().map(cycles).sum::<u64>()
 }
 
 /// Whether a block or row of the stack had more cycles than it is made for.

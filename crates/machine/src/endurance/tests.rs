@@ -229,6 +229,27 @@ fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_fo
     assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
 }
 
+/// Writes that fail, are lost or are refused would go on without end.
+#[test]
+fn writes_that_do_not_reach_the_medium_end_with_an_error() {
+    let within = DRIVE.trim_end().replace('\n', ", ");
+    let faulty = |fault: &str| {
+        format!("kind = \"faulty\"\ndevice = {{ kind = \"ssd\", {within} }}\nfault = [{{ {fault} }}]\n")
+    };
+    let zones = format!(
+        "kind = \"zns_ssd\"\nactive_zones = 2\n{}",
+        DRIVE.replace("reserve = 4\n", "").replace("8 KiB", "64 KiB")
+    );
+    for stack in [
+        faulty("kind = \"error\", operations = [\"write\"]"),
+        faulty("kind = \"lost_write\", share = \"100 %\""),
+        zones,
+    ] {
+        let found = result(UNIFORM, 10, &stack).unwrap_err();
+        assert!(found.contains("writes did not reach blocks or rows with an endurance"), "{found}");
+    }
+}
+
 #[test]
 fn what_cannot_be_worn_out_is_said_with_a_remedy() {
     let reads = "kind = \"uniform\"\nfootprint = \"64 KiB\"\n";

@@ -14,7 +14,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use model::Host;
+pub(crate) use model::{Host, KIND};
 
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::Time;
@@ -37,7 +37,7 @@ pub struct HostConfig {
 #[config(short = "after")]
 pub struct Timeout {
     /// Time from sending a request to the device until the host cancels it.
-    #[config(min = "1 ps")]
+    #[config(min = "1 ps", max = "24 h")]
     pub after: Time,
     /// How many times a request is sent again before it fails.
     #[config(
@@ -47,7 +47,7 @@ pub struct Timeout {
     )]
     pub retries: u32,
     /// Pause between the timeout and the next try.
-    #[config(default = "0 s", source = "standard: Linux sends a request again at once")]
+    #[config(default = "0 s", max = "24 h", source = "standard: Linux sends a request again at once")]
     pub backoff: Time,
 }
 

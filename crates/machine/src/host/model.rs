@@ -6,6 +6,9 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
 use std::collections::{BTreeSet, VecDeque};
 
+/// Its kind and its path in reports. It is no device: it has no cost, energy or lifetime.
+pub(crate) const KIND: &str = "host";
+
 /// A host between the workload and the device.
 #[derive(State)]
 pub(crate) struct Host {
@@ -262,8 +265,8 @@ impl Host {
         ];
         ComponentReport {
             id: self.id,
-            kind: "host",
-            path: "host".into(),
+            kind: KIND,
+            path: KIND.into(),
             resources: Vec::new(),
             is_energy_modeled: false,
             idle_energy: None,

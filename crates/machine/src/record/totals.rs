@@ -1,6 +1,7 @@
 //! What a total is the sum of, and what it leaves out.
 
 use super::Component;
+use crate::host::KIND as HOST;
 use crate::rooms::Rooms;
 use crate::scenario::Checked;
 use nacre_config::{Descriptor, Families, Field, Shape, Value};
@@ -50,14 +51,18 @@ pub(super) fn cost(components: &[Component]) -> Cost {
     Cost { sum, basis: basis.filter(|_| is_one), by_basis }
 }
 
-/// The devices among `reports`, which are parents before children: those with nothing below them.
+/// The devices among `reports`, which are parents before children: those with nothing below them, without the host.
 pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &ComponentReport> {
     let has_children = |index: usize| {
         let own: &str = &reports[index].path;
         let next = reports.get(index + 1).and_then(|next| next.path.strip_prefix(own));
         next.is_some_and(|rest| rest.starts_with('.'))
     };
-    reports.iter().enumerate().filter(move |&(index, _)| !has_children(index)).map(|(_, report)| report)
+    reports
+        .iter()
+        .enumerate()
+        .filter(move |&(index, report)| report.kind != HOST && !has_children(index))
+        .map(|(_, report)| report)
 }
 
 /// The devices whose energy is in no sum, and the energies and powers that others were not given: paths.

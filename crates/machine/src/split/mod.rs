@@ -134,18 +134,20 @@ pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, 
         copies: read.iter().map(of_part).collect(),
     };
     let mut outcome = outcome(checked, &Findings::together(read));
-    outcome.record.findings.extend(other_system(&split));
+    let has_queue = checked.scenario.host.as_ref().is_some_and(|host| host.queue_depth.is_some());
+    outcome.record.findings.extend(other_system(&split, has_queue));
     outcome.record.split = Some(split);
     Ok(outcome)
 }
 
 /// Copies that share nothing are another system than one stack, and a record of them reads like one of it.
-fn other_system(split: &Split) -> Option<Caution> {
+fn other_system(split: &Split, has_queue: bool) -> Option<Caution> {
     let copies = split.copies.len();
     let each = match split.by {
         "hash" => format!("a part of the addresses and 1/{copies} of every capacity"),
         _ => "the requests of some volumes".into(),
     };
+    let each = each + if has_queue { ", and a host of its own with the whole `queue_depth`" } else { "" };
     let text = format!(
         "split: these are {copies} copies of the stack, each with {each}; hit ratios, latencies, and throughput of one \
          stack under the whole trace differ, the more the more parts; run it without a split, or with fewer parts, to \

@@ -1,7 +1,7 @@
 //! Members that fail.
 
 use super::{BARE, ask, count, faulty, mirror, of_member, read, request, rest, with_bytes, write};
-use nacre_kernel::event::Payload;
+use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Op, Status, Time};
 
 const FIRST: &str = "read_policy = \"first\"";
@@ -21,6 +21,36 @@ fn a_read_that_fails_on_one_member_is_answered_by_the_next_and_written_anew() {
     assert_eq!(["read_errors", "rewrites", "failed_members"].map(|name| count(&*device, name)), [1, 1, 0]);
     assert_eq!([0, 1].map(|member| of_member(&*device, member, "writes")), [2, 1]);
     assert_eq!(read(&mut *device, MS(4), 4096), (Status::Done, Some(7)));
+}
+
+/// The rewrite waits for a write, which removes the only member that could be read for it.
+#[test]
+fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
+    let unread = faulty(BARE, "kind = \"error\", operations = [\"read\"]");
+    let unwritten = faulty(BARE, "kind = \"error\", operations = [\"write\"]");
+    let mut device = with_bytes(FIRST, &[&unread, &unread, &unwritten]);
+    device.submit(MS(1), RequestId(0), &request(Op::Write, 0, 4096), vec![1; 4096].into());
+    device.submit(MS(1), RequestId(1), &request(Op::Read, 0, 4096), Payload::NONE);
+    rest(&mut *device);
+    assert_eq!(["read_errors", "rewrites", "failed_members"].map(|name| count(&*device, name)), [2, 0, 1]);
+}
+
+/// A drive takes no part of a unit whose rest is lost. A member that still refuses the rewrite stays.
+#[test]
+fn what_could_not_be_read_is_written_in_whole_units() {
+    let drive = "kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 32, pages = 64, page = \"16 KiB\", \
+                 unit = \"16 KiB\", read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", \
+                 over_provisioning = \"50 %\", spare_blocks = 0, factory_bad = \"0 %\"";
+    let unread = "kind = \"error\", operations = [\"read\"]";
+    let unwritten = format!("{unread}}}, {{ kind = \"error\", operations = [\"write\"]");
+    for (fault, rewrites) in [(unread, 1), (&unwritten, 0)] {
+        let sick = faulty(drive, fault);
+        let mut device = with_bytes(FIRST, &[&sick, BARE]);
+        assert_eq!(read(&mut *device, MS(1), 20 << 10).0, Status::Done);
+        rest(&mut *device);
+        assert_eq!(["rewrites", "failed_members"].map(|name| count(&*device, name)), [rewrites, 0]);
+        assert_eq!(of_member(&*device, 1, "bytes_read"), 4096 + (16 << 10));
+    }
 }
 
 #[test]

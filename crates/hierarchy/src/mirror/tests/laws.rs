@@ -57,11 +57,11 @@ fn a_hedged_read_takes_the_smaller_of_two_latencies_the_second_of_which_begins_l
         let mut device = mirror(&settings, &[&member, &member]);
         let requests = 200_000;
         let seen = closed_loop(&mut *device, 1, requests, |_| request(Op::Read, 0, 4096));
-        let late = (-h / m).exp();
+        let late = libm::exp(-h / m);
         assert_close("mean", seen.mean_s(), m * (1.0 - late / 2.0), 0.01);
         for share in [0.2, 0.5, 0.9, 0.99_f64] {
             let left = 1.0 - share;
-            let t = if left > late { -m * left.ln() } else { (h - m * left.ln()) / 2.0 };
+            let t = if left > late { -m * libm::log(left) } else { (h - m * libm::log(left)) / 2.0 };
             let found = seen.latency.quantile(share).expect("there are reads").as_secs_f64();
             assert_close(&format!("quantile {share}"), found, t, 0.02);
         }
