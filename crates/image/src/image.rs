@@ -373,27 +373,28 @@ impl Held {
         offset: usize,
         into: &mut [u8],
     ) -> Result<(), ImageError> {
-        if self.buffers.read(found.offset + offset as u64, into) {
-            return Ok(());
-        }
         let page_bytes = self.extents.page_bytes();
         let Some(expected) = found.checksum else {
-            return self.read_file(disk, found.offset + offset as u64, into);
+            return self.read_bytes(disk, found.offset + offset as u64, into);
         };
         if into.len() == page_bytes {
-            self.read_file(disk, found.offset, into)?;
+            self.read_bytes(disk, found.offset, into)?;
             return self.verify(found, expected, crc32fast::hash(into));
         }
         let mut page = std::mem::take(&mut self.buffer);
         page.resize(page_bytes, 0);
-        let read = self.read_file(disk, found.offset, &mut page);
+        let read = self.read_bytes(disk, found.offset, &mut page);
         let sum = crc32fast::hash(&page);
         into.copy_from_slice(&page[offset..offset + into.len()]);
         self.buffer = page;
         read.and_then(|()| self.verify(found, expected, sum))
     }
 
-    fn read_file(&mut self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> Result<(), ImageError> {
+    /// Reads from the file, or what is not in it yet: a page that waits may be the copy of a damaged one.
+    fn read_bytes(&mut self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> Result<(), ImageError> {
+        if self.buffers.read(offset, into) {
+            return Ok(());
+        }
         let read = disk.read_at(offset, into).and_then(|read| match read < into.len() {
             true => Err(io::ErrorKind::UnexpectedEof.into()),
             false => Ok(()),

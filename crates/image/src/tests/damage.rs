@@ -7,6 +7,7 @@ use crate::check::look;
 use crate::repair::mend;
 use crate::{Image, ImageError, Opened, Plan, Problem, check, repair};
 use nacre_kernel::{Random, Streams};
+use nacre_media::store::Store;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -214,6 +215,28 @@ fn damage_that_is_copied_and_written_over_in_part_stays_damage() {
     let error = opened.image.error().expect("it is told").to_string();
     assert!(error.contains("page 1 of the medium") && error.contains("nacre image repair"), "{error}");
     assert!(opened.image.append(b"more").is_err(), "nothing is written after it");
+}
+
+#[test]
+fn a_copy_of_a_damaged_page_is_not_given_before_it_is_in_the_file() {
+    let tape = Arc::new(Tape::default());
+    let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
+    let mut toy = Toy::new(&image);
+    toy.serve(&image, Step::Program(1, 7)).unwrap();
+    image.checkpoint(&toy.state()).unwrap();
+    let mut bytes = tape.reel().bytes.clone();
+    let page = bytes.windows(PAGE).rposition(|bytes| bytes == [7; PAGE]).unwrap();
+    bytes[page + 3] = 6;
+    let opened = open(bytes).unwrap();
+    let mut toy = Toy::recovered(&opened);
+    toy.serve(&opened.image, Step::Copy(1, 20)).unwrap();
+    for (offset, length) in [(0, PAGE), (2, 4)] {
+        let mut read = [0; PAGE];
+        opened.image.store().read(20, offset, &mut read[..length]);
+        assert_eq!(read[..length], [0xFF; PAGE][..length], "bytes {offset} and so on");
+    }
+    let error = opened.image.error().expect("it is told").to_string();
+    assert!(error.contains("page 20 of the medium"), "{error}");
 }
 
 #[test]
