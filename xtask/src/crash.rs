@@ -3,7 +3,7 @@
 use nacre_config::Families;
 use nacre_machine::crash::{Drawn, Fault as MediumFault, Nothing, Report, crash, drawn};
 use nacre_machine::rooms::Rooms;
-use nacre_memory::crash::{Crashed, Fault, crash as crash_image};
+use nacre_memory::crash::{Crashed, Fault, Reported, crash as crash_image};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
@@ -126,11 +126,20 @@ fn print(done: &Done) {
     for (kind, OfKind { stacks, points, seconds }) in &done.by_kind {
         println!("{kind}: {points} points in {stacks} stacks, {:.0} a second", *points as f64 / seconds);
     }
-    let Crashed { kills, power_losses, inside_writes, torn_records, unsynced_lost, .. } = done.images;
+    let Crashed { kills, power_losses, inside_writes, torn_records, unsynced_lost, ref disk_faults, .. } =
+        done.images;
     println!(
         "images: {kills} kills and {power_losses} power losses of the host, {inside_writes} inside a write; \
          {torn_records} torn records, {unsynced_lost} times what was not synced was lost"
     );
+    for ((fault, part), reported) in disk_faults {
+        let Reported { refused, unreadable, torn, unmarked, overwritten, unharmed } = reported;
+        println!(
+            "images with {fault} in their {part}: {refused} did not open, {unreadable} reported a page, {unharmed} \
+             lost nothing; {torn} lost a torn record behind the last mark, {unmarked} one without a trace, \
+             {overwritten} the end of the journal with its marks"
+        );
+    }
     let counted = |counts: &BTreeMap<&'static str, u64>| {
         let counts = counts.iter().filter(|(_, count)| **count > 0);
         counts.map(|(name, count)| format!("{name} {count}")).collect::<Vec<String>>().join(", ")

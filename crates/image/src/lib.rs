@@ -46,7 +46,9 @@
 //! place, length and generation (u32). A record that is not good was torn if one of its ends is missing, or if a
 //! sector may be missing between them, and nothing behind it says that it was synced; otherwise it is damaged. A sync
 //! appends an empty record, a **mark**, so that something says it of the last records that were synced. A power failure
-//! may take the mark: a bit of these records that changes then is told where it cannot be taken for a torn record.
+//! may take the mark: a bit of these records that changes then is told where it cannot be taken for a torn record, and a
+//! disk that loses them then is not found out. Nor is one that writes something else over the end of the journal with its
+//! marks.
 //!
 //! **Extent**: the pages of one erase block, side by side, in two places of which the second is made when it is needed.
 //!

@@ -17,7 +17,7 @@ pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Where the copies are.
 pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
 /// Where the journal begins.
-pub(crate) const JOURNAL_START: u64 = 2 * SLOT_BYTES;
+pub const JOURNAL_START: u64 = 2 * SLOT_BYTES;
 /// Magic, version, checksum, length of the body.
 const HEAD_BYTES: usize = 24;
 /// The longest identity, bytes; the rest of a copy is ample for the numbers.

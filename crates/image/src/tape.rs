@@ -5,7 +5,14 @@ use crate::disk::Disk;
 use nacre_kernel::Random;
 use std::fs::File;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+mod medium;
+
+pub use crate::superblock::JOURNAL_START;
+use medium::Landed;
+pub use medium::{Harm, MediumFault};
 
 /// A disk writes sectors whole.
 const SECTOR: usize = 512;
@@ -52,6 +59,8 @@ pub struct Followed {
     /// As of the last sync, and the writes since.
     durable: Vec<u8>,
     pending: Vec<(u64, Vec<u8>)>,
+    /// Writes up to the last sync that no later one changed.
+    landed: Vec<Arc<Landed>>,
 }
 
 impl<N> Tape<N> {
@@ -98,7 +107,7 @@ impl<N> Reel<N> {
 impl Followed {
     /// A file whose `bytes` are on the disk.
     pub fn of(bytes: Vec<u8>) -> Followed {
-        Followed { durable: bytes.clone(), bytes, pending: Vec::new() }
+        Followed { durable: bytes.clone(), bytes, ..Followed::default() }
     }
 
     /// What `event` does to it.
@@ -114,9 +123,11 @@ impl Followed {
                 self.pending.push((*offset, part.clone()));
             }
             Event::Sync => {
-                let Followed { bytes, durable, pending } = self;
-                pending.drain(..).for_each(|(offset, part)| write(durable, offset, &part));
-                durable.truncate(bytes.len());
+                for (offset, part) in std::mem::take(&mut self.pending) {
+                    self.land(offset, &part);
+                    write(&mut self.durable, offset, &part);
+                }
+                self.durable.truncate(self.bytes.len());
             }
             Event::Noted(_) => {}
         }
@@ -128,18 +139,24 @@ impl Followed {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
         let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];
         for (offset, part) in &self.pending {
-            let (mut at, mut number) = (0, 0);
-            while at < part.len() {
-                let end = part.len().min(at + SECTOR - (*offset as usize + at) % SECTOR);
-                number += 1;
+            for (number, sector) in (1..).zip(sectors(*offset, part.len())) {
                 if of_second.map_or_else(|| chance.chance(kept), |of_second| of_second == (number == 2)) {
-                    write(&mut bytes, offset + at as u64, &part[at..end]);
+                    write(&mut bytes, offset + sector.start as u64, &part[sector]);
                 }
-                at = end;
             }
         }
         bytes
     }
+}
+
+/// The parts of a write of `bytes` at `offset` that lie in one sector each, as ranges of its bytes.
+fn sectors(offset: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at;
+        at = bytes.min(start + SECTOR - (offset as usize + start) % SECTOR);
+        (start < bytes).then_some(start..at)
+    })
 }
 
 /// Writes `part` at `offset`, beyond the end if need be.

@@ -82,7 +82,8 @@ impl Kept {
         Kept::of_image(checked, files, path, opened?)
     }
 
-    /// The same on a `disk`, where an image is created if it is empty, with a journal of so many bytes.
+    /// The same on a `disk`, where an image is created if it is empty, with a journal of so many bytes, and with checksums
+    /// of its pages or without.
     ///
     /// Errors: those of [`Kept::open`].
     pub(crate) fn on_disk(
@@ -90,13 +91,14 @@ impl Kept {
         files: &dyn Files,
         disk: Arc<dyn Disk>,
         journal_bytes: u64,
+        page_checksums: bool,
     ) -> Result<Kept, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let (path, geometry, identity) =
             (Path::new("image"), stores::geometry(&layouts), identity_with_files(checked, files));
         let opened = match disk.length() {
             Ok(0) => {
-                let plan = Plan { geometry, page_checksums: true };
+                let plan = Plan { geometry, page_checksums };
                 let image = Image::create_on(disk, path, &identity, plan, journal_bytes)?;
                 Opened { image, state: None, records: Records::default(), torn: false }
             }
@@ -127,8 +129,10 @@ impl Kept {
         if let Some(state) = state {
             kept.restore(&state).map_err(|error| unfit("its checkpoint".into(), error.to_string()))?;
         }
-        replay(&mut kept, &records)
-            .map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
+        let replayed = replay(&mut kept, &records);
+        // Behind a damaged page, a device whose times depend on data does something else than the journal has.
+        image.error().map_or(Ok(()), Err)?;
+        replayed.map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
         kept.complete_all();
         image.error().map_or(Ok(()), Err)?;
         kept.was_torn = torn;

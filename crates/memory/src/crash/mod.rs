@@ -5,13 +5,17 @@
 //! in the middle of that step's operations, and opened again: what the device holds then is what it held after some
 //! first steps, with every one that was acknowledged before a kill, and every one that was synced before a loss of
 //! power. Then it takes writes again, and keeps them over one more power loss. Now and then life continues behind.
+//!
+//! At half of the crashes the disk below the file has a fault, too: the image must report what that destroyed.
 
 mod history;
+mod medium;
 mod steps;
 mod tape;
 #[cfg(test)]
 mod tests;
 
+pub use medium::Reported;
 pub use tape::Fault;
 
 use crate::error::MemoryError;
@@ -20,6 +24,7 @@ use crate::step::Step;
 use history::{History, UNREAD};
 use nacre_kernel::{Random, Status, Streams};
 use nacre_machine::{Checked, Files};
+use std::collections::BTreeMap;
 use tape::Recorded;
 
 /// What was tried, and the first thing that was not as promised.
@@ -43,6 +48,8 @@ pub struct Crashed {
     pub trims: u64,
     /// Transactions that ended.
     pub transactions: u64,
+    /// Of both, those whose disk had a fault, by fault and part of the file.
+    pub disk_faults: BTreeMap<(&'static str, &'static str), Reported>,
     /// What is wrong.
     pub finding: Option<String>,
 }
@@ -59,6 +66,9 @@ impl Crashed {
         self.checkpoints += other.checkpoints;
         self.trims += other.trims;
         self.transactions += other.transactions;
+        for (&fault, reported) in &other.disk_faults {
+            self.disk_faults.entry(fault).or_default().add(reported);
+        }
     }
 
     /// Kills and power losses.
@@ -76,6 +86,8 @@ const BLOCKS_MAX: u64 = 4;
 const PLACES: u64 = 24;
 /// Crashes after one step, at most.
 const CRASHES_MAX: u64 = 6;
+/// Share of the crashes at which the disk has a fault.
+const HARMED: f64 = 0.5;
 /// One in so many crashes behind the last step is not taken back; of those that tear a record, one in so many.
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
@@ -108,9 +120,10 @@ struct Life<'a> {
     kept: Kept,
     history: History,
     blocks: u64,
-    /// Steps done, and those of them that were synced.
+    /// Steps done, those of them that were synced, and those of which a synced mark or checkpoint says so.
     steps: u64,
     synced: u64,
+    marked: u64,
     /// The first block of the write that the last step was.
     wrote: Option<u64>,
     /// The same of one whose record was torn: a program writes it again.
@@ -126,7 +139,7 @@ impl<'a> Life<'a> {
         fault: Fault,
     ) -> Result<Life<'a>, MemoryError> {
         let mut tape = Recorded::of(Vec::new(), fault);
-        let kept = Kept::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES)?;
+        let kept = open(checked, files, &tape, fault)?;
         kept.check_saves()?;
         tape.settle();
         let (random, blocks) = (Streams::new(seed).stream("image"), kept.capacity() / BLOCK);
@@ -142,6 +155,7 @@ impl<'a> Life<'a> {
             blocks,
             steps: 0,
             synced: 0,
+            marked: 0,
             wrote: None,
             torn: None,
             crashed,
@@ -152,7 +166,7 @@ impl<'a> Life<'a> {
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         self.crashed.steps += 1;
-        let synced = self.synced;
+        let before = (self.synced, self.marked);
         let torn = self.torn.take();
         match torn {
             Some(first) if self.random.chance(0.75) => self.write(first)?,
@@ -160,7 +174,7 @@ impl<'a> Life<'a> {
         }
         let count = if torn.is_some() { CRASHES_MAX } else { self.random.below(CRASHES_MAX) };
         for number in 0..count {
-            if self.crash(synced, number + 1 == count)? {
+            if self.crash(before, number + 1 == count)? {
                 return Ok(());
             }
         }
@@ -170,7 +184,7 @@ impl<'a> Life<'a> {
 
     /// A kill or a power loss in the middle of the last step; whether life continues behind it, which it may if it is the
     /// last one.
-    fn crash(&mut self, synced_before: u64, is_last: bool) -> Result<bool, String> {
+    fn crash(&mut self, before: (u64, u64), is_last: bool) -> Result<bool, String> {
         let operations = self.tape.operations();
         let cut = self.random.below(operations as u64 + 1) as usize;
         let torn = match self.tape.bytes_of(cut) {
@@ -178,25 +192,30 @@ impl<'a> Life<'a> {
             _ => 0,
         };
         let is_kill = self.random.chance(0.4);
-        let bytes = match is_kill {
-            true => self.tape.killed(cut, torn),
-            false => self.tape.powerless(cut, torn, &mut self.random),
+        let file = self.tape.upto(cut, torn);
+        let mut bytes = match is_kill {
+            true => file.bytes.clone(),
+            false => file.powerless(&mut self.random),
         };
+        let harm = self.random.chance(HARMED).then(|| self.harm(&file, &mut bytes)).flatten();
         let is_over = cut == operations;
         let acknowledged = if is_over { self.steps } else { self.steps - 1 };
-        let least = match is_kill {
-            true => acknowledged,
-            false if is_over => self.synced,
-            false => synced_before,
-        };
+        let (synced, marked) = if is_over { (self.synced, self.marked) } else { before };
+        let least = if is_kill { acknowledged } else { synced };
         let what = if is_kill { "a kill" } else { "a power loss" };
         let told =
             |problem| format!("after {what} at operation {cut} of {operations}, {torn} bytes: {problem}");
         let tape = Recorded::of(bytes, self.fault);
-        let mut kept = self.open(&tape).map_err(|error| told(error.to_string()))?;
         self.crashed.kills += u64::from(is_kill);
         self.crashed.power_losses += u64::from(!is_kill);
         self.crashed.inside_writes += u64::from(torn > 0);
+        let opened = self.open(&tape);
+        if let Some(harm) = harm {
+            // Page cache and file have the same mark after a kill.
+            let marked = if is_kill { synced } else { marked };
+            return self.is_reported(&harm, opened, least, marked).map_err(told).map(|()| false);
+        }
+        let mut kept = opened.map_err(|error| told(error.to_string()))?;
         self.crashed.torn_records += u64::from(kept.was_torn());
         let blocks = self.history.blocks();
         let found = read(&mut kept, &blocks)?;
@@ -215,14 +234,20 @@ impl<'a> Life<'a> {
         self.torn = self.wrote.take().filter(|_| kept.was_torn());
         self.history.go_on_after(steps, &found);
         (self.steps, self.synced) = (steps, if is_kill { self.synced.min(steps) } else { steps });
+        self.marked = self.marked.min(steps);
         (self.tape, self.kept) = (tape, kept);
         self.tape.settle();
         Ok(true)
     }
 
     fn open(&self, tape: &Recorded) -> Result<Kept, MemoryError> {
-        Kept::on_disk(self.checked, self.files, tape.file.clone(), JOURNAL_BYTES)
+        open(self.checked, self.files, tape, self.fault)
     }
+}
+
+fn open(checked: &Checked, files: &dyn Files, tape: &Recorded, fault: Fault) -> Result<Kept, MemoryError> {
+    let has_checksums = fault != Fault::NoChecksums;
+    Kept::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES, has_checksums)
 }
 
 /// What is written and synced after a crash is there after a power loss.
@@ -240,7 +265,7 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String>
     }
     kept.sync().map_err(|error| error.to_string())?;
     let mut chance = Streams::new(life.steps).stream("again");
-    let bytes = tape.powerless(tape.operations(), 0, &mut chance);
+    let bytes = tape.upto(tape.operations(), 0).powerless(&mut chance);
     let again = Recorded::of(bytes, life.fault);
     let mut kept = life.open(&again).map_err(|error| format!("it does not open again: {error}"))?;
     match read(&mut kept, &[block])?[..] {

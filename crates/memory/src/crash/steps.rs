@@ -14,7 +14,8 @@ impl Life<'_> {
             0 => {
                 self.change(Step::Flush)?;
                 self.kept.sync().map_err(|error| error.to_string())?;
-                self.synced = self.steps;
+                // The mark of this sync is not synced itself.
+                (self.marked, self.synced) = (self.synced, self.steps);
             }
             1 => {
                 let blocks = self.range();
@@ -23,7 +24,8 @@ impl Life<'_> {
             }
             2 if self.random.below(4) == 0 => {
                 self.kept.checkpoint().map_err(|error| format!("{error:?}"))?;
-                (self.synced, self.crashed.checkpoints) = (self.steps, self.crashed.checkpoints + 1);
+                (self.synced, self.marked) = (self.steps, self.steps);
+                self.crashed.checkpoints += 1;
             }
             3 if !self.kept.is_in_transaction() => self.trim()?,
             4 if !self.kept.is_in_transaction() => self.zero()?,

@@ -1,7 +1,6 @@
 //! The file of an image whose host crashes: what is done to it since a moment, and what was on the disk then.
 
 use nacre_image::tape::{Event, Followed, Tape};
-use nacre_kernel::Random;
 use std::sync::Arc;
 
 /// What the file does wrong, so that tests see it found.
@@ -13,6 +12,8 @@ pub enum Fault {
     LyingSync,
     /// One write in so many is answered and lost.
     LostWrite(u64),
+    /// It keeps no checksums of pages.
+    NoChecksums,
 }
 
 /// The file, and what it was at the moment.
@@ -52,17 +53,8 @@ impl Recorded {
         }
     }
 
-    /// The file after so many operations since the moment and so many bytes of the next, when the process is killed.
-    pub(super) fn killed(&self, operations: usize, torn: usize) -> Vec<u8> {
-        self.upto(operations, torn).bytes
-    }
-
-    /// The same when the machine loses its power.
-    pub(super) fn powerless(&self, operations: usize, torn: usize, chance: &mut Random) -> Vec<u8> {
-        self.upto(operations, torn).powerless(chance)
-    }
-
-    fn upto(&self, operations: usize, torn: usize) -> Followed {
+    /// The file after so many operations since the moment and so many bytes of the next.
+    pub(super) fn upto(&self, operations: usize, torn: usize) -> Followed {
         let (mut file, reel) = (self.before.clone(), self.file.reel());
         reel.events[..operations].iter().for_each(|event| follow(&mut file, event, self.fault));
         if let (true, Some(Event::Write(offset, part))) = (torn > 0, reel.events.get(operations)) {

@@ -1,6 +1,6 @@
 //! Images of drawn stacks keep what was acknowledged and synced; files that lie are found out.
 
-use super::{Crashed, Fault, crash};
+use super::{Crashed, Fault, Reported, crash};
 use nacre_machine::crash::{Nothing, drawn};
 
 /// Stacks, and crashes of each.
@@ -27,12 +27,18 @@ fn an_image_keeps_what_was_acknowledged_over_kills_and_what_was_synced_over_loss
     let reached = [all.kills, all.power_losses, all.inside_writes, all.torn_records, all.unsynced_lost];
     assert!(reached.iter().all(|&count| count > 50) && all.checkpoints > 5, "{all:?}");
     assert!(all.trims > 50 && all.transactions > 0, "{all:?}");
+    let reported = all.disk_faults.values().fold(Reported::default(), |mut sum, one| {
+        sum.add(one);
+        sum
+    });
+    assert!(all.disk_faults.len() >= 11, "each fault in each part: {all:?}");
+    assert!(reported.refused > 20 && reported.unreadable > 5 && reported.unharmed > 100, "{reported:?}");
 }
 
 #[test]
-fn a_file_that_lies_is_found_out_within_four_stacks() {
-    for fault in [Fault::LyingSync, Fault::LostWrite(20)] {
-        let found = (0..4).find(|&seed| crashed(seed, fault).finding.is_some());
+fn a_file_that_lies_is_found_out_within_a_few_stacks() {
+    for fault in [Fault::LyingSync, Fault::LostWrite(20), Fault::NoChecksums] {
+        let found = (0..STACKS).find(|&seed| crashed(seed, fault).finding.is_some());
         assert!(found.is_some(), "{fault:?} is not found");
     }
 }

@@ -46,7 +46,7 @@ fn what_is_trimmed_makes_room_on_a_full_disk() {
     let checked = measured();
     for most in [200, 333, 500] {
         let disk = SmallDisk::of(most);
-        let mut kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), JOURNAL_BYTES).unwrap();
+        let mut kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), JOURNAL_BYTES, true).unwrap();
         let first = filled(&mut kept, 1);
         assert!(0 < first && u64::from(first) < kept.capacity(), "{most} blocks are too few, {first} bytes");
         for turn in 2..6 {
@@ -56,7 +56,7 @@ fn what_is_trimmed_makes_room_on_a_full_disk() {
         }
         kept.sync().unwrap();
         drop(kept);
-        let mut kept = Kept::on_disk(&checked, &NoFiles, disk, JOURNAL_BYTES).unwrap();
+        let mut kept = Kept::on_disk(&checked, &NoFiles, disk, JOURNAL_BYTES, true).unwrap();
         let mut found = vec![0; (first / 2) as usize];
         kept.read(kept.until(), 0, &mut found);
         assert!(found.iter().all(|&byte| byte == 5), "{most} blocks: what was written last");
@@ -69,7 +69,7 @@ fn a_part_that_is_trimmed_makes_room_on_a_full_disk() {
     for journal_bytes in [JOURNAL_BYTES, LONG_JOURNAL_BYTES] {
         for most in [500, 700] {
             let disk = SmallDisk::of(most);
-            let mut kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), journal_bytes).unwrap();
+            let mut kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), journal_bytes, true).unwrap();
             let first = filled(&mut kept, 1);
             assert!(0 < first && u64::from(first) < kept.capacity(), "{most} blocks: {first} bytes");
             for (turn, tenths) in [(2, 7), (3, 5), (4, 4), (5, 7)] {
@@ -101,7 +101,7 @@ fn what_landed_takes_no_room_from_a_part_that_is_trimmed() {
     let checked = measured();
     let write = 64 << 10;
     for journal_bytes in [4 << 20, LONG_JOURNAL_BYTES] {
-        let mut kept = Kept::on_disk(&checked, &NoFiles, SmallDisk::of(900), journal_bytes).unwrap();
+        let mut kept = Kept::on_disk(&checked, &NoFiles, SmallDisk::of(900), journal_bytes, true).unwrap();
         let first = filled_at_once(&mut kept, 1, write);
         assert!(0 < first && u64::from(first) < kept.capacity(), "{first} bytes");
         for (turn, tenths) in [(2, 7), (3, 5), (4, 4), (5, 9)] {
@@ -134,7 +134,7 @@ struct Life {
 impl Life {
     fn new(most: usize) -> Life {
         let (checked, disk) = (measured(), SmallDisk::of(most));
-        let kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), JOURNAL_BYTES).unwrap();
+        let kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), JOURNAL_BYTES, true).unwrap();
         let none = vec![BTreeSet::from([0]); kept.capacity() as usize / WRITE_BYTES as usize];
         Life { checked, disk, kept, known: none.clone(), synced: none, refused: 0 }
     }
@@ -173,7 +173,7 @@ impl Life {
     /// What the device holds that is found in `file`.
     fn holds(&self, file: Vec<u8>, may: [&Blocks; 2], what: &str) {
         let disk = SmallDisk::with(file);
-        let mut kept = Kept::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES)
+        let mut kept = Kept::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES, true)
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         let mut found = vec![0; kept.capacity() as usize];
         kept.read(kept.until(), 0, &mut found);

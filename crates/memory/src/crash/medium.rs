@@ -1,0 +1,118 @@
+//! Faults of the disk below an image that crashes: whatever they destroy is reported.
+
+use super::{JOURNAL_BYTES, Life, read};
+use crate::error::MemoryError;
+use crate::kept::Kept;
+use nacre_image::tape::{Followed, Harm, JOURNAL_START, MediumFault};
+use nacre_image::{Image, Problem};
+use std::ops::Range;
+
+/// How images reported a fault of their disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// The image did not open.
+    pub refused: u64,
+    /// A read of a damaged page failed.
+    pub unreadable: u64,
+    /// The last records seemed torn, and nothing in the file says that they were synced: a power loss took the mark.
+    pub torn: u64,
+    /// The same, without a trace of the records.
+    pub unmarked: u64,
+    /// Synced steps were lost, and it reported a torn record at most: a misdirected write lay over the end of the journal,
+    /// with everything in it that said so.
+    pub overwritten: u64,
+    /// Nothing was missing: the file has it twice, or replays it.
+    pub unharmed: u64,
+}
+
+impl Reported {
+    pub(super) fn add(&mut self, other: &Reported) {
+        self.refused += other.refused;
+        self.unreadable += other.unreadable;
+        self.torn += other.torn;
+        self.unmarked += other.unmarked;
+        self.overwritten += other.overwritten;
+        self.unharmed += other.unharmed;
+    }
+
+    /// Crashes with the fault.
+    pub fn points(&self) -> u64 {
+        self.refused + self.unreadable + self.torn + self.unmarked + self.overwritten + self.unharmed
+    }
+}
+
+/// Where the journal is.
+const JOURNAL: Range<u64> = JOURNAL_START..JOURNAL_START + JOURNAL_BYTES;
+/// The parts of an image.
+const PARTS: [(&str, Range<u64>); 3] = [
+    ("superblocks", 0..JOURNAL_START),
+    ("journal", JOURNAL),
+    ("pages and checkpoints", JOURNAL_START + JOURNAL_BYTES..u64::MAX),
+];
+
+impl Life<'_> {
+    /// Gives the disk of `file`, which holds `bytes` after the crash, a random fault if it can have it.
+    pub(super) fn harm(&mut self, file: &Followed, bytes: &mut Vec<u8>) -> Option<Harm> {
+        let fault = MediumFault::ALL[self.random.below(MediumFault::ALL.len() as u64) as usize];
+        let (_, part) = PARTS[self.random.below(PARTS.len() as u64) as usize].clone();
+        file.harm(bytes, fault, part, &mut self.random)
+    }
+
+    /// Whether the image that was `opened` reports what `harm` destroyed: without a report it holds what it held after `least`
+    /// steps or later, and it does not lose what a mark or a checkpoint says to be synced, the first `marked` steps.
+    ///
+    /// Errors: it returns something else and does not report it.
+    pub(super) fn is_reported(
+        &mut self,
+        harm: &Harm,
+        opened: Result<Kept, MemoryError>,
+        least: u64,
+        marked: u64,
+    ) -> Result<(), String> {
+        let Harm { fault, range, .. } = harm;
+        let (part, _) =
+            PARTS.into_iter().find(|(_, part)| part.contains(&range.start)).expect("no part is missing");
+        let wrong = |problem: String| format!("{harm:?}: {problem}");
+        let reported = match opened {
+            Err(MemoryError::Image(error)) if is_damage(&error.problem) => {
+                Reported { refused: 1, ..Reported::default() }
+            }
+            Err(error) => {
+                return Err(wrong(format!("it does not open, without saying that it is damaged: {error}")));
+            }
+            Ok(kept) => self.reported_by(kept, harm, least, marked).map_err(wrong)?,
+        };
+        self.crashed.disk_faults.entry((fault.name(), part)).or_default().add(&reported);
+        Ok(())
+    }
+
+    fn reported_by(&self, mut kept: Kept, harm: &Harm, least: u64, marked: u64) -> Result<Reported, String> {
+        let found = read(&mut kept, &self.history.blocks());
+        if let Some(error) = kept.image().and_then(Image::error) {
+            return match is_damage(&error.problem) {
+                true => Ok(Reported { unreadable: 1, ..Reported::default() }),
+                false => Err(format!("it does not say that a page is damaged: {error}")),
+            };
+        }
+        let found = found?;
+        let is_after = |steps| self.history.steps_of(&found, steps, self.steps).is_some();
+        let overwrites = |range: &Range<u64>| range.start < JOURNAL.end && range.end > JOURNAL.start;
+        match (is_after(least), is_after(marked), kept.was_torn()) {
+            (false, false, _) if is_after(0) && harm.overwritten.as_ref().is_some_and(overwrites) => {
+                Ok(Reported { overwritten: 1, ..Reported::default() })
+            }
+            (true, ..) => Ok(Reported { unharmed: 1, ..Reported::default() }),
+            (false, true, true) => Ok(Reported { torn: 1, ..Reported::default() }),
+            (false, true, false) => Ok(Reported { unmarked: 1, ..Reported::default() }),
+            (false, false, was_torn) => {
+                let torn = if was_torn { "only that its journal ended in a torn record" } else { "nothing" };
+                Err(format!("what it holds, it never held after step {marked}, and it reports {torn}"))
+            }
+        }
+    }
+}
+
+/// Whether it says that bytes of the file are not those that were written.
+fn is_damage(problem: &Problem) -> bool {
+    matches!(problem, Problem::Damaged { .. } | Problem::DamagedPage { .. })
+}
