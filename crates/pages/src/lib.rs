@@ -5,7 +5,7 @@
 //! most systems are set (`transparent_hugepage` is `madvise`), so an allocator asks: this one, which programs and
 //! extension modules name as theirs. It changes no result, and the core knows nothing of it.
 //!
-//! This is the one crate with `unsafe` code: an allocator has no other way. It hands every call to the system's own
+//! `unsafe` code is in this crate and in the C interface alone: an allocator has no other way. It hands every call to the system's own
 //! allocator and only gives advice about the memory that comes back.
 
 #![expect(unsafe_code, reason = "the trait of allocators and the call that gives advice are unsafe")]

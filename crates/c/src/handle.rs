@@ -1,0 +1,128 @@
+//! The memory behind a handle: what it is asked, and its last error.
+
+use nacre_files::ScenarioFiles;
+use nacre_kernel::ErrorCode;
+use nacre_machine::{Document, Files, catalog};
+use nacre_memory::{Memory, MemoryError};
+use std::any::Any;
+use std::ffi::{CStr, CString};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// A memory that a C program uses.
+#[derive(Debug)]
+pub struct Handle {
+    /// None after a failed assertion in it.
+    memory: Option<Memory>,
+    error: Failure,
+}
+
+/// An error, as C programs get it.
+#[derive(Debug, Default)]
+pub(crate) struct Failure {
+    pub(crate) text: CString,
+    pub(crate) code: CString,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ErrorCode, text: &str) -> Failure {
+        Failure { text: c_text(text), code: c_text(code.name()) }
+    }
+
+    fn of_panic(cause: &(dyn Any + Send)) -> Failure {
+        let text = cause.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
+        Failure::new(ErrorCode::Bug, &format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION")))
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Failure {
+        Failure::new(error.code(), &error.to_string())
+    }
+}
+
+/// The text without bytes that would end it early.
+pub(crate) fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).expect("no byte is zero")
+}
+
+/// What `work` returns; a failed assertion in it is an error.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| Err(Failure::of_panic(&*cause)))
+}
+
+impl Handle {
+    /// Opens the memory of a scenario with settings `path=value`, with its bytes in `image` or in memory.
+    ///
+    /// Errors: a setting without `=`, and those of [`Memory::open`] and [`Memory::open_image`].
+    pub(crate) fn open(scenario: &str, settings: &[&str], image: Option<&str>) -> Result<Handle, Failure> {
+        let memory = guarded(|| {
+            let overrides =
+                settings.iter().map(|setting| assignment(setting)).collect::<Result<Vec<_>, _>>()?;
+            let (text, files) = scenario_of(scenario)?;
+            let document = Document { text: &text, name: scenario, overrides: &overrides, seed: None };
+            let checked = nacre_memory::check(&document).map_err(MemoryError::Scenario)?;
+            Ok(match image {
+                Some(image) => Memory::open_image(&checked, &files, Path::new(image), true)?,
+                None => Memory::open(&checked, &files)?,
+            })
+        })?;
+        Ok(Handle { memory: Some(memory), error: Failure::default() })
+    }
+
+    /// Errors: those of [`Memory::close`].
+    pub(crate) fn close(self) -> Result<(), Failure> {
+        let Handle { memory, error } = self;
+        let memory = memory.ok_or(error)?;
+        guarded(|| Ok(memory.close()?))
+    }
+
+    /// What `work` returns. `None` after an error, which the handle then has; after a failed assertion it has no memory
+    /// any more.
+    pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut Memory) -> Result<T, MemoryError>) -> Option<T> {
+        let mut memory = self.memory.take()?;
+        let (done, memory) = match guarded(|| Ok(work(&mut memory))) {
+            Ok(done) => (done.map_err(Failure::from), Some(memory)),
+            Err(failure) => (Err(failure), None),
+        };
+        self.memory = memory;
+        done.map_err(|failure| self.error = failure).ok()
+    }
+
+    /// What `read` finds; 0 after a failed assertion.
+    pub(crate) fn number(&self, read: impl FnOnce(&Memory) -> u64) -> u64 {
+        self.memory.as_ref().map_or(0, read)
+    }
+
+    /// Message of the last error.
+    pub(crate) fn error(&self) -> &CStr {
+        &self.error.text
+    }
+
+    /// Its code.
+    pub(crate) fn error_code(&self) -> &CStr {
+        &self.error.code
+    }
+}
+
+fn assignment(setting: &str) -> Result<(String, String), Failure> {
+    let (path, value) = setting.split_once('=').ok_or_else(|| {
+        let text = format!("settings: \"{setting}\" is not a setting; write \"PATH=VALUE\"");
+        Failure::new(ErrorCode::InvalidSyntax, &text)
+    })?;
+    Ok((path.trim().into(), value.trim().into()))
+}
+
+/// Text of a scenario, and the files that it may name: those in its folder, or in the working directory for a built-in one.
+fn scenario_of(name: &str) -> Result<(String, ScenarioFiles), Failure> {
+    if let Some(shipped) = catalog::scenarios().into_iter().find(|shipped| shipped.name == name) {
+        return Ok((shipped.text.into(), ScenarioFiles::new(".", None)));
+    }
+    let folder = Path::new(name).parent().unwrap_or(Path::new("."));
+    let text = ScenarioFiles::new(".", None).text(name).map_err(|error| {
+        let code = ErrorCode::of_io(&error);
+        Failure::new(code, &format!("{name}: {error}; give a TOML file, or the name of a built-in scenario"))
+    })?;
+    Ok((text, ScenarioFiles::new(folder, None)))
+}

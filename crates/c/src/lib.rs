@@ -1,0 +1,257 @@
+//! The C interface: a simulated memory, stepped by loads and stores of a C program. `include/nacre.h` documents it.
+//!
+//! Functions here convert pointers; [`Handle`] does the work. A failed assertion never unwinds into C: it is an error
+//! with the code `bug`, and the memory cannot be used after it.
+
+#![expect(
+    unsafe_code,
+    reason = "pointers from C are dereferenced, and symbols have the names that C expects"
+)]
+
+mod handle;
+
+pub use handle::Handle;
+
+use handle::c_text;
+use nacre_kernel::Time;
+use nacre_memory::{Memory, MemoryError};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+
+/// Returned by functions that failed.
+const FAILED: c_int = -1;
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => panic!("a version is text"),
+};
+
+/// Version of the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn nacre_version() -> *const c_char {
+    VERSION.as_ptr()
+}
+
+/// Opens the memory of a scenario; null if it cannot be opened.
+///
+/// # Safety
+/// `scenario` and `image` are texts that end with a zero byte, `settings` is an array of such texts that ends with null;
+/// the last two may be null. `error` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_open(
+    scenario: *const c_char,
+    settings: *const *const c_char,
+    image: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut Handle {
+    // SAFETY: as the caller guarantees.
+    let (scenario, image) = unsafe { (text(scenario), text(image)) };
+    // SAFETY: the array has a further element until one is null.
+    let setting = |number| unsafe { text(*settings.add(number)) };
+    let overrides: Vec<String> = match settings.is_null() {
+        true => Vec::new(),
+        false => (0..).map_while(setting).collect(),
+    };
+    let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+    match Handle::open(&scenario.unwrap_or_default(), &overrides, image.as_deref()) {
+        Ok(handle) => Box::into_raw(Box::new(handle)),
+        Err(failure) => {
+            // SAFETY: as the caller guarantees.
+            unsafe { give(error, failure.text) };
+            null_mut()
+        }
+    }
+}
+
+/// Closes a memory and frees it.
+///
+/// # Safety
+/// `memory` is null or from [`nacre_open`] and was not closed; `error` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_close(memory: *mut Handle, error: *mut *mut c_char) -> c_int {
+    if memory.is_null() {
+        return 0;
+    }
+    // SAFETY: it is from `Box::into_raw`, and nobody else has it.
+    let closed = unsafe { Box::from_raw(memory) }.close();
+    match closed {
+        Ok(()) => 0,
+        Err(failure) => {
+            // SAFETY: as the caller guarantees.
+            unsafe { give(error, failure.text) };
+            FAILED
+        }
+    }
+}
+
+/// Reads `size` bytes from `address` on.
+///
+/// # Safety
+/// `memory` is null or open; `into` can take `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_load(
+    memory: *mut Handle,
+    address: u64,
+    into: *mut c_void,
+    size: usize,
+) -> c_int {
+    // SAFETY: as the caller guarantees; what was read has `size` bytes.
+    unsafe {
+        run(memory, |memory| {
+            let bytes = memory.read(address, size as u64)?;
+            into.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len());
+            Ok(())
+        })
+    }
+}
+
+/// Writes `size` bytes from `address` on.
+///
+/// # Safety
+/// `memory` is null or open; `from` has `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_store(
+    memory: *mut Handle,
+    address: u64,
+    from: *const c_void,
+    size: usize,
+) -> c_int {
+    let bytes = match size {
+        0 => &[],
+        // SAFETY: as the caller guarantees.
+        _ => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) },
+    };
+    // SAFETY: as the caller guarantees.
+    unsafe { run(memory, |memory| memory.write(address, bytes)) }
+}
+
+/// Functions that ask a memory for one thing.
+macro_rules! operations {
+    ($($name:ident: $what:literal = $operation:expr;)+) => { $(
+        #[doc = $what]
+        ///
+        /// # Safety
+        /// `memory` is null or open.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(memory: *mut Handle) -> c_int {
+            // SAFETY: as the caller guarantees.
+            unsafe { run(memory, $operation) }
+        }
+    )+ };
+}
+
+operations! {
+    nacre_flush: "Makes all stores durable." = Memory::flush;
+    nacre_begin: "Starts a transaction." = Memory::begin;
+    nacre_commit: "Commits the transaction." = Memory::commit;
+    nacre_abort: "Rolls the transaction back." = Memory::abort;
+    nacre_power_fail: "Cuts the power of the device." = Memory::power_fail;
+    nacre_recover: "Restores the power of the device." = |memory| memory.recover().map(|_| ());
+}
+
+/// Advances simulated time.
+///
+/// # Safety
+/// `memory` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_idle(memory: *mut Handle, picoseconds: u64) -> c_int {
+    // SAFETY: as the caller guarantees.
+    unsafe { run(memory, |memory| memory.idle(Time::from_ps(picoseconds))) }
+}
+
+/// Functions that return a number of a memory.
+macro_rules! numbers {
+    ($($name:ident: $what:literal = $number:expr;)+) => { $(
+        #[doc = $what]
+        ///
+        /// # Safety
+        /// `memory` is null or open.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(memory: *const Handle) -> u64 {
+            // SAFETY: as the caller guarantees.
+            unsafe { memory.as_ref() }.map_or(0, |handle| handle.number($number))
+        }
+    )+ };
+}
+
+numbers! {
+    nacre_capacity: "Bytes of the memory." = Memory::capacity;
+    nacre_word_bytes: "Bytes per access." = Memory::word_bytes;
+    nacre_now: "Simulated time since the memory was new, in picoseconds." = |memory| memory.now().as_ps();
+    nacre_latency: "Simulated time of the last operation, in picoseconds." = |memory| memory.latency().as_ps();
+}
+
+/// Statistics as JSON; null after an error.
+///
+/// # Safety
+/// `memory` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_statistics(memory: *mut Handle) -> *mut c_char {
+    // SAFETY: as the caller guarantees.
+    let handle = unsafe { memory.as_mut() };
+    let statistics = handle.and_then(|handle| handle.run(|memory| Ok(memory.statistics())));
+    let text = statistics.map(|statistics| serde_json::to_string(&statistics).expect("a record is JSON"));
+    text.map_or(null_mut(), |text| c_text(&text).into_raw())
+}
+
+/// Message of the last error.
+///
+/// # Safety
+/// `memory` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_error(memory: *const Handle) -> *const c_char {
+    // SAFETY: as the caller guarantees.
+    unsafe { memory.as_ref() }.map_or(c"the memory is NULL: nacre_open failed", Handle::error).as_ptr()
+}
+
+/// Code of the last error.
+///
+/// # Safety
+/// `memory` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_error_code(memory: *const Handle) -> *const c_char {
+    // SAFETY: as the caller guarantees.
+    unsafe { memory.as_ref() }.map_or(c"failed", Handle::error_code).as_ptr()
+}
+
+/// Frees a text.
+///
+/// # Safety
+/// `text` is null or from a function here that says so, and was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nacre_free(text: *mut c_char) {
+    if !text.is_null() {
+        // SAFETY: it is from `CString::into_raw`.
+        drop(unsafe { CString::from_raw(text) });
+    }
+}
+
+/// Has the memory behind `handle` do `work`; its error stays in the handle.
+///
+/// # Safety
+/// `handle` is null or open, and no other call uses it.
+unsafe fn run(handle: *mut Handle, work: impl FnOnce(&mut Memory) -> Result<(), MemoryError>) -> c_int {
+    // SAFETY: as the caller guarantees.
+    let handle = unsafe { handle.as_mut() };
+    handle.and_then(|handle| handle.run(work)).map_or(FAILED, |()| 0)
+}
+
+/// The text at `pointer`; `None` if it is null. Bytes that are not UTF-8 are replaced.
+///
+/// # Safety
+/// `pointer` is null, or what it points to ends with a zero byte.
+unsafe fn text(pointer: *const c_char) -> Option<String> {
+    // SAFETY: as the caller guarantees.
+    let text = (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) });
+    text.map(|text| text.to_string_lossy().into_owned())
+}
+
+/// Gives `text` to the caller, who frees it, if `place` is not null.
+///
+/// # Safety
+/// `place` is null or can be written.
+unsafe fn give(place: *mut *mut c_char, text: CString) {
+    if !place.is_null() {
+        // SAFETY: as the caller guarantees.
+        unsafe { place.write(text.into_raw()) };
+    }
+}
