@@ -50,6 +50,33 @@ def test_a_recording_is_a_trace_that_a_run_replays(
         control.record_end()
 
 
+def test_a_recording_has_the_faults_that_were_there_and_those_that_came(
+    server: Server, client: Client, control: Control, tmp_path: Path
+) -> None:
+    before = control.add_fault("delay", {"latency": "1 ms"})
+    control.record(tmp_path / "io.nacre")
+    client.write(0, b"f" * 4096)
+    meanwhile = control.add_fault("slow", {"factor": 2.0})
+    going = control.stats().export().recording
+    assert going is not None
+    assert [fault.number for fault in going.faults] == [before, meanwhile]
+    assert control.clear_fault() == 2
+    printed = told("record", server.image, "--stop")
+    recording = control.stats().export().recording
+    assert recording is not None
+    faults = [(fault.number, fault.settings) for fault in recording.faults]
+    assert faults[:2] == [
+        (before, 'kind = "delay"\nlatency = "1 ms"'),
+        (meanwhile, 'kind = "slow"\nfactor = 2.0'),
+    ]
+    assert sorted(faults[2:]) == [(before, None), (meanwhile, None)]
+    times = [fault.at_s for fault in recording.faults]
+    assert times[0] == 0 < times[1]
+    assert times == sorted(times)
+    assert f"at 0 ns, fault {before} added" in printed
+    assert f"fault {meanwhile} cleared" in printed
+
+
 def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: Path) -> None:
     trace = tmp_path / "all.nacre"
     options = ("--timing", "none", "--record", str(trace), "--metrics", f"unix:{tmp_path}/m")

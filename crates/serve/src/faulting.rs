@@ -10,10 +10,14 @@ impl Disk {
     /// Adds the fault that `settings` describe; it starts counting its times now. Returns its number.
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Refusal> {
         match &self.body {
-            Body::Device(model) => model.add_fault(settings).map_err(|problems| {
-                let code = problems.0.first().map_or(ErrorCode::InvalidValue, |problem| problem.code);
-                Refusal::new(code, problems.to_string())
-            }),
+            Body::Device(model) => {
+                let number = model.add_fault(settings).map_err(|problems| {
+                    let code = problems.0.first().map_or(ErrorCode::InvalidValue, |problem| problem.code);
+                    Refusal::new(code, problems.to_string())
+                })?;
+                self.recorder.note_fault(number, Some(settings));
+                Ok(number)
+            }
             Body::Raw(_) => Err(not_modeled()),
         }
     }
@@ -48,7 +52,8 @@ impl Disk {
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let cleared = model.clear_faults(number);
-        match (cleared, number) {
+        cleared.iter().for_each(|&number| self.recorder.note_fault(number, None));
+        match (cleared.len(), number) {
             (0, Some(number)) => {
                 let known: Vec<String> =
                     model.faults().iter().filter(|of| !of.cleared).map(|of| of.number.to_string()).collect();
@@ -56,7 +61,7 @@ impl Disk {
                 let message = format!("there is no fault {number} to clear; there is {there}");
                 Err(Refusal::new(ErrorCode::UnknownName, message))
             }
-            _ => Ok(cleared),
+            (cleared, _) => Ok(cleared),
         }
     }
 }

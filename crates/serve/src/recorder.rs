@@ -53,6 +53,19 @@ pub struct Recorded {
     pub bytes: Option<u64>,
     /// Why there is no trace.
     pub error: Option<String>,
+    /// Faults that were added or cleared meanwhile, and first those that were there before.
+    pub faults: Vec<RecordedFault>,
+}
+
+/// A fault that began or ended while requests were recorded.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RecordedFault {
+    /// When, in seconds of the arrivals in the trace.
+    pub at_s: f64,
+    /// Number of the fault.
+    pub number: usize,
+    /// Its settings if it was added; none if it was cleared.
+    pub settings: Option<String>,
 }
 
 /// A recording that cannot be begun, or none to be ended.
@@ -114,6 +127,7 @@ struct Recording {
     writer: JoinHandle<Result<u64, String>>,
     /// The writer takes nothing more and says why when it is joined.
     is_writer_gone: bool,
+    faults: Vec<RecordedFault>,
 }
 
 enum Message {
@@ -167,6 +181,27 @@ impl Recorder {
         }
     }
 
+    /// These faults were there before the recording.
+    pub(crate) fn had_faults(&self, faults: impl Iterator<Item = (usize, String)>) {
+        if let Some(recording) = &mut self.state().under_way {
+            let before = faults.map(|(number, settings)| RecordedFault {
+                at_s: 0.0,
+                number,
+                settings: Some(settings),
+            });
+            recording.faults.splice(..0, before);
+        }
+    }
+
+    /// Fault `number` was added with these settings, or cleared.
+    pub(crate) fn note_fault(&self, number: usize, settings: Option<&str>) {
+        if let Some(recording) = &mut self.state().under_way {
+            let at_s = recording.elapsed(now());
+            let settings = settings.map(str::to_string);
+            recording.faults.push(RecordedFault { at_s, number, settings });
+        }
+    }
+
     fn add(&self, asked: HostRequest, arrived: Instant) {
         let mut state = self.state();
         let Some(recording) = &mut state.under_way else { return };
@@ -202,6 +237,7 @@ impl Recorder {
             path: recording.path.clone(),
             is_under_way: true,
             requests: recording.requests,
+            faults: recording.faults.clone(),
             ..Recorded::default()
         });
         going.or_else(|| state.last.clone())
@@ -233,13 +269,18 @@ impl Recording {
             to_writer,
             writer: begun?,
             is_writer_gone: false,
+            faults: Vec::new(),
         })
+    }
+
+    /// Seconds of the device's time since the recording began.
+    fn elapsed(&self, at: Instant) -> f64 {
+        at.saturating_duration_since(self.from).as_secs_f64() / self.dilation
     }
 
     /// False where the writer is gone, or so slow that there is no room for more.
     fn add(&mut self, asked: HostRequest, arrived: Instant) -> bool {
-        let elapsed = arrived.saturating_duration_since(self.from).as_secs_f64() / self.dilation;
-        let arrival = Time::from_secs_f64(elapsed);
+        let arrival = Time::from_secs_f64(self.elapsed(arrived));
         let HostRequest { op, offset, bytes, forced } = asked;
         self.gathered.push(Request { arrival, address: offset, bytes, volume: 0, op });
         self.requests += 1;
@@ -274,14 +315,15 @@ impl Recording {
         }
         // Without a last message the writer leaves nothing behind, whenever it comes to that.
         let error = Some("the disk does not keep up with the requests".into());
-        Recorded { path: self.path, is_under_way: false, requests: self.requests, bytes: None, error }
+        let Recording { path, requests, faults, .. } = self;
+        Recorded { path, is_under_way: false, requests, bytes: None, error, faults }
     }
 
     fn joined(self) -> Recorded {
-        let Recording { path, requests, writer, .. } = self;
+        let Recording { path, requests, writer, faults, .. } = self;
         let ended = writer.join().expect("the writer does not panic");
         let (bytes, error) = (ended.as_ref().ok().copied(), ended.err());
-        Recorded { path, is_under_way: false, requests, bytes, error }
+        Recorded { path, is_under_way: false, requests, bytes, error, faults }
     }
 }
 

@@ -352,7 +352,10 @@ impl Disk {
             Timing::Emulated { dilation, .. } => dilation,
             Timing::None => 1.0,
         };
-        self.recorder.begin(path, existing, dilation, &format!("requests to {}", self.export.name))
+        self.recorder.begin(path, existing, dilation, &format!("requests to {}", self.export.name))?;
+        let active = self.faults().into_iter().filter(|fault| !fault.cleared);
+        self.recorder.had_faults(active.map(|fault| (fault.number, fault.settings)));
+        Ok(())
     }
 
     /// The recording ends; what became of it. Errors: there is none.

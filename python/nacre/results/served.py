@@ -40,14 +40,27 @@ class Requests(View):
     unknown: Counted
 
 
+class RecordedFault(View):
+    """A fault that was added while requests were recorded, or cleared if `settings` is None.
+
+    `at_s` is in seconds of the arrivals in the trace; 0 for a fault that was there before.
+    """
+
+    at_s: float
+    number: int
+    settings: str | None
+
+
 class Recorded(View):
     """Status of the current or last recording; `error` is set if there is no trace."""
 
+    parts: ClassVar[Mapping[str, type[View]]] = {"faults": RecordedFault}
     path: str
     is_under_way: bool
     requests: int
     bytes: int | None
     error: str | None
+    faults: tuple[RecordedFault, ...]
 
 
 class ServedFault(View):

@@ -122,7 +122,12 @@ def recording(recorded: Recorded) -> str:
         return f"recording into {recorded.path} failed after {number}: {recorded.error}"
     if recorded.is_under_way:
         return f"recording into {recorded.path}: {number} so far"
-    return f"{recorded.path}: {number}, {size(recorded.bytes)}"
+    lines = [f"{recorded.path}: {number}, {size(recorded.bytes)}"]
+    for fault in recorded.faults:
+        settings = (fault.settings or "").replace("\n", ", ")
+        did = f"added: {settings}" if settings else "cleared"
+        lines.append(f"at {duration(fault.at_s * 1e9)}, fault {fault.number} {did}")
+    return "\n".join(lines)
 
 
 def outage_facts(outage: Outage) -> list[str]:

@@ -25,14 +25,14 @@ impl Model {
         Ok(number)
     }
 
-    /// Ends fault `number`, or all; how many were not over.
+    /// Ends fault `number`, or all; those that were not over.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub(crate) fn clear_faults(&self, number: Option<usize>) -> usize {
+    pub(crate) fn clear_faults(&self, number: Option<usize>) -> Vec<usize> {
         self.clear_faults_at(self.simulated(Instant::now()), number)
     }
 
     /// The same when it is `at`.
-    pub(crate) fn clear_faults_at(&self, at: Time, number: Option<usize>) -> usize {
+    pub(crate) fn clear_faults_at(&self, at: Time, number: Option<usize>) -> Vec<usize> {
         let mut state = self.state();
         state.run_to(at);
         let now = state.now;
@@ -40,7 +40,7 @@ impl Model {
         let all = state.layer.faults().iter().enumerate().filter(|(_, fault)| !fault.is_over());
         let wanted: Vec<usize> = all.map(|(index, _)| index).filter(is_wanted).collect();
         wanted.iter().for_each(|&index| state.layer.end(now, index));
-        wanted.len()
+        wanted
     }
 
     /// Operations of the medium go wrong like this from now on, with draws of the seed, or no longer. Returns how many went
