@@ -229,6 +229,7 @@ mod flash;
 mod ftl;
 mod host;
 mod layout;
+mod mapping_table;
 mod ops;
 mod optional_part;
 mod recovery;
@@ -373,7 +374,7 @@ fn build_paged<S: Store>(
     let (geometry, mapping) = (Geometry::of(config), config.mapping());
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
     let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(config));
-    let of_handles = if mapping.placement_handles > 1 { u64::from(geometry.logical_units) } else { 0 };
+    let of_handles = if mapping.placement_handles > 1 { geometry.numbers() as u64 } else { 0 };
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
     let cleaner = cleaning::build(&mapping.cleaning, geometry.superblocks, builder)?;

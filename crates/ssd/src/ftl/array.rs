@@ -2,8 +2,8 @@
 //!
 //! It knows no time: what the flash has to do is told to a [`FlashOps`].
 //!
-//! Four bytes say where each logical unit is, four bytes and a bit whose each physical unit is; all arrays
-//! are flat and zero until touched, so that memory follows what was written.
+//! The mapping table says where each logical unit is, four bytes and a bit whose each physical unit is. All arrays are
+//! flat and zero until touched, so that memory follows what was written.
 
 use crate::book::Programs;
 use crate::ftl::mapping_cache::MappingCache;
@@ -15,6 +15,7 @@ use crate::ftl::parts::regions::{Region, partitions_by_region};
 use crate::ftl::parts::slc_cache::SlcCache;
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::layout::stripes::ParityUnits;
+use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps};
 use crate::optional_part::OptionalPart;
 use crate::recovery::spare_area::SpareArea;
@@ -53,9 +54,8 @@ pub(crate) struct Array<S> {
     #[state(skip = "from the configuration")]
     pub(crate) is_striped: bool,
     pub(crate) flash: Flash<S>,
-    /// By logical unit, those of the mapping table behind the host's: 0 is nowhere, units count from 1.
-    #[state(sparse)]
-    pub(crate) table: Vec<u32>,
+    /// Of logical units, those of the mapping table behind the host's.
+    pub(crate) table: Table,
     /// By physical unit.
     #[state(sparse)]
     pub(crate) owners: Vec<u32>,
@@ -114,7 +114,7 @@ impl<S: Store> Array<S> {
         let of_cleaning = handles.cleaning_frontiers() * by_region;
         Array {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
-            table: vec![0; geometry.logical_units as usize + geometry.mapping_units as usize],
+            table: Table::new(geometry.logical_units as usize + geometry.mapping_units as usize),
             owners: vec![0; geometry.numbers()],
             live: vec![0; geometry.numbers() / 64],
             spare: SpareArea::new(if S::CARRIES_BYTES { geometry.numbers() } else { 0 }),
@@ -156,7 +156,7 @@ impl<S: Store> Array<S> {
     /// The host writes `bytes` to unit `unit`; `false` where nothing can be written any more.
     #[inline]
     pub(crate) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
-        let mut old = self.table[unit as usize];
+        let mut old = self.entry(unit);
         let frontier =
             if self.is_striped { self.handles.current() } else { self.frontier_of(unit, old, work) };
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
@@ -169,7 +169,7 @@ impl<S: Store> Array<S> {
                 return false;
             }
             // Making room may have moved it.
-            old = self.table[unit as usize];
+            old = self.entry(unit);
         }
         if old != 0 {
             self.invalidate(old - 1);
@@ -177,7 +177,7 @@ impl<S: Store> Array<S> {
         let page = self.append(frontier, unit, Cause::Host, work);
         self.flash.fill(page, bytes);
         self.programs.host += 1;
-        self.handles.count_written(unit);
+        self.handles.count_written(page);
         if self.is_striped {
             self.partitions[0].drained += 1;
             self.count_pace(work);
@@ -213,7 +213,8 @@ impl<S: Store> Array<S> {
 
     /// The host no longer needs unit `unit`.
     pub(crate) fn trim(&mut self, unit: u32) {
-        let old = std::mem::replace(&mut self.table[unit as usize], 0);
+        let old = self.entry(unit);
+        self.table.set(unit, 0, &self.owners);
         if S::CARRIES_BYTES {
             self.spare.trim(unit);
         }
@@ -240,7 +241,7 @@ impl<S: Store> Array<S> {
     /// The same, into `frontier`, which has room.
     pub(crate) fn append_mapping<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
         let unit = self.geometry.logical_units + page;
-        let old = self.table[unit as usize];
+        let old = self.entry(unit);
         if old != 0 {
             self.invalidate(old - 1);
         }
@@ -255,11 +256,17 @@ impl<S: Store> Array<S> {
         self.frontier_in(handle, region)
     }
 
+    /// The page of `unit`, counted from 1; 0 if it is nowhere.
+    #[inline]
+    pub(crate) fn entry(&self, unit: u32) -> u32 {
+        self.table.get(unit, &self.owners)
+    }
+
     /// `page`, just programmed, holds the newest version of `owner`.
     #[inline]
     pub(crate) fn own(&mut self, page: u32, owner: u32) {
         self.owners[page as usize] = owner;
-        self.table[owner as usize] = page + 1;
+        self.table.set(owner, page + 1, &self.owners);
         if S::CARRIES_BYTES {
             self.spare.program(page);
         }
@@ -307,11 +314,7 @@ impl<S: Store> Array<S> {
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
         let places = self.places.len() * (size_of::<Place>() + 12);
-        self.table.len() as u64 * 4
-            + physical * 4
-            + physical.div_ceil(8)
-            + places as u64
-            + self.blocks.bytes()
+        self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.blocks.bytes()
     }
 
     /// Superblocks of a region that its data and the reserve take, with a unit in each that is not live.

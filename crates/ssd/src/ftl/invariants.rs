@@ -17,12 +17,9 @@ impl<S: Store> Array<S> {
             let mut left = bits;
             while left != 0 {
                 let page = 64 * word + left.trailing_zeros() as usize;
-                let owner = self.owners[page] as usize;
-                assert_eq!(
-                    self.table[owner] as usize,
-                    page + 1,
-                    "where unit {owner} is whose page {page} is"
-                );
+                let owner = self.owners[page];
+                let entry = self.entry(owner) as usize;
+                assert_eq!(entry, page + 1, "where unit {owner} is whose page {page} is");
                 left &= left - 1;
             }
         }
@@ -30,7 +27,7 @@ impl<S: Store> Array<S> {
         if self.table.len() as u64 > READ_ANYWAY + 64 * self.flash.programs() {
             return;
         }
-        let mapped = self.table.iter().filter(|&&entry| entry != 0).count();
+        let mapped = self.table.mapped();
         assert_eq!(live, mapped as u64, "every live unit is mapped");
     }
 

@@ -62,7 +62,7 @@ impl<S: Store> Paged<S> {
 
     /// What is mapped to nothing is zero.
     fn read_unit_bytes(&self, unit: u32, offset: usize, into: &mut [u8]) {
-        match self.array.table[unit as usize] {
+        match self.array.entry(unit) {
             0 => into.fill(0),
             entry => self.array.flash.read(entry - 1, offset, into),
         }
@@ -72,7 +72,7 @@ impl<S: Store> Paged<S> {
     fn write_bytes(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> bool {
         let mut page = std::mem::take(&mut self.page);
         self.read_unit_bytes(unit, 0, &mut page);
-        let before = (self.array.table[unit as usize] != 0).then(|| page.clone());
+        let before = (self.array.entry(unit) != 0).then(|| page.clone());
         if let Some(new) = written.data.bytes() {
             overlay(
                 &mut page,
@@ -84,7 +84,7 @@ impl<S: Store> Paged<S> {
         let is_written = self.array.write(unit, &page, flash);
         self.page = page;
         if is_written && !self.config.is_power_protected() {
-            let (superblock, operation) = self.array.locate(self.array.table[unit as usize] - 1);
+            let (superblock, operation) = self.array.locate(self.array.entry(unit) - 1);
             self.versions.push(Version {
                 unit,
                 superblock,
@@ -147,7 +147,7 @@ impl<S: Store> Translation for Paged<S> {
         book.misses += 1;
         let unit = self.array.geometry.logical_units + page;
         // A drive that is read as if it had been filled has all of its table.
-        let is_in_flash = self.array.table[unit as usize] != 0 || self.config.unwritten == Unwritten::Flash;
+        let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
         let found = is_in_flash.then(|| self.find(unit));
         if let Some(leaving) = programmed {
             self.array.write_mapping(leaving, flash);
@@ -157,7 +157,7 @@ impl<S: Store> Translation for Paged<S> {
 
     #[inline]
     fn find(&self, unit: u32) -> Found {
-        let Some(page) = self.array.table[unit as usize].checked_sub(1) else {
+        let Some(page) = self.array.entry(unit).checked_sub(1) else {
             let operation = self.array.operation_unwritten(unit);
             let spot = self.array.geometry.spot(operation);
             return Found { superblock: NOBODY, operation, spot, is_held: false };
@@ -169,7 +169,7 @@ impl<S: Store> Translation for Paged<S> {
 
     #[inline]
     fn is_beside(&self, unit: u32, found: &Found) -> bool {
-        let Some(page) = self.array.table[unit as usize].checked_sub(1) else {
+        let Some(page) = self.array.entry(unit).checked_sub(1) else {
             let is_same = found.operation == self.array.operation_unwritten(unit);
             return found.superblock == NOBODY
                 && is_same
@@ -180,7 +180,7 @@ impl<S: Store> Translation for Paged<S> {
 
     fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
         let geometry = &self.array.geometry;
-        let (superblock, index) = match self.array.table[unit as usize].checked_sub(1) {
+        let (superblock, index) = match self.array.entry(unit).checked_sub(1) {
             Some(page) => (page >> geometry.shift, page & ((1 << geometry.shift) - 1)),
             None => self.array.place_unwritten(unit),
         };
@@ -220,7 +220,7 @@ impl<S: Store> Translation for Paged<S> {
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
         for unit in first..end.max(first) {
             let unit = unit as u32;
-            if self.array.table[unit as usize] != 0 {
+            if self.array.entry(unit) != 0 {
                 self.array.trim(unit);
                 if let Some(errors) = &mut flash.errors.0 {
                     errors.replace(unit);
@@ -299,15 +299,15 @@ impl<S: Store> Translation for Paged<S> {
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let unit = |request: &Request| (request.address >> self.array.geometry.unit_shift) as usize;
-        requests.iter().for_each(|request| prefetch_index(&self.array.table, unit(request)));
+        requests.iter().for_each(|request| self.array.table.prefetch(unit(request)));
         for request in requests.iter().filter(|request| request.op == Op::Write) {
-            let entry = self.array.table.get(unit(request)).copied().unwrap_or(0);
+            let entry = self.array.table.peek(unit(request));
             prefetch_index(&self.array.live, entry.saturating_sub(1) as usize / 64);
         }
     }
 
     fn page_of(&self, unit: u32) -> u32 {
-        self.array.table[unit as usize] - 1
+        self.array.entry(unit) - 1
     }
 
     fn erases_of(&self, superblock: u32) -> u32 {
@@ -410,22 +410,21 @@ impl<S: Store> Paged<S> {
         for (unit, before) in gone.back {
             match before {
                 // What was trimmed behind it may read as zero at once.
-                Some(_) if self.array.table[unit as usize] == 0 => {}
+                Some(_) if self.array.entry(unit) == 0 => {}
                 Some(_) if damage.units.contains(&unit) => {}
                 Some(bytes) => _ = older.insert(unit, bytes),
-                None if self.array.table[unit as usize] != 0 => self.array.trim(unit),
+                None if self.array.entry(unit) != 0 => self.array.trim(unit),
                 None => {}
             }
         }
         self.array.fall_back(&older);
         for unit in damage.units {
-            if self.array.table[unit as usize] != 0 {
+            if self.array.entry(unit) != 0 {
                 self.array.trim(unit);
             }
         }
         if S::CARRIES_BYTES {
-            // Zeros that are not touched, as at the beginning.
-            self.array.table = vec![0; self.array.table.len()];
+            self.array.table.clear();
         }
         held
     }

@@ -15,8 +15,11 @@ impl<S: Store> Array<S> {
         let largest = |numbers: &mut dyn Iterator<Item = u32>| numbers.fold(0, u32::max);
         let real = |number: &u32| *number != NOBODY;
         let units = self.owners.len() as u32;
-        below("physical unit", self.table.iter().copied().fold(0, u32::max), units + 1)?;
         below("logical unit", self.owners.iter().copied().fold(0, u32::max), self.table.len() as u32)?;
+        if self.table.is_derived() {
+            self.find_table();
+        }
+        below("physical unit", self.table.entries().fold(0, u32::max), units + 1)?;
         let mut standing = self.order.iter().copied().filter(real);
         below("superblock", largest(&mut standing), superblocks)?;
         below(
@@ -30,5 +33,17 @@ impl<S: Store> Array<S> {
         below("place", largest(&mut self.regions.iter().flat_map(|of| &of.empty).copied()), places)?;
         below("active place", largest(&mut self.partitions.iter().map(|part| part.active as u32)), places)?;
         self.spare.fit(S::CARRIES_BYTES, self.owners.len(), &self.table)
+    }
+
+    /// The mapping table from the units of valid pages.
+    fn find_table(&mut self) {
+        for (word, &bits) in (0..).zip(&self.live) {
+            let mut left = bits;
+            while left != 0 {
+                let page = 64 * word + left.trailing_zeros();
+                self.table.set(self.owners[page as usize], page + 1, &self.owners);
+                left &= left - 1;
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest pages,
 //! so that they are found again, and leaves the others without a number.
 
+use crate::mapping_table::Table;
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 
@@ -49,12 +50,12 @@ impl SpareArea {
 
     /// Makes what was restored that of a device that carries bytes, or that does not. `table` has the newest page of
     /// each unit, counted from 1.
-    pub(crate) fn fit(&mut self, carries_bytes: bool, units: usize, table: &[u32]) -> Result<(), String> {
+    pub(crate) fn fit(&mut self, carries_bytes: bool, units: usize, table: &Table) -> Result<(), String> {
         match self.sequences.len() {
             _ if !carries_bytes => *self = SpareArea::new(0),
             0 => {
                 *self = SpareArea::new(units);
-                table.iter().filter(|&&entry| entry != 0).for_each(|&entry| self.program(entry - 1));
+                table.entries().for_each(|entry| self.program(entry - 1));
             }
             found if found == units => {}
             found => return Err(format!("{found} spare areas of {units}")),
@@ -74,17 +75,19 @@ impl SpareArea {
     /// The mapping as spare areas and the journal of trims have it: `table`, which is empty, gets the newest page of
     /// every unit, `owners` being whose each page is. A checkpoint saves reading those that are older, and changes
     /// nothing of what is found.
-    pub(crate) fn find_mapping(&self, owners: &[u32], table: &mut [u32]) {
-        let mut newest = vec![0; table.len()];
-        for (page, (&sequence, &owner)) in self.sequences.iter().zip(owners).enumerate() {
-            if sequence > newest[owner as usize] {
-                newest[owner as usize] = sequence;
-                table[owner as usize] = page as u32 + 1;
+    pub(crate) fn find_mapping(&self, owners: &[u32], table: &mut Table) {
+        let newest = |table: &Table, unit| match table.get(unit, owners) {
+            0 => 0,
+            entry => self.sequences[entry as usize - 1],
+        };
+        for (page, (&sequence, &owner)) in (0..).zip(self.sequences.iter().zip(owners)) {
+            if sequence > 0 && sequence > newest(table, owner) {
+                table.set(owner, page + 1, owners);
             }
         }
         for (&unit, &sequence) in &self.trims {
-            if sequence > newest[unit as usize] {
-                table[unit as usize] = 0;
+            if sequence > newest(table, unit) {
+                table.set(unit, 0, owners);
             }
         }
     }

@@ -9,8 +9,10 @@ use crate::ftl::parts::handles::Handles;
 use crate::ftl::parts::plane_allocation::PlaneAllocation;
 use crate::ftl::parts::slc_cache::SlcCache;
 use crate::layout::geometry::{Cells, Geometry};
+use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps, Untimed};
 use nacre_controller::cleaning;
+use nacre_kernel::state;
 use nacre_media::store::{Memory, Store};
 
 /// A small array over `store`, under the policy called `cleaning`.
@@ -60,7 +62,7 @@ fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
 
 /// The bytes of `unit`, or `None` where it is mapped to nothing.
 fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
-    let page = array.table[unit].checked_sub(1)?;
+    let page = array.entry(unit as u32).checked_sub(1)?;
     let mut bytes = [0; 8];
     array.flash.read(page, 0, &mut bytes);
     Some(u64::from_le_bytes(bytes))
@@ -92,6 +94,15 @@ fn look_up(array: &mut Array<Memory>, unit: u32) {
         array.mapping.as_mut().map(|mapping| mapping.look_up(unit, true))
     {
         array.write_mapping(leaving, &mut Untimed);
+    }
+}
+
+/// The state of `array`, restored into one that is `new`, has the same mapping.
+fn check_restored(array: &Array<Memory>, mut new: Array<Memory>, settings: &str) {
+    state::restored(&mut new, &state::saved(array).unwrap()).unwrap();
+    new.check_invariants();
+    for unit in 0..new.geometry.logical_units {
+        assert_eq!(new.entry(unit), array.entry(unit), "unit {unit} with {settings}, restored");
     }
 }
 
@@ -142,8 +153,16 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
             "greedy",
         ),
     ];
-    for (settings, cleaning) in settings {
-        let mut array = with_bytes(settings, cleaning);
+    for ((settings, cleaning), is_list) in settings.into_iter().flat_map(|each| [(each, false), (each, true)])
+    {
+        let new = || {
+            let mut array = with_bytes(settings, cleaning);
+            if is_list {
+                array.table = Table::list(array.table.len());
+            }
+            array
+        };
+        let mut array = new();
         let mut naive = vec![None; array.geometry.logical_units as usize];
         let mut random = random("naive");
         for _ in 0..10 {
@@ -153,6 +172,7 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
                 assert_eq!(read(&array, unit), expected, "unit {unit} with {settings}, {cleaning}");
             }
         }
+        check_restored(&array, new(), settings);
         assert!(array.programs.cleanings > 100, "{settings}: {:?}", array.programs);
     }
 }

@@ -11,7 +11,6 @@ use crate::ftl::parts::regions::Region;
 use crate::ops::{Cause, Copied, FlashOps};
 use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
 use nacre_media::store::Store;
-use prefetch_index::prefetch_index;
 use std::ops::Range;
 
 /// Erased superblocks without which the host gets none: the last one is the cleaner's.
@@ -244,7 +243,7 @@ impl<S: Store> Array<S> {
                 let from = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let owner = self.owners[from];
-                debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
+                debug_assert_eq!(self.entry(owner) as usize, from + 1, "the place of unit {owner}");
                 let place = self.geometry.operations_of((from - base) as u32).0;
                 relocation.reading.copy(place, &self.geometry, work);
                 let Reading { cells, cause, .. } = relocation.reading;
@@ -256,7 +255,9 @@ impl<S: Store> Array<S> {
                 self.flash.fill_from(page, from as u32);
                 if is_followed {
                     self.note_moved(owner);
-                    self.handles.count_moved(owner);
+                    if owner < self.geometry.logical_units {
+                        self.handles.count_moved(from as u32, page);
+                    }
                 }
             }
             if self.geometry.is_by_plane() && self.geometry.units_per_page == 1 {
@@ -292,7 +293,7 @@ impl<S: Store> Array<S> {
         let mut bits = self.live[word] & below(places.end) & !below(places.start);
         while bits != 0 {
             let unit = word * 64 + bits.trailing_zeros() as usize;
-            prefetch_index(&self.table, self.owners[unit] as usize);
+            self.table.prefetch(self.owners[unit] as usize);
             bits &= bits - 1;
         }
     }

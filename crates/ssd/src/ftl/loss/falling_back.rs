@@ -29,7 +29,7 @@ impl<S: Store> Array<S> {
     }
 
     fn fall_back_to(&mut self, unit: u32, before: &[u8], pages: &Pages) {
-        let newest = self.table[unit as usize] - 1;
+        let newest = self.entry(unit) - 1;
         let mut held = vec![0; before.len()];
         let older =
             pages.iter().filter(|&&(_, page)| page != newest && self.is_kept(page)).filter(|&&(_, page)| {
@@ -45,7 +45,7 @@ impl<S: Store> Array<S> {
         }
         self.invalidate(newest);
         self.enliven(page, 1);
-        self.table[unit as usize] = page + 1;
+        self.table.set(unit, page + 1, &self.owners);
     }
 
     /// Whether what is in `page` stays as long as it is live: it is not being emptied.

@@ -40,7 +40,7 @@ impl<S: Store> Array<S> {
 
     /// Reads page `page` of the mapping table, where it was ever programmed.
     pub(crate) fn read_mapping<W: FlashOps>(&mut self, page: u32, cause: Cause, work: &mut W) {
-        let entry = self.table[(self.geometry.logical_units + page) as usize];
+        let entry = self.entry(self.geometry.logical_units + page);
         if entry != 0 && !self.is_held(entry - 1) {
             let (superblock, operation) = self.locate(entry - 1);
             work.read(superblock, operation, self.cells(superblock), 1, cause);

@@ -13,7 +13,7 @@ impl<S: Store> Array<S> {
     /// the die that is free first.
     pub(crate) fn write_mapping_in_plane<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         let unit = self.geometry.logical_units + page;
-        let region = self.region_for(HANDLE, unit, self.table[unit as usize], work);
+        let region = self.region_for(HANDLE, unit, self.entry(unit), work);
         let frontier = self.frontier_in(HANDLE, region);
         if self.room(frontier) == 0 && !self.next_superblock(frontier, work) {
             return;
@@ -41,7 +41,7 @@ impl<S: Store> Array<S> {
     /// into the `cleaned` region, if there is space.
     fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
         let unit = self.geometry.logical_units + page;
-        match self.table[unit as usize] {
+        match self.entry(unit) {
             0 if self.allocation.is_dynamic => self.has_space_for_page(cleaned).then_some(cleaned),
             0 => Some(self.allocation.by_address(unit).0),
             entry => Some(self.geometry.region_of(self.flash.block_of(entry - 1))),

@@ -20,9 +20,9 @@ pub(crate) struct Handles {
     /// The one of the request being served.
     #[state(skip = "of no meaning between two requests")]
     current: u32,
-    /// By logical unit, the one it was written through last.
+    /// By physical unit, the one that its data was written through.
     #[state(sparse)]
-    of_unit: Vec<u8>,
+    of_page: Vec<u8>,
     /// By superblock, the one whose data it was opened for.
     of_superblock: Vec<u8>,
     /// By region, the one whose data wear leveling moved last.
@@ -37,16 +37,16 @@ impl Handles {
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> Handles {
         let mapping = config.mapping();
         let (count, several) = (mapping.placement_handles, mapping.placement_handles > 1);
-        let of_each = |entries: u32| if several { entries as usize } else { 0 };
+        let of_each = |entries: usize| if several { entries } else { 0 };
         Handles {
             count,
             are_kept_apart: several && mapping.isolation == Isolation::Persistent,
             current: 0,
-            of_unit: vec![0; of_each(geometry.logical_units)],
-            of_superblock: vec![0; of_each(geometry.superblocks)],
+            of_page: vec![0; of_each(geometry.numbers())],
+            of_superblock: vec![0; of_each(geometry.superblocks as usize)],
             leveled: vec![0; geometry.regions as usize],
-            written: vec![0; of_each(count)],
-            moved: vec![0; of_each(count)],
+            written: vec![0; of_each(count as usize)],
+            moved: vec![0; of_each(count as usize)],
         }
     }
 
@@ -79,20 +79,20 @@ impl Handles {
         self.current as usize
     }
 
-    /// The host programs `unit`.
+    /// The host programs `page`.
     #[inline]
-    pub(crate) fn count_written(&mut self, unit: u32) {
+    pub(crate) fn count_written(&mut self, page: u32) {
         if self.count > 1 {
-            self.of_unit[unit as usize] = self.current as u8;
+            self.of_page[page as usize] = self.current as u8;
             self.written[self.current as usize] += 1;
         }
     }
 
-    /// `unit` was moved.
+    /// Data of the host was moved to page `to`.
     #[inline]
-    pub(crate) fn count_moved(&mut self, unit: u32) {
-        // What lies behind the host's units is the mapping table's.
-        if let Some(&handle) = self.of_unit.get(unit as usize) {
+    pub(crate) fn count_moved(&mut self, from: u32, to: u32) {
+        if let Some(&handle) = self.of_page.get(from as usize) {
+            self.of_page[to as usize] = handle;
             self.moved[usize::from(handle)] += 1;
         }
     }

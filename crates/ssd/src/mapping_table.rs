@@ -1,0 +1,298 @@
+//! The mapping table: the page of every logical unit.
+//!
+//! The table of a small drive is a list, four bytes for each unit. That of a large one would take a page of the
+//! system's memory for each unit that is written somewhere. It consists of parts: a part with few mapped units is a hash
+//! table, and one that is written in order or nearly full is a list.
+//!
+//! A hash table stores no keys. The array knows the unit of each page (`owners`), so an entry is found by comparing that
+//! unit. The bits of an entry above its page number hold some of the hash, so that nearly no other entry is compared.
+
+#[cfg(test)]
+mod tests;
+
+use nacre_kernel::state::{State, StateError, StateReader, StateWriter, restore_sparse, save_sparse};
+use prefetch_index::prefetch_index;
+
+/// Units of the largest table that is one list, of 64 MiB. Tests of this crate have hash tables in their small drives;
+/// those of other crates have lists.
+const LIST_MAX: usize = if cfg!(test) { 1 } else { 1 << 24 };
+/// Bits of the number of a unit in its part.
+const PART_BITS: u32 = 19;
+const PART_UNITS: usize = 1 << PART_BITS;
+/// Mapped units from which a part is a list: entries of a hash table take as much from there on.
+const HASHED_MAX: usize = PART_UNITS / 100 * 72;
+/// Entries whose units are asked for ahead when they move.
+const AHEAD: usize = 16;
+/// Units that follow each other from which a part is a list: they fill a page of the system's memory.
+const RUN: u32 = 1024;
+
+/// Where each logical unit is: 0 is nowhere, pages count from 1.
+#[derive(Debug)]
+pub(crate) struct Table {
+    units: usize,
+    /// Empty if it consists of parts.
+    list: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+/// Entries of [`PART_UNITS`] units.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    /// By unit if there is one for each, by hash otherwise.
+    entries: Vec<u32>,
+    /// Bits of an entry that are its page number, counted from 1; those above are of the hash.
+    pages: u32,
+    /// Units that are mapped.
+    count: usize,
+    /// The unit behind the one mapped last, and how many were mapped one after the other.
+    next: u32,
+    run: u32,
+}
+
+impl Table {
+    /// A table of so many units, none of which is mapped.
+    pub(crate) fn new(units: usize) -> Table {
+        if units <= LIST_MAX { Table::list(units) } else { Table::hashed(units) }
+    }
+
+    /// A table that is one list.
+    pub(crate) fn list(units: usize) -> Table {
+        Table { units, list: vec![0; units], parts: Vec::new() }
+    }
+
+    fn hashed(units: usize) -> Table {
+        Table { units, list: Vec::new(), parts: vec![Part::default(); units.div_ceil(PART_UNITS)] }
+    }
+
+    /// Units it has, mapped or not.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.units
+    }
+
+    /// Whether it is found again from the pages when it is restored.
+    pub(crate) fn is_derived(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// The page of `unit`, counted from 1; 0 if it is nowhere. `owners` has the unit of each page.
+    #[inline]
+    pub(crate) fn get(&self, unit: u32, owners: &[u32]) -> u32 {
+        match self.list.get(unit as usize) {
+            Some(&entry) => entry,
+            None => self.parts[unit as usize / PART_UNITS].get(unit, owners),
+        }
+    }
+
+    /// `unit` is in the page `entry`, counted from 1, or nowhere.
+    #[inline]
+    pub(crate) fn set(&mut self, unit: u32, entry: u32, owners: &[u32]) {
+        match self.list.get_mut(unit as usize) {
+            Some(old) => *old = entry,
+            None => self.parts[unit as usize / PART_UNITS].set(unit, entry, owners),
+        }
+    }
+
+    /// Nothing is mapped any more. What was never written is not touched.
+    pub(crate) fn clear(&mut self) {
+        *self = if self.is_derived() { Table::hashed(self.units) } else { Table::list(self.units) };
+    }
+
+    /// Asks for the memory of the entry of `unit`.
+    #[inline]
+    pub(crate) fn prefetch(&self, unit: usize) {
+        if self.parts.is_empty() {
+            prefetch_index(&self.list, unit);
+        } else if let Some(part) = self.parts.get(unit / PART_UNITS) {
+            prefetch_index(&part.entries, part.home(unit as u32).0);
+        }
+    }
+
+    /// The entry of `unit` if it is found without the units of pages; 0 otherwise.
+    #[inline]
+    pub(crate) fn peek(&self, unit: usize) -> u32 {
+        self.list.get(unit).copied().unwrap_or(0)
+    }
+
+    /// Units that are mapped.
+    pub(crate) fn mapped(&self) -> usize {
+        let in_list = self.list.iter().filter(|&&entry| entry != 0).count();
+        in_list + self.parts.iter().map(|part| part.count).sum::<usize>()
+    }
+
+    /// The entries of all mapped units.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = u32> {
+        let of_parts = self.parts.iter().flat_map(|part| part.entries.iter().map(|entry| entry & part.pages));
+        self.list.iter().copied().chain(of_parts).filter(|&entry| entry != 0)
+    }
+
+    /// Bytes it takes, of a list those that are never touched included.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        let of_parts = self.parts.iter().map(|part| size_of::<Part>() + 4 * part.entries.capacity());
+        4 * self.list.len() as u64 + of_parts.sum::<usize>() as u64
+    }
+}
+
+impl Part {
+    #[inline]
+    fn is_list(&self) -> bool {
+        self.entries.len() == PART_UNITS
+    }
+
+    /// The first place where `unit` may be, and bits of its hash that are compared.
+    #[inline]
+    fn home(&self, unit: u32) -> (usize, u32) {
+        let within = unit as usize % PART_UNITS;
+        if self.is_list() {
+            return (within, 0);
+        }
+        let mixed = (within as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let place = ((mixed >> 32) * self.entries.len() as u64) >> 32;
+        (place as usize, mixed as u32 & !self.pages)
+    }
+
+    /// The place of `unit` and whether it is there; otherwise it is where it would be.
+    #[inline]
+    fn find(&self, unit: u32, owners: &[u32]) -> (usize, bool) {
+        let (mut place, hash) = self.home(unit);
+        loop {
+            let entry = self.entries[place];
+            if entry == 0 {
+                return (place, false);
+            }
+            if entry & !self.pages == hash && owners[(entry & self.pages) as usize - 1] == unit {
+                return (place, true);
+            }
+            place = self.after(place);
+        }
+    }
+
+    #[inline]
+    fn after(&self, place: usize) -> usize {
+        if place + 1 == self.entries.len() { 0 } else { place + 1 }
+    }
+
+    #[inline(never)]
+    fn get(&self, unit: u32, owners: &[u32]) -> u32 {
+        if self.is_list() {
+            return self.entries[unit as usize % PART_UNITS];
+        }
+        if self.count == 0 {
+            return 0;
+        }
+        match self.find(unit, owners) {
+            (place, true) => self.entries[place] & self.pages,
+            _ => 0,
+        }
+    }
+
+    #[inline(never)]
+    fn set(&mut self, unit: u32, entry: u32, owners: &[u32]) {
+        if !self.is_list() {
+            if entry == 0 {
+                return self.remove(unit, owners);
+            }
+            if entry > self.pages || self.is_full() || self.count == HASHED_MAX {
+                self.make_room(entry, owners);
+            }
+        }
+        if self.is_list() {
+            let old = std::mem::replace(&mut self.entries[unit as usize % PART_UNITS], entry);
+            self.count = self.count + usize::from(entry != 0) - usize::from(old != 0);
+            return;
+        }
+        let (place, is_there) = self.find(unit, owners);
+        self.entries[place] = entry | self.home(unit).1;
+        if !is_there {
+            self.count += 1;
+            self.run = if unit == self.next { self.run + 1 } else { 0 };
+            self.next = unit.wrapping_add(1);
+            if self.run >= RUN {
+                self.become_list(owners);
+            }
+        }
+    }
+
+    /// Whether a hash table takes no more units.
+    #[inline]
+    fn is_full(&self) -> bool {
+        (self.count + 1) * 20 > self.entries.len() * 17
+    }
+
+    /// Makes room for one more unit, and for the page number `entry`.
+    #[cold]
+    fn make_room(&mut self, entry: u32, owners: &[u32]) {
+        if self.count == HASHED_MAX {
+            return self.become_list(owners);
+        }
+        let places = self.entries.len();
+        // By a quarter: 68 to 85 % are filled.
+        let more = if self.is_full() { places / 4 + 4 } else { 0 };
+        let places = (places + more).min(PART_UNITS - 1);
+        self.rebuild(places, self.pages.max(u32::MAX >> entry.leading_zeros()), owners);
+    }
+
+    /// Moves all entries to so many places, with page numbers below or at `pages`.
+    #[cold]
+    fn rebuild(&mut self, places: usize, pages: u32, owners: &[u32]) {
+        let old_pages = std::mem::replace(&mut self.pages, pages);
+        let old = std::mem::replace(&mut self.entries, vec![0; places]);
+        for (at, entry) in old.iter().map(|entry| entry & old_pages).enumerate() {
+            if let Some(ahead) = old.get(at + AHEAD) {
+                prefetch_index(owners, (ahead & old_pages).wrapping_sub(1) as usize);
+            }
+            if entry != 0 {
+                let (mut place, hash) = self.home(owners[entry as usize - 1]);
+                while self.entries[place] != 0 {
+                    place = self.after(place);
+                }
+                self.entries[place] = entry | hash;
+            }
+        }
+    }
+
+    /// There is a place for every unit from now on.
+    #[cold]
+    fn become_list(&mut self, owners: &[u32]) {
+        self.rebuild(PART_UNITS, u32::MAX, owners);
+    }
+
+    /// Takes `unit` out; those behind it move up, so that each is found from its first place on.
+    fn remove(&mut self, unit: u32, owners: &[u32]) {
+        if self.count == 0 {
+            return;
+        }
+        let (mut free, is_there) = self.find(unit, owners);
+        if !is_there {
+            return;
+        }
+        self.count -= 1;
+        let places = self.entries.len();
+        let mut place = self.after(free);
+        while self.entries[place] != 0 {
+            let entry = self.entries[place];
+            let home = self.home(owners[(entry & self.pages) as usize - 1]).0;
+            let behind = |from: usize| (place + places - from) % places;
+            if behind(home) >= behind(free) {
+                self.entries[free] = entry;
+                free = place;
+            }
+            place = self.after(place);
+        }
+        self.entries[free] = 0;
+    }
+}
+
+/// A list is saved; parts are found again from the units of valid pages.
+impl State for Table {
+    fn save(&self, state: &mut StateWriter) {
+        save_sparse(&self.list, state);
+    }
+
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        self.parts.iter_mut().for_each(|part| *part = Part::default());
+        restore_sparse(&mut self.list, state)
+    }
+}
