@@ -12,11 +12,13 @@
 //! | [`shape`] | what a field may hold: shapes, literals, bounds |
 //! | [`reader`] | one pass over a document that collects every error at once, and the descriptors of rooms |
 //! | [`field`] | the types that can be fields |
+//! | [`priority`] | settings of arbitration that several rooms have |
 //! | [`room`] | rooms, the families they belong to, and slots that hold one |
 
 pub mod field;
 pub mod node;
 pub mod origin;
+pub mod priority;
 pub mod problem;
 pub mod reader;
 pub mod room;
@@ -32,8 +34,7 @@ pub use reader::{Descriptor, Families, Mark, Reader, Resolved};
 pub use room::{CountOr, Family, Room, Slot, Table, room_of};
 pub use shape::{Field, Kind, Literal, Shape, Use, kinds_within, placed, used};
 
-// The derived code names this crate by its outside name; the tests derive inside it.
-#[cfg(test)]
+// The derived code names this crate by its outside name.
 extern crate self as nacre_config;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@
 //! | [`Device`] | the contract |
 //! | [`Completions`] | requests that completed, each with its breakdown and, for a read, its bytes |
 //! | [`Agenda`] | pending events in time order; simultaneous events keep the order in which they were scheduled |
+//! | [`Arbiter`] | which of several queues gets a free slot, by priority class or weighted round robin |
 //! | [`Barriers`] | flushes, which wait for earlier writes |
 //! | [`FirstCome`] | equal servers behind one first-come, first-served queue, for jobs of known length |
 //! | [`Link`] | transfers over a link, one after the other |
@@ -17,6 +18,7 @@
 //! | [`Timers`] | one pending event for each of many resources |
 
 mod agenda;
+mod arbiter;
 mod barriers;
 mod completions;
 mod device;
@@ -30,6 +32,7 @@ mod slab;
 mod timers;
 
 pub use agenda::Agenda;
+pub use arbiter::Arbiter;
 pub use barriers::{Barriers, Ticket};
 pub use completions::{Completed, Completions};
 pub use device::Device;

@@ -37,16 +37,13 @@
 //! - With weights, every choice against an independent list of turns, and the shares of classes that always have
 //!   requests.
 
-mod arbitration;
 mod tenant;
 
 use crate::interactive::{Interactive, Issued, Unheard};
 use crate::{Asker, Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
-use arbitration::Arbitration;
-use nacre_config::{
-    Choice, Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot, both,
-};
-use nacre_kernel::event::Slab;
+use nacre_config::priority::{Priority, Weights};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot, both};
+use nacre_kernel::event::{Arbiter, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Ranges, Request, Status, Time};
 use std::mem;
@@ -65,33 +62,6 @@ pub struct Config {
     /// Weighted round robin among the classes below urgent that wait for `places`. Absent means strict
     /// priority.
     pub weights: Option<Weights>,
-}
-
-/// Requests of each class per turn.
-#[derive(Clone, Copy, Debug, Configuration)]
-pub struct Weights {
-    /// Weight of the high class.
-    #[config(min = 1, max = 256)]
-    pub high: u32,
-    /// Weight of the medium class.
-    #[config(min = 1, max = 256)]
-    pub medium: u32,
-    /// Weight of the low class.
-    #[config(min = 1, max = 256)]
-    pub low: u32,
-}
-
-/// Priority class of requests that wait for `places`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Choice)]
-pub enum Priority {
-    /// Before all others.
-    Urgent,
-    /// Before medium and low.
-    High,
-    /// Before low.
-    Medium,
-    /// Only if no other tenant waits.
-    Low,
 }
 
 /// One host.
@@ -172,14 +142,12 @@ pub const ROOM: Room<WorkloadFamily> = Room {
                 tenants
             });
         }
-        let arbitration = config.places.map(|places| {
-            let priorities = config.tenant.iter().map(|tenant| tenant.priority);
-            Arbitration::new(places, priorities.collect(), config.weights)
-        });
+        let weights = config.weights.as_ref().map(Weights::each);
+        let arbiter = config.places.map(|places| Arbiter::new(places, weights));
         let tenants = tenants?;
         Ok(Box::new(Tenants {
             tenants,
-            arbitration,
+            arbiter,
             outstanding: Slab::new(),
             now: Time::ZERO,
             unheard: Unheard::default(),
@@ -225,7 +193,7 @@ fn build(
 struct Tenants {
     tenants: Vec<Tenant>,
     /// Who goes first, where requests wait for places.
-    arbitration: Option<Arbitration>,
+    arbiter: Option<Arbiter>,
     /// Requests under way; the tag of each is its number here.
     outstanding: Slab<Outstanding>,
     /// The time of the last call.
@@ -245,16 +213,18 @@ struct Outstanding {
 
 impl Tenants {
     fn has_place(&self) -> bool {
-        self.arbitration.as_ref().is_none_or(Arbitration::has_place)
+        self.arbiter.as_ref().is_none_or(Arbiter::has_slot)
     }
 
     /// The tenant that issues its next request now, if one can.
     fn choose(&mut self) -> Option<usize> {
         let (now, tenants) = (self.now, &self.tenants);
         let mut waiting = (0..tenants.len()).filter(|&tenant| tenants[tenant].due() <= now);
-        match &mut self.arbitration {
+        match &mut self.arbiter {
             None => waiting.next(),
-            Some(arbitration) if arbitration.has_place() => arbitration.choose(waiting),
+            Some(arbiter) if arbiter.has_slot() => {
+                arbiter.choose(waiting.map(|tenant| (tenant, tenants[tenant].priority as usize)))
+            }
             Some(_) => None,
         }
     }
@@ -289,8 +259,8 @@ impl Interactive for Tenants {
         let Outstanding { tenant, tag: inner } = self.outstanding[tag];
         self.outstanding.give_back(tag);
         self.tenants[tenant as usize].complete(now, inner, status);
-        if let Some(arbitration) = &mut self.arbitration {
-            arbitration.free();
+        if let Some(arbiter) = &mut self.arbiter {
+            arbiter.free();
         }
     }
 }

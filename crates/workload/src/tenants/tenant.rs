@@ -2,6 +2,7 @@
 
 use super::TenantConfig;
 use crate::{Clock, Issued, Workload, WorkloadError};
+use nacre_config::priority::Priority;
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Status, Time};
 use std::collections::VecDeque;
@@ -39,6 +40,8 @@ pub(super) struct Tenant {
     pub(super) name: String,
     #[state(skip = "from the configuration")]
     pub(super) weight: u32,
+    #[state(skip = "from the configuration")]
+    pub(super) priority: Priority,
     /// The place of its capacity in the scenario.
     #[state(skip = "from the configuration")]
     path: String,
@@ -82,6 +85,7 @@ impl Tenant {
         Tenant {
             name: config.name.clone(),
             weight: config.weight,
+            priority: config.priority,
             path: format!("{path}.capacity"),
             start,
             capacity,
