@@ -136,9 +136,10 @@
 //! part of the idle power. Dies, channels, buffer, and link are those of a whole drive, since any drive of the
 //! pool may serve the share. The record has a finding if the share uses more than its part of the performance.
 //!
-//! *Slots of tenants* (`queue`): each tenant may have its own part of the requests that the drive works on at one
-//! time. A tenant that issues more requests waits for its own slots. Priority classes among
-//! tenants are a setting of the workload (`places` of `tenants`).
+//! *Queues of tenants* (`queue`): the drive works on a limited number of requests at one time, and the others wait
+//! in queues of the host. Each tenant may have its own part of the slots (`"by_tenant"`), or a submission queue from
+//! which free slots fetch in turn (`"round_robin"`) or by priority class and weight (`"weighted_round_robin"`), as
+//! NVMe controllers do. `places` of the workload `tenants` does the same in front of any stack.
 //!
 //! ## Results
 //! The table `handles` lists, for each placement handle, the host writes, the units that GC moved, and the write
@@ -217,6 +218,8 @@
 //!   a die; the time of a rebuilt read.
 //! - Bit errors follow their law, no lost unit is returned as good, and refreshes are reads over their limit.
 //! - Tenants with queue shares complete requests in proportion to their slots.
+//! - Fetches by round robin and weighted round robin against a step-by-step simulation of the queues, request by
+//!   request.
 //! - Programs, erases, and valid units are conserved.
 //! - Every unit after power losses at random times, against an auditor that knows its versions; recovery time as
 //!   pages over dies.
@@ -243,7 +246,7 @@ pub mod zns_ssd;
 pub use config::{
     Allocation, Arbitration, BufferPlaces, ByTenant, Cached, Drive, Dynamic, ErrorsConfig, FlashScheduling,
     Isolation, MappingCacheConfig, Order, PageMapping, Parity, Queue, ReadPriority, Shared, SlcCacheConfig,
-    SsdConfig, Static, Superblock, Suspension, Unwritten, ZnsSsdConfig, ZonesConfig,
+    SsdConfig, Static, Superblock, Suspension, Unwritten, WeightedRoundRobin, ZnsSsdConfig, ZonesConfig,
 };
 
 use config::Config;

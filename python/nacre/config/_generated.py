@@ -2675,7 +2675,7 @@ class UnlimitedQueue(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedQueue(Table):
-    """All tenants share its slots."""
+    """All tenants share its slots, first come, first served."""
 
     depth: int
     """Slots."""
@@ -2690,6 +2690,42 @@ class ByTenantQueue(Table):
     depths: list[int]
     """Slots of each tenant of a workload, in their order; the list repeats if there are more tenants."""
     kind: Literal["by_tenant"] = "by_tenant"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRobinQueue(Table):
+    """Each tenant has a submission queue."""
+
+    depth: int
+    """Slots."""
+    kind: Literal["round_robin"] = "round_robin"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedRoundRobinQueueWeights(Table):
+    """Slots of each class below urgent per turn."""
+
+    high: int
+    """Weight of the high class."""
+    medium: int
+    """Weight of the medium class."""
+    low: int
+    """Weight of the low class."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedRoundRobinQueue(Table):
+    """Each tenant has a submission queue with a priority class."""
+
+    depth: int
+    """Slots."""
+    classes: list[Literal["urgent", "high", "medium", "low"]]
+    """Priority class of each tenant of a workload, in their order; the list repeats if there are more tenants."""
+    weights: WeightedRoundRobinQueueWeights
+    """Slots of each class below urgent per turn."""
+    kind: Literal["weighted_round_robin"] = "weighted_round_robin"
     """Which room this is."""
 
 
@@ -2985,6 +3021,8 @@ Queue: TypeAlias = (
     UnlimitedQueue
     | SharedQueue
     | ByTenantQueue
+    | RoundRobinQueue
+    | WeightedRoundRobinQueue
     | str
 )
 Allocation: TypeAlias = (
@@ -3090,6 +3128,7 @@ __all__ = [
     "RecordedArrival",
     "Replacement",
     "RhythmArrival",
+    "RoundRobinQueue",
     "Run",
     "RunFill",
     "RunUntilSteady",
@@ -3137,6 +3176,8 @@ __all__ = [
     "UnlimitedQueue",
     "WTinylfuReplacement",
     "WearLeveling",
+    "WeightedRoundRobinQueue",
+    "WeightedRoundRobinQueueWeights",
     "Workload",
     "ZipfPattern",
     "ZipfWorkload",

@@ -20,7 +20,7 @@ pub use drive::{Arbitration, BufferPlaces, Drive, Unwritten};
 pub use errors::ErrorsConfig;
 pub use mapping_cache::{Cached, MappingCacheConfig};
 pub use page_mapping::{Isolation, PageMapping, SlcCacheConfig};
-pub use queue::{ByTenant, Queue, Shared};
+pub use queue::{ByTenant, Queue, Shared, WeightedRoundRobin};
 pub use scheduling::{FlashScheduling, ReadPriority, Suspension};
 pub(crate) use share_checks::share_problem;
 pub(crate) use space::percent;

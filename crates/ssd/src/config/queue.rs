@@ -1,5 +1,6 @@
-//! How many requests the drive works on at one time.
+//! How many requests the drive works on at one time, and which it fetches first.
 
+use nacre_config::priority::{Priority, Weights};
 use nacre_config::{Configuration, Kinds, Reader};
 
 /// Requests that the drive works on at one time.
@@ -7,10 +8,24 @@ use nacre_config::{Configuration, Kinds, Reader};
 pub enum Queue {
     /// As many as come.
     Unlimited,
-    /// All tenants share its slots.
+    /// All tenants share its slots, first come, first served.
     Shared(Shared),
     /// Each tenant has slots of its own; one that sends more requests waits for them.
     ByTenant(ByTenant),
+    /// Each tenant has a submission queue. A free slot fetches from the queues in turn.
+    ///
+    /// This is the default arbitration of NVMe, with a burst of one command. A request of a tenant waits only for
+    /// earlier ones of its tenant and for its turn, however many requests the other tenants have sent.
+    RoundRobin(Shared),
+    /// Each tenant has a submission queue with a priority class. A free slot fetches by weighted round robin.
+    ///
+    /// This is the weighted round robin with urgent priority class of NVMe. A free slot goes to the urgent class if
+    /// it waits. Otherwise, the high, medium, and low classes take turns. In its turn, a class gets as many slots as
+    /// its weight; if it has no waiting requests, it loses the rest. Queues of one class take turns.
+    ///
+    /// Not modeled: bursts, i.e. several commands of one queue per turn. The flash serves requests that have been
+    /// fetched without priority, so few slots separate the classes best.
+    WeightedRoundRobin(WeightedRoundRobin),
 }
 
 /// Slots of all tenants.
@@ -29,20 +44,21 @@ pub struct ByTenant {
     pub depths: Vec<u32>,
 }
 
+/// Slots that queues of different classes share.
+#[derive(Clone, Debug, Configuration)]
+pub struct WeightedRoundRobin {
+    /// Slots.
+    #[config(min = 1, max = 1048576)]
+    pub depth: u32,
+    /// Priority class of each tenant of a workload, in their order; the list repeats if there are more tenants.
+    pub classes: Vec<Priority>,
+    /// Slots of each class below urgent per turn.
+    pub weights: Weights,
+}
+
 fn check_depths(queue: &ByTenant, reader: &mut Reader<'_>) {
     if queue.depths.contains(&0) {
         let given = format!("{:?}", queue.depths);
         reader.conflict("depths", &given, "a tenant without slots waits forever", "give at least 1 to each");
-    }
-}
-
-impl Queue {
-    /// The slots of each queue: one queue, or one for each tenant. None if there is no limit.
-    pub(crate) fn depths(&self) -> Vec<u32> {
-        match self {
-            Queue::Unlimited => Vec::new(),
-            Queue::Shared(of) => vec![of.depth],
-            Queue::ByTenant(of) => of.depths.clone(),
-        }
     }
 }

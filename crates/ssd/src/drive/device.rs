@@ -32,7 +32,7 @@ impl<T: Translation> Ssd<T> {
     /// Whether something is to be decided now.
     #[inline]
     fn has_decisions(&self) -> bool {
-        self.flash.has_decisions()
+        self.flash.has_decisions() || self.host.has_decisions()
     }
 
     /// Lets the next event happen, which is due at `at`.
@@ -143,7 +143,12 @@ impl<T: Translation> Device for Ssd<T> {
                     return;
                 }
                 if self.has_decisions() {
-                    self.flash.decide();
+                    if self.host.has_decisions() {
+                        self.host.decide(self.now);
+                        self.go_on(completions);
+                    } else {
+                        self.flash.decide();
+                    }
                     continue;
                 }
                 if self.active.is_empty() && self.flash.is_idle() && self.ftl.work_while_idle(&mut self.flash)

@@ -199,6 +199,19 @@ impl Host {
         }
     }
 
+    /// Whether a free slot is to be given to a waiting request.
+    #[inline]
+    pub(crate) fn has_decisions(&self) -> bool {
+        self.queues.has_decision()
+    }
+
+    /// Free slots fetch requests, now that all requests of this moment have arrived.
+    pub(crate) fn decide(&mut self, now: Time) {
+        while let Some(number) = self.queues.fetch() {
+            self.bring(now, number);
+        }
+    }
+
     /// All of it is answered: the drive is done with it, and whoever waits for its place takes it.
     #[inline]
     fn end(&mut self, now: Time, number: u32) {

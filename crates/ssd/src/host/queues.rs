@@ -1,70 +1,180 @@
-//! How many requests the drive works on at one time: of all tenants together, or of each.
+//! Requests that wait until the drive works on them: in one queue, or in a queue of each tenant.
 
-use crate::config::Drive;
+use crate::config::{Drive, Queue as Setting};
+use nacre_config::priority::Priority;
+use nacre_kernel::event::Arbiter;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// The queues of a drive; none if as many requests are worked on as come.
-#[derive(State)]
-pub(super) struct Queues(Vec<Queue>);
+/// The most submission queues that NVMe allows. Requests of more tenants share them.
+const QUEUES_MAX: usize = 65_535;
 
-/// Requests of one tenant, or of all.
+/// The queues of a drive.
+#[derive(State)]
+pub(super) enum Queues {
+    /// The drive works on all requests.
+    Unlimited,
+    /// One queue, or one for each tenant, with their own slots.
+    Separate(Vec<Queue>),
+    /// Queues of tenants that share slots.
+    Arbitrated(Arbitrated),
+}
+
+/// Requests of one tenant, or of all, in order of arrival.
 #[derive(Clone, Debug, Value)]
-struct Queue {
-    places: u32,
+pub(super) struct Queue {
+    slots: u32,
     taken: u32,
     waiting: VecDeque<u32>,
 }
 
+/// Submission queues, one for each tenant. Which request gets a free slot is decided when all requests of that moment have
+/// arrived.
+#[derive(State)]
+pub(super) struct Arbitrated {
+    arbiter: Arbiter,
+    /// Class of each tenant; the list repeats.
+    #[state(skip = "from the configuration")]
+    classes: Vec<Priority>,
+    #[state(varies)]
+    waiting: Vec<VecDeque<u32>>,
+    /// How many requests wait.
+    count: u32,
+}
+
 impl Queues {
     pub(super) fn new(config: &Drive) -> Queues {
-        let queue = |places| Queue { places, taken: 0, waiting: VecDeque::new() };
-        Queues(config.queue.depths().into_iter().map(queue).collect())
+        let queue = |&slots: &u32| Queue { slots, taken: 0, waiting: VecDeque::new() };
+        match &config.queue {
+            Setting::Unlimited => Queues::Unlimited,
+            Setting::Shared(of) => Queues::Separate(vec![queue(&of.depth)]),
+            Setting::ByTenant(of) => Queues::Separate(of.depths.iter().map(queue).collect()),
+            Setting::RoundRobin(of) => {
+                Queues::Arbitrated(Arbitrated::new(Arbiter::new(of.depth, None), vec![Priority::Medium]))
+            }
+            Setting::WeightedRoundRobin(of) => {
+                let arbiter = Arbiter::new(of.depth, Some(of.weights.each()));
+                Queues::Arbitrated(Arbitrated::new(arbiter, of.classes.clone()))
+            }
+        }
     }
 
-    /// Request `number` of tenant `volume` takes a place, if there is one, or waits.
+    /// Request `number` of tenant `volume` takes a slot, or waits.
     #[inline]
     pub(super) fn enter(&mut self, volume: u32, number: u32) -> bool {
-        if self.0.is_empty() {
-            return true;
+        match self {
+            Queues::Unlimited => true,
+            Queues::Separate(queues) => of_tenant(queues, volume).enter(number),
+            Queues::Arbitrated(queues) => {
+                queues.wait(volume, number);
+                false
+            }
         }
-        let queue = self.queue(volume);
-        let has_place = queue.taken < queue.places;
-        if has_place {
-            queue.taken += 1;
-        } else {
-            queue.waiting.push_back(number);
-        }
-        has_place
     }
 
-    /// A request of tenant `volume` gives its place to the one that comes out of this.
+    /// A request of tenant `volume` gives up its slot. Returns the request that takes it, unless arbitration decides that.
     #[inline]
     pub(super) fn leave(&mut self, volume: u32) -> Option<u32> {
-        if self.0.is_empty() {
-            return None;
+        match self {
+            Queues::Unlimited => None,
+            Queues::Separate(queues) => of_tenant(queues, volume).leave(),
+            Queues::Arbitrated(queues) => {
+                queues.arbiter.free();
+                None
+            }
         }
-        let queue = self.queue(volume);
-        let next = queue.waiting.pop_front();
-        queue.taken -= u32::from(next.is_none());
-        next
     }
 
-    fn queue(&mut self, volume: u32) -> &mut Queue {
-        let queues = self.0.len();
-        &mut self.0[volume as usize % queues]
+    /// Whether a request waits for arbitration, and a slot is free.
+    #[inline]
+    pub(super) fn has_decision(&self) -> bool {
+        matches!(self, Queues::Arbitrated(queues) if queues.count > 0 && queues.arbiter.has_slot())
+    }
+
+    /// The request that arbitration gives a slot, if one is free.
+    pub(super) fn fetch(&mut self) -> Option<u32> {
+        match self {
+            Queues::Arbitrated(queues) if queues.arbiter.has_slot() => queues.fetch(),
+            _ => None,
+        }
     }
 
     pub(super) fn clear(&mut self) {
-        for queue in &mut self.0 {
-            queue.taken = 0;
-            queue.waiting.clear();
+        match self {
+            Queues::Unlimited => {}
+            Queues::Separate(queues) => queues.iter_mut().for_each(Queue::clear),
+            Queues::Arbitrated(queues) => {
+                queues.arbiter.clear();
+                (queues.waiting, queues.count) = (Vec::new(), 0);
+            }
         }
     }
 
     pub(super) fn check_invariants(&self) {
-        for queue in &self.0 {
-            assert!(queue.waiting.is_empty() || queue.taken == queue.places, "{queue:?}");
+        match self {
+            Queues::Unlimited => {}
+            Queues::Separate(queues) => {
+                for queue in queues {
+                    assert!(queue.waiting.is_empty() || queue.taken == queue.slots, "{queue:?}");
+                }
+            }
+            Queues::Arbitrated(queues) => {
+                let waiting: usize = queues.waiting.iter().map(VecDeque::len).sum();
+                assert_eq!(waiting, queues.count as usize, "a waiting request is lost");
+            }
         }
+    }
+}
+
+/// The queue of tenant `volume`.
+fn of_tenant(queues: &mut [Queue], volume: u32) -> &mut Queue {
+    let count = queues.len();
+    &mut queues[volume as usize % count]
+}
+
+impl Queue {
+    fn enter(&mut self, number: u32) -> bool {
+        let has_slot = self.taken < self.slots;
+        if has_slot {
+            self.taken += 1;
+        } else {
+            self.waiting.push_back(number);
+        }
+        has_slot
+    }
+
+    fn leave(&mut self) -> Option<u32> {
+        let next = self.waiting.pop_front();
+        self.taken -= u32::from(next.is_none());
+        next
+    }
+
+    fn clear(&mut self) {
+        self.taken = 0;
+        self.waiting.clear();
+    }
+}
+
+impl Arbitrated {
+    fn new(arbiter: Arbiter, classes: Vec<Priority>) -> Arbitrated {
+        Arbitrated { arbiter, classes, waiting: Vec::new(), count: 0 }
+    }
+
+    fn wait(&mut self, volume: u32, number: u32) {
+        let queue = volume as usize % QUEUES_MAX;
+        if self.waiting.len() <= queue {
+            self.waiting.resize_with(queue + 1, VecDeque::new);
+        }
+        self.waiting[queue].push_back(number);
+        self.count += 1;
+    }
+
+    fn fetch(&mut self) -> Option<u32> {
+        let classes = &self.classes;
+        let waiting = self.waiting.iter().enumerate().filter(|(_, waiting)| !waiting.is_empty());
+        let of_class = waiting.map(|(queue, _)| (queue, classes[queue % classes.len()] as usize));
+        let queue = self.arbiter.choose(of_class)?;
+        self.count -= 1;
+        self.waiting[queue].pop_front()
     }
 }

@@ -15,6 +15,8 @@ const DRIVES: &[&str] = &[
     "blocks = 32\nplanes = 4\nscheduling = { kind = \"read_priority\", independent_planes = true }\nregisters = 2\narbitration = \"first_come\"",
     "blocks = 32\npower_protected = false\nqueue = { kind = \"shared\", depth = 4 }\ndriver = \"3 us\"\ncpus = 2\ntranslation = \"1 us\"",
     "blocks = 32\nqueue = { kind = \"by_tenant\", depths = [5, 2] }\nfirmware = \"2 us\"\nprocessors = 2\ntranslation = \"1 us\"",
+    "blocks = 32\nqueue = { kind = \"round_robin\", depth = 2 }\nfirmware = \"2 us\"\ndriver = \"1 us\"",
+    "blocks = 32\nqueue = { kind = \"weighted_round_robin\", depth = 3, classes = [\"low\", \"urgent\", \"high\"], weights = { high = 3, medium = 2, low = 1 } }\npower_protected = false\nhost = { kind = \"nvme\" }",
     "blocks = 64\nmapping_cache = { size = \"8 KiB\" }\npower_protected = false\nbuffer_kept = \"30 %\"",
     "blocks = 64\nwear_spread = 5",
     "blocks = 64\ncleaning = { kind = \"d_choices\", d = 3 }\nscheduling = { kind = \"suspension\", suspend = \"10 us\" }",

@@ -12,6 +12,7 @@ mod drive;
 pub(crate) mod driven;
 mod erasing;
 mod errors;
+mod fetching;
 mod front;
 mod handles;
 mod idle;

@@ -9,7 +9,7 @@
 //! | [`disk`] | one arm that serves first come first served, by shortest seek, or by shortest access |
 //! | [`dram_channel`] | a memory controller that gives row hits first, clock by clock |
 //! | [`flash_channel`] | reads of the dies of one channel: commands, senses, transfers, registers |
-//! | [`queue`] | servers with one queue, and one server with priority classes |
+//! | [`queue`] | servers with one queue, one server with priority classes, and servers that fetch from weighted queues |
 //!
 //! Rules that all of them share:
 //! - A decision is made when a resource becomes free, among all requests that have arrived by then. A request that

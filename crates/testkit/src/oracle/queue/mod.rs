@@ -1,31 +1,94 @@
-//! Servers with one queue.
+//! Servers with one queue, and servers that fetch from several.
 
-use super::arrivals::Arrivals;
+use super::arrivals::{Arrivals, Waiting};
 use super::single_server::single_server;
 use super::{Load, Visit};
 use nacre_kernel::Time;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// Serves requests at `servers` equal servers, first come first served (G/G/c); request number i takes `services[i]`.
 #[must_use]
 pub fn first_come(servers: usize, services: &[Time], load: Load<'_>) -> Vec<Visit> {
+    // Arrivals are in order, so the first one is the oldest.
+    serve(servers, services, load, |_, _| 0)
+}
+
+/// Queues of NVMe controllers, with their priority classes: 0 is urgent, 1 to 3 are high, medium, and low.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetching<'a> {
+    /// Class of each queue.
+    pub classes: &'a [usize],
+    /// Requests per turn of the high, medium, and low class.
+    pub weights: [usize; 3],
+}
+
+/// Serves requests at `servers` equal servers that fetch from queues by weighted round robin with an urgent class;
+/// request number i comes to queue `queues[i]` and takes `services[i]`.
+///
+/// A free server takes an urgent request if there is one. Otherwise, it follows a list with as many entries of each class as
+/// its weight: the next entry is served if its class waits, else all entries of this class up to the next one are passed
+/// over. Queues of one class stand in a row; the first one that waits is served, and goes to the end of the row.
+#[must_use]
+pub fn weighted(
+    servers: usize,
+    fetching: Fetching<'_>,
+    queues: &[usize],
+    services: &[Time],
+    load: Load<'_>,
+) -> Vec<Visit> {
+    let entries: Vec<usize> = (1..4).flat_map(|class| vec![class; fetching.weights[class - 1]]).collect();
+    let mut row: Vec<usize> = (0..fetching.classes.len()).collect();
+    let mut at = 0;
+    serve(servers, services, load, |_, waiting| {
+        let waits = |class| waiting.iter().any(|of| fetching.classes[queues[of.request]] == class);
+        let mut class = 0;
+        if !waits(0) {
+            while !waits(entries[at]) {
+                let passed_over = entries[at];
+                while entries[at] == passed_over {
+                    at = (at + 1) % entries.len();
+                }
+            }
+            class = entries[at];
+            at = (at + 1) % entries.len();
+        }
+        let oldest = |&queue: &usize| waiting.iter().position(|of| queues[of.request] == queue);
+        let of_class = |queue: &&usize| fetching.classes[**queue] == class;
+        let (queue, position) = row
+            .iter()
+            .filter(of_class)
+            .find_map(|queue| Some((*queue, oldest(queue)?)))
+            .expect("a queue of this class waits");
+        row.retain(|&other| other != queue);
+        row.push(queue);
+        position
+    })
+}
+
+/// Serves requests at `servers` equal servers. Whenever one is free and requests wait, oldest first, `choose` gets the time
+/// and returns the position of the one that it takes.
+pub(super) fn serve(
+    servers: usize,
+    services: &[Time],
+    load: Load<'_>,
+    mut choose: impl FnMut(Time, &[Waiting]) -> usize,
+) -> Vec<Visit> {
     assert!(servers >= 1, "there is a server");
     let mut arrivals = Arrivals::new(services.len(), load);
     let mut visits = vec![Visit::default(); services.len()];
-    let mut waiting = VecDeque::new();
+    let mut waiting = Vec::new();
     // When each busy server is done.
     let mut busy = BinaryHeap::new();
     let mut now = Time::ZERO;
     loop {
         while let Some(arrived) = arrivals.take(now) {
-            waiting.push_back(arrived);
+            waiting.push(arrived);
         }
-        while busy.len() < servers
-            && let Some(oldest) = waiting.pop_front()
-        {
-            let done = now + services[oldest.request];
-            visits[oldest.request] = Visit { arrived: oldest.arrived, done };
+        while busy.len() < servers && !waiting.is_empty() {
+            let Waiting { request, arrived } = waiting.remove(choose(now, &waiting));
+            let done = now + services[request];
+            visits[request] = Visit { arrived, done };
             busy.push(Reverse(done));
         }
         let completion = busy.peek().map(|&Reverse(done)| done);

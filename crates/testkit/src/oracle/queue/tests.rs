@@ -64,6 +64,38 @@ fn priorities_by_hand() {
 }
 
 #[test]
+fn fetches_by_hand() {
+    // Queues: high with two requests per turn, low with one, urgent. All requests come at 0.
+    let fetching = Fetching { classes: &[1, 3, 0], weights: [2, 1, 1] };
+    let queues = [0, 0, 0, 1, 1, 2];
+    let (times, services) = (ms(&[0; 6]), ms(&[1; 6]));
+    let done = done_ms(&weighted(1, fetching, &queues, &services, Load::Open(&times)));
+    // Urgent; high, high; low; high, which loses the rest of its turn; low.
+    assert_eq!(done, [2, 3, 5, 4, 6, 1]);
+    // Two queues of one class: in turn, however many requests the first one has.
+    let fetching = Fetching { classes: &[2, 2], weights: [1, 1, 1] };
+    let done = done_ms(&weighted(1, fetching, &[0, 0, 0, 0, 1, 1], &services, Load::Open(&times)));
+    assert_eq!(done, [1, 3, 5, 6, 2, 4]);
+    let done = done_ms(&weighted(2, fetching, &[0, 0, 0, 0, 1, 1], &services, Load::Open(&times)));
+    assert_eq!(done, [1, 2, 3, 3, 1, 2]);
+}
+
+/// With urgent and low queues only, the order is that of two priority classes.
+#[test]
+fn fetches_of_two_classes_are_those_of_priorities() {
+    let mut random = nacre_kernel::Streams::new(4).stream("classes");
+    let services = exponential(&mut random, 5_000);
+    let queues: Vec<usize> = (0..5_000).map(|_| usize::from(random.chance(0.6))).collect();
+    let classes: Vec<u8> = queues.iter().map(|&queue| queue as u8).collect();
+    let times: Vec<Time> = poisson(random, 0.9 / SERVICE_S).take(5_000).collect();
+    let fetching = Fetching { classes: &[0, 3], weights: [1, 1, 1] };
+    for load in [Load::Open(&times), Load::Closed { clients: 9 }] {
+        let found = weighted(1, fetching, &queues, &services, load);
+        assert!(found == by_priority(&classes, &services, load));
+    }
+}
+
+#[test]
 fn waits_of_one_server_meet_pollaczek_and_khinchine() {
     for (load, tolerance) in [(0.5, 0.02), (0.8, 0.05)] {
         let rate = load / SERVICE_S;
