@@ -70,14 +70,6 @@ impl Curve {
         Hits { reads: reads.clamp(0.0, self.accesses.reads), writes: writes.clamp(0.0, self.accesses.writes) }
     }
 
-    /// The hits of a cache of `upper` blocks, and those of a cache of `lower` blocks under it that takes what
-    /// leaves the upper one and gives it back when it is asked for, so that no block is in both (exclusive).
-    /// Both are LRU: together they are one LRU stack cut in two.
-    pub fn two_levels(&self, upper: u64, lower: u64) -> (Hits, Hits) {
-        let (first, both) = (self.hits(upper), self.hits(upper.saturating_add(lower)));
-        (first, Hits { reads: both.reads - first.reads, writes: both.writes - first.writes })
-    }
-
     /// Miss ratio of a cache of `blocks` for reads, writes, or both; `None` without such accesses.
     pub fn miss_ratio(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let hits = self.hits(blocks);

@@ -36,26 +36,6 @@ fn simulated(requests: &[Request], capacity: u64) -> Hits {
     hits
 }
 
-/// Two LRU caches: what leaves the upper one goes to the lower one, what hits there comes back up.
-fn simulated_two_levels(requests: &[Request], upper: u64, lower: u64) -> (f64, f64) {
-    let (mut first, mut second) = (lru(upper), lru(lower));
-    let (mut in_first, mut in_second) = (0.0, 0.0);
-    for (block, _) in accesses(requests) {
-        if first.touch(block) {
-            in_first += 1.0;
-            continue;
-        }
-        if second.touch(block) {
-            second.remove(block);
-            in_second += 1.0;
-        }
-        if let Some(victim) = first.admit(block) {
-            second.admit(victim);
-        }
-    }
-    (in_first, in_second)
-}
-
 fn exact(requests: &[Request]) -> Curve {
     let mut curve = ExactCurve::new(4096);
     requests.chunks(1001).for_each(|batch| curve.add(batch));
@@ -93,20 +73,6 @@ fn one_pass_says_what_a_simulated_cache_of_every_size_hits() {
         assert_eq!(curve.hits(size), simulated(&requests, size), "{size} blocks");
     }
     assert_eq!(curve.accesses().all() as usize, accesses(&requests).count());
-}
-
-#[test]
-fn one_pass_says_what_two_exclusive_levels_hit() {
-    let requests = mixed(2000, 20_000, &mut Streams::new(2).stream("mixed"));
-    let curve = exact(&requests);
-    for (upper, lower) in [(1, 1), (10, 90), (100, 10), (64, 256), (500, 1500), (1000, 5000)] {
-        let (first, second) = curve.two_levels(upper, lower);
-        assert_eq!(
-            (first.all(), second.all()),
-            simulated_two_levels(&requests, upper, lower),
-            "{upper}, {lower}"
-        );
-    }
 }
 
 proptest! {
