@@ -2770,6 +2770,30 @@ class DynamicAllocation(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FirstComeHostScheduler(Table):
+    """The oldest."""
+
+    kind: Literal["first_come"] = "first_come"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadlineHostScheduler(Table):
+    """Batches of reads or of writes in order of address, until a deadline passes, like mq-deadline of Linux."""
+
+    read_expire: str | None = None
+    """Time from the arrival of a read until its deadline. Default: 500 ms."""
+    write_expire: str | None = None
+    """Time from the arrival of a write until its deadline. Default: 5 s."""
+    fifo_batch: int | None = None
+    """Maximum requests of a batch. Default: 16."""
+    writes_starved: int | None = None
+    """Batches of reads that may begin before waiting writes get one. Default: 2."""
+    kind: Literal["deadline"] = "deadline"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunFill(Table):
     """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,."""
 
@@ -2839,6 +2863,8 @@ class ScenarioHost(Table):
     """How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration alone sets `after`."""
     queue_depth: int | None = None
     """Requests that a host has outstanding at the stack at a time; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
+    scheduler: HostScheduler | None = None
+    """Which request gets a free slot of `queue_depth`. Default: first_come."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3031,6 +3057,11 @@ Allocation: TypeAlias = (
     | DynamicAllocation
     | str
 )
+HostScheduler: TypeAlias = (
+    FirstComeHostScheduler
+    | DeadlineHostScheduler
+    | str
+)
 
 __all__ = [
     "Allocation",
@@ -3051,6 +3082,7 @@ __all__ = [
     "CxlMemHostInterface",
     "DChoicesCleaning",
     "Dbt2Workload",
+    "DeadlineHostScheduler",
     "DelayFault",
     "Device",
     "DirectHostInterface",
@@ -3074,6 +3106,7 @@ __all__ = [
     "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",
+    "FirstComeHostScheduler",
     "FixedPlacement",
     "FlashDiskCacheDevice",
     "FlashScheduling",
@@ -3084,6 +3117,7 @@ __all__ = [
     "HddDevice",
     "HddDeviceStandby",
     "HostInterface",
+    "HostScheduler",
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",

@@ -1,22 +1,25 @@
-//! The host: timeouts, retries, and a limit on outstanding requests, between the workload and the stack.
+//! The host: timeouts, retries, a limit on outstanding requests, and the order of those that wait, between the workload
+//! and the stack.
 //!
 //! A request that has no answer after `timeout.after` is canceled at the device. A device that cannot cancel it completes
 //! it later, and the host drops that answer. The host sends the request again after `timeout.backoff`, up to
 //! `timeout.retries` times, then fails it. An answer at the instant of the timeout is too late. Errors that the device
 //! reports are final.
 //!
-//! With `queue_depth`, further requests wait in the host, first come, first served. Each tenant is a host with its own queue.
-//! A request keeps its slot until it is answered or failed.
+//! With `queue_depth`, further requests wait in the host. Each tenant is a host with its own queue. A request keeps its slot
+//! until it is answered or failed. `scheduler` selects the waiting request that gets a free slot. The choice is made when all
+//! requests of that instant have arrived.
 //!
 //! Latencies count from the arrival at the host: waiting, all tries, and pauses are part of them.
 
 mod model;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub(crate) use model::{Host, KIND};
 
-use nacre_config::{Configuration, Reader};
+use nacre_config::{Configuration, Kinds, Reader};
 use nacre_kernel::Time;
 
 /// How the host of the workload handles requests.
@@ -30,6 +33,43 @@ pub struct HostConfig {
     /// host with its own queue. Absent means no limit.
     #[config(min = 1, max = 65536)]
     pub queue_depth: Option<u32>,
+    /// Which request gets a free slot of `queue_depth`.
+    #[config(default = "first_come", source = "standard: Linux, no scheduler for NVMe")]
+    pub scheduler: HostScheduler,
+}
+
+/// Which waiting request of a host gets a free slot.
+#[derive(Clone, Debug, Kinds)]
+pub enum HostScheduler {
+    /// The oldest.
+    FirstCome,
+    /// Batches of reads or of writes in order of address, until a deadline passes, like mq-deadline of Linux.
+    ///
+    /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a batch of
+    /// reads begins, or one of writes if no reads wait or if `writes_starved` batches of reads went before writes that
+    /// waited. It begins with the oldest request if its deadline has passed or if no higher address waits, else with the
+    /// next higher address. Trims count as writes. Flushes go before all others.
+    ///
+    /// Not modeled: merging of adjacent requests, I/O priorities, and zone locks. Deadlines are not guarantees: the
+    /// counter `expired` of the host has the requests that got their slot too late.
+    Deadline(Deadline),
+}
+
+/// Deadlines and batches; the names are those of Linux.
+#[derive(Clone, Debug, Configuration)]
+pub struct Deadline {
+    /// Time from the arrival of a read until its deadline.
+    #[config(default = "500 ms", source = "standard: Linux, mq-deadline")]
+    pub read_expire: Time,
+    /// Time from the arrival of a write until its deadline.
+    #[config(default = "5 s", source = "standard: Linux, mq-deadline")]
+    pub write_expire: Time,
+    /// Maximum requests of a batch.
+    #[config(default = 16, min = 1, max = 65536, source = "standard: Linux, mq-deadline")]
+    pub fifo_batch: u32,
+    /// Batches of reads that may begin before waiting writes get one.
+    #[config(default = 2, max = 65536, source = "standard: Linux, mq-deadline")]
+    pub writes_starved: u32,
 }
 
 /// A request that is not answered in time is canceled, and sent again or failed.
@@ -52,6 +92,11 @@ pub struct Timeout {
 }
 
 fn check_host(host: &HostConfig, reader: &mut Reader<'_>) {
+    if let (HostScheduler::Deadline(_), None) = (&host.scheduler, host.queue_depth) {
+        let problem = "without host.queue_depth, no request waits in the host";
+        let remedy = "set host.queue_depth, e.g. 32 for SATA, or remove it";
+        return reader.conflict("scheduler", "deadline", problem, remedy);
+    }
     if host.timeout.is_none() && host.queue_depth.is_none() {
         let remedy = "set host.timeout or host.queue_depth, or remove the table";
         reader.conflict("timeout", "nothing", "the host has neither a timeout nor a queue depth", remedy);

@@ -1,10 +1,11 @@
 //! The model of a host: what waits in it, and the tries that are outstanding at the device.
 
-use super::HostConfig;
+use super::waiting::Waiting;
+use super::{HostConfig, HostScheduler};
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 /// Its kind and its path in reports. It is no device: it has no cost, energy or lifetime.
 pub(crate) const KIND: &str = "host";
@@ -23,15 +24,17 @@ pub(crate) struct Host {
     due: BTreeSet<(Time, u32)>,
     /// One for each tenant, or one.
     queues: Vec<Queue>,
+    /// When waiting requests get free slots, if there are any of both.
+    decides_at: Time,
     counts: Counts,
     #[state(skip = "scratch")]
     answered: Completions,
 }
 
 /// The requests of one tenant.
-#[derive(Clone, Debug, Default, State)]
+#[derive(Debug, State)]
 struct Queue {
-    waiting: VecDeque<u32>,
+    waiting: Waiting,
     outstanding: u32,
 }
 
@@ -62,18 +65,22 @@ struct Counts {
     retries: u64,
     failed: u64,
     late_answers: u64,
+    expired: u64,
 }
 
 impl Host {
     /// A host of `tenants` tenants, at least one, without requests.
     pub(crate) fn new(id: ComponentId, config: HostConfig, tenants: usize) -> Host {
+        let queue = || Queue { waiting: Waiting::new(&config.scheduler), outstanding: 0 };
+        let queues = std::iter::repeat_with(queue).take(tenants.max(1)).collect();
         Host {
             id,
             config,
             requests: Slab::new(),
             tries: Slab::new(),
             due: BTreeSet::new(),
-            queues: vec![Queue::default(); tenants.max(1)],
+            queues,
+            decides_at: Time::MAX,
             counts: Counts::default(),
             answered: Completions::new(),
         }
@@ -85,13 +92,23 @@ impl Host {
         *asked = Asked { id, request: *request, arrived: now, ..Asked::default() };
         self.counts.requests += 1;
         let queue = self.queue_of(number);
-        let limit = self.config.queue_depth.unwrap_or(u32::MAX);
-        if self.queues[queue].outstanding < limit {
-            self.start(device, now, number);
-        } else {
-            self.queues[queue].waiting.push_back(number);
-            self.counts.waited += 1;
+        let has_slot = self.has_slot(queue);
+        if has_slot && !self.schedules() {
+            return self.start(device, now, number);
         }
+        self.queues[queue].waiting.push(now, number, request);
+        if has_slot {
+            self.decides_at = now;
+        }
+    }
+
+    fn has_slot(&self, queue: usize) -> bool {
+        self.queues[queue].outstanding < self.config.queue_depth.unwrap_or(u32::MAX)
+    }
+
+    /// Whether the order of waiting requests depends on those that arrive later at the same instant.
+    fn schedules(&self) -> bool {
+        !matches!(self.config.scheduler, HostScheduler::FirstCome)
     }
 
     fn queue_of(&self, number: u32) -> usize {
@@ -105,6 +122,7 @@ impl Host {
         let queue = self.queue_of(number);
         self.queues[queue].outstanding += 1;
         self.requests[number].started = now;
+        self.counts.waited += u64::from(now > self.requests[number].arrived);
         self.send(device, now, number);
     }
 
@@ -120,9 +138,28 @@ impl Host {
         device.submit(now, RequestId(of_try), &asked.request, Payload::NONE);
     }
 
+    /// Waiting requests get free slots at `now`.
+    fn decide(&mut self, device: &mut dyn Device, now: Time) {
+        self.decides_at = Time::MAX;
+        for queue in 0..self.queues.len() {
+            while self.has_slot(queue)
+                && let Some(next) = self.next_waiting(queue, now)
+            {
+                self.start(device, now, next);
+            }
+        }
+    }
+
+    /// The request that gets a free slot at `now`: it waits no more.
+    fn next_waiting(&mut self, queue: usize, now: Time) -> Option<u32> {
+        let (number, has_expired) = self.queues[queue].waiting.pop(now)?;
+        self.counts.expired += u64::from(has_expired);
+        Some(number)
+    }
+
     /// As [`Device::next_event`].
     pub(crate) fn next_event(&self, device: &dyn Device) -> Time {
-        device.next_event().min(self.next_due())
+        device.next_event().min(self.next_due()).min(self.decides_at)
     }
 
     fn next_due(&self) -> Time {
@@ -133,6 +170,9 @@ impl Host {
     pub(crate) fn run(&mut self, device: &mut dyn Device, until: Time, completions: &mut Completions) {
         let before = completions.len();
         while completions.len() == before {
+            if self.decides_at < until {
+                self.decide(device, self.decides_at);
+            }
             let due = self.next_due();
             let mut answered = std::mem::take(&mut self.answered);
             device.run(until.min(due), &mut answered);
@@ -236,7 +276,9 @@ impl Host {
         }
         self.requests.give_back(number);
         self.queues[queue].outstanding -= 1;
-        if let Some(next) = self.queues[queue].waiting.pop_front() {
+        if self.schedules() {
+            self.decides_at = if self.queues[queue].waiting.len() > 0 { now } else { self.decides_at };
+        } else if let Some(next) = self.next_waiting(queue, now) {
             self.start(device, now, next);
         }
     }
@@ -253,7 +295,8 @@ impl Host {
 
     /// As [`Device::report`], without the device.
     pub(crate) fn report(&self) -> ComponentReport {
-        let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers } = self.counts;
+        let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers, expired } =
+            self.counts;
         let counters = vec![
             ("requests", requests),
             ("waited", waited),
@@ -262,6 +305,7 @@ impl Host {
             ("retries", retries),
             ("failed", failed),
             ("late_answers", late_answers),
+            ("expired", expired),
         ];
         ComponentReport {
             id: self.id,
@@ -292,5 +336,8 @@ impl Host {
         assert_eq!(asking, current, "a try is lost");
         let due = self.requests.iter().filter(|(_, asked)| asked.due.is_some()).count();
         assert_eq!(due, self.due.len(), "a timer is lost");
+        let idles = |queue: usize| self.has_slot(queue) && self.queues[queue].waiting.len() > 0;
+        let idle = (0..self.queues.len()).any(idles);
+        assert_eq!(idle, self.decides_at < Time::MAX, "a request waits for nothing");
     }
 }

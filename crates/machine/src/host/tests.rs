@@ -1,8 +1,9 @@
+mod deadline;
 mod oracle;
 
-use super::{Host, HostConfig, Timeout};
+use super::{Host, HostConfig, HostScheduler, Timeout};
 use crate::stack::build_alone;
-use crate::{Document, Files, Record, check, run};
+use crate::{Checked, Document, Files, Record, check, run};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::state::State;
 use nacre_kernel::{
@@ -86,17 +87,26 @@ impl Device for Hosted {
 const SERVICE: Time = Time::from_us(100);
 
 fn hosted(timeout: Option<&Policy>, queue_depth: Option<u32>, stack: &str) -> Hosted {
-    let text =
-        format!("[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\n{stack}");
-    let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None });
-    let device = build_alone(&checked.unwrap_or_else(|why| panic!("{why}")), &NoFiles);
     let timeout = timeout.map(|policy| Timeout {
         after: policy.after,
         retries: policy.retries,
         backoff: policy.backoff,
     });
-    let host = Host::new(ComponentId(200), HostConfig { timeout, queue_depth }, 1);
+    over(HostConfig { timeout, queue_depth, scheduler: HostScheduler::FirstCome }, stack)
+}
+
+/// A host of this configuration over a stack.
+fn over(config: HostConfig, stack: &str) -> Hosted {
+    let device = build_alone(&checked(stack), &NoFiles);
+    let host = Host::new(ComponentId(200), config, 1);
     Hosted { host, device: device.unwrap_or_else(|why| panic!("{why}")) }
+}
+
+fn checked(stack: &str) -> Checked {
+    let text =
+        format!("[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\n{stack}");
+    let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None });
+    checked.unwrap_or_else(|why| panic!("{why}"))
 }
 
 fn measured(servers: u32) -> String {

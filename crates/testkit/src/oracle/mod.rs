@@ -6,6 +6,7 @@
 //!
 //! | module | simulates |
 //! |---|---|
+//! | [`deadline`] | mq-deadline of Linux in front of a disk or of equal servers |
 //! | [`disk`] | one arm that serves first come first served, by shortest seek, or by shortest access |
 //! | [`dram_channel`] | a memory controller that gives row hits first, clock by clock |
 //! | [`flash_channel`] | reads of the dies of one channel: commands, senses, transfers, registers |
@@ -19,6 +20,7 @@
 //!   request takes part in the decision of that moment.
 
 mod arrivals;
+pub mod deadline;
 pub mod disk;
 pub mod dram_channel;
 pub mod flash_channel;

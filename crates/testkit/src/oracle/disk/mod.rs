@@ -37,14 +37,27 @@ pub struct Firmware {
 #[must_use]
 pub fn serve(disk: &Disk, firmware: Firmware, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     assert!(firmware.depth >= 1, "the firmware knows at least one request");
-    let target = |request: usize| {
-        let Request { address, bytes, op, .. } = requests[request];
-        disk.target(address, u64::from(bytes), op == Op::Write)
-    };
+    on_arm(disk, requests, load, |arm, now, waiting| {
+        firmware.choose(disk, arm, now, waiting, |request| target(disk, &requests[request]))
+    })
+}
+
+fn target(disk: &Disk, request: &Request) -> Target {
+    disk.target(request.address, u64::from(request.bytes), request.op == Op::Write)
+}
+
+/// Serves `requests` as [`serve`] does, in the order of `choose`, which gets the arm, the time, and all that waits, oldest
+/// first, and returns the position of its choice.
+pub(super) fn on_arm(
+    disk: &Disk,
+    requests: &[Request],
+    load: Load<'_>,
+    mut choose: impl FnMut(&Arm, Time, &[Waiting]) -> usize,
+) -> Vec<Visit> {
     let mut arm = disk.arm();
     single_server(requests.len(), load, |now, waiting| {
-        let chosen = firmware.choose(disk, &arm, now, waiting, target);
-        let target = target(waiting[chosen].request);
+        let chosen = choose(&arm, now, waiting);
+        let target = target(disk, &requests[waiting[chosen].request]);
         let access = disk.plan_from(&arm, now, &target);
         arm = target.behind;
         (chosen, access.total())

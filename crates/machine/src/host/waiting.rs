@@ -1,0 +1,150 @@
+//! Requests that wait in a host for a slot, and which one gets it.
+
+use super::{Deadline, HostScheduler};
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Op, Request, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Requests of one queue that wait for a slot, by number.
+#[derive(Debug, State)]
+pub(super) enum Waiting {
+    /// First come, first served.
+    FirstCome(VecDeque<u32>),
+    /// Batches in order of address, or by deadline.
+    Deadline(ByDeadline),
+}
+
+/// Requests as mq-deadline of Linux keeps them.
+#[derive(Debug, State)]
+pub(super) struct ByDeadline {
+    #[state(skip = "from the configuration")]
+    config: Deadline,
+    /// They go first, as in Linux, where flushes bypass the scheduler.
+    flushes: VecDeque<u32>,
+    /// Reads; writes and trims.
+    directions: [Direction; 2],
+    /// Number of the next arrival.
+    arrivals: u64,
+    /// The direction of the current batch, and its requests so far.
+    current: u32,
+    batch: u32,
+    /// Batches of reads that began while writes waited, since the last batch of writes.
+    passed_over: u32,
+}
+
+/// Waiting requests of one direction.
+#[derive(Debug, Default, State)]
+struct Direction {
+    by_arrival: BTreeMap<u64, Entry>,
+    /// Address and arrival.
+    by_address: BTreeSet<(u64, u64)>,
+    /// Address of the last request that got a slot.
+    position: u64,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Entry {
+    number: u32,
+    address: u64,
+    deadline: Time,
+}
+
+impl Waiting {
+    pub(super) fn new(scheduler: &HostScheduler) -> Waiting {
+        match scheduler {
+            HostScheduler::FirstCome => Waiting::FirstCome(VecDeque::new()),
+            HostScheduler::Deadline(config) => Waiting::Deadline(ByDeadline {
+                config: config.clone(),
+                flushes: VecDeque::new(),
+                directions: Default::default(),
+                arrivals: 0,
+                current: 0,
+                batch: 0,
+                passed_over: 0,
+            }),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Waiting::FirstCome(waiting) => waiting.len(),
+            Waiting::Deadline(waiting) => {
+                let of = |direction: &Direction| direction.by_arrival.len();
+                waiting.flushes.len() + waiting.directions.iter().map(of).sum::<usize>()
+            }
+        }
+    }
+
+    /// Request `number` waits from `now` on.
+    pub(super) fn push(&mut self, now: Time, number: u32, request: &Request) {
+        match self {
+            Waiting::FirstCome(waiting) => waiting.push_back(number),
+            Waiting::Deadline(waiting) => waiting.push(now, number, request),
+        }
+    }
+
+    /// The request that gets a slot at `now`, and whether its deadline has passed.
+    pub(super) fn pop(&mut self, now: Time) -> Option<(u32, bool)> {
+        match self {
+            Waiting::FirstCome(waiting) => waiting.pop_front().map(|number| (number, false)),
+            Waiting::Deadline(waiting) => waiting.pop(now),
+        }
+    }
+}
+
+impl ByDeadline {
+    fn push(&mut self, now: Time, number: u32, request: &Request) {
+        let expire = match request.op {
+            Op::Flush => return self.flushes.push_back(number),
+            Op::Read => self.config.read_expire,
+            Op::Write | Op::Trim => self.config.write_expire,
+        };
+        let entry = Entry { number, address: request.address, deadline: now + expire };
+        let direction = &mut self.directions[usize::from(request.op != Op::Read)];
+        direction.by_address.insert((entry.address, self.arrivals));
+        direction.by_arrival.insert(self.arrivals, entry);
+        self.arrivals += 1;
+    }
+
+    fn pop(&mut self, now: Time) -> Option<(u32, bool)> {
+        if let Some(flush) = self.flushes.pop_front() {
+            return Some((flush, false));
+        }
+        let arrival = match self.directions[self.current as usize].next() {
+            Some(next) if self.batch < self.config.fifo_batch => next,
+            _ => self.begin_batch(now)?,
+        };
+        self.batch += 1;
+        let Entry { number, deadline, .. } = self.directions[self.current as usize].take(arrival);
+        Some((number, now >= deadline))
+    }
+
+    /// Chooses the direction of the next batch; returns the arrival of its first request.
+    fn begin_batch(&mut self, now: Time) -> Option<u64> {
+        let [reads, writes] = self.directions.each_ref().map(|direction| !direction.by_arrival.is_empty());
+        let is_writing = writes && (!reads || self.passed_over >= self.config.writes_starved);
+        match (is_writing, writes) {
+            (true, _) => self.passed_over = 0,
+            (false, true) => self.passed_over += 1,
+            (false, false) => {}
+        }
+        (self.current, self.batch) = (u32::from(is_writing), 0);
+        let direction = &self.directions[self.current as usize];
+        let (&oldest, Entry { deadline, .. }) = direction.by_arrival.first_key_value()?;
+        Some(direction.next().filter(|_| now < *deadline).unwrap_or(oldest))
+    }
+}
+
+impl Direction {
+    /// The arrival of the request with the lowest address from the position on.
+    fn next(&self) -> Option<u64> {
+        self.by_address.range((self.position, 0)..).next().map(|&(_, arrival)| arrival)
+    }
+
+    fn take(&mut self, arrival: u64) -> Entry {
+        let entry = self.by_arrival.remove(&arrival).expect("it waits");
+        self.by_address.remove(&(entry.address, arrival));
+        self.position = entry.address;
+        entry
+    }
+}
