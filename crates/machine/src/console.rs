@@ -1,7 +1,8 @@
 //! A test console: single requests to a device, and where every nanosecond of each went.
 
+use crate::host::Host;
 use crate::scenario::Checked;
-use crate::stack::{Files, build};
+use crate::stack::{Built, Files, build};
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Completion, ComponentId, ComponentReport, Op, Request, Span, Status, Time};
@@ -63,14 +64,14 @@ pub struct Counted {
     pub count: u64,
 }
 
-/// Issues requests to the stack of a scenario, one after the other. Errors: the stack cannot be built, or a
+/// Issues requests to the stack of a scenario, through its host if it has one, one after the other. Errors: the stack cannot be built, or a
 /// request exceeds its capacity.
 pub fn ask(
     checked: &Checked,
     files: &dyn Files,
     asked: &[ConsoleRequest],
 ) -> Result<Vec<ConsoleReply>, Problems> {
-    let mut device = build(checked, files)?.device;
+    let Built { mut device, mut host, .. } = build(checked, files)?;
     if let Some(capacity) = device.capacity() {
         let beyond =
             |asked: &&ConsoleRequest| asked.address.saturating_add(u64::from(asked.bytes)) > capacity.0;
@@ -88,22 +89,43 @@ pub fn ask(
     }
     device.detail(true);
     let mut now = Time::ZERO;
-    Ok(asked.iter().map(|asked| one(&mut *device, &mut now, asked)).collect())
+    Ok(asked.iter().map(|asked| one((&mut *device, host.as_mut()), &mut now, asked)).collect())
 }
 
-fn one(device: &mut dyn Device, now: &mut Time, asked: &ConsoleRequest) -> ConsoleReply {
+fn one(
+    (device, mut host): (&mut dyn Device, Option<&mut Host>),
+    now: &mut Time,
+    asked: &ConsoleRequest,
+) -> ConsoleReply {
     let ConsoleRequest { op, address, bytes } = *asked;
     let request = Request { arrival: *now, address, bytes, volume: 0, op };
     device.restart_ledger(*now);
-    let (issued, before) = (*now, device.report(Time::ZERO));
+    let (issued, before) = (*now, report(device, host.as_deref(), Time::ZERO));
     let mut completions = Completions::new();
-    device.submit(issued, RequestId(0), &request, Payload::NONE);
-    device.run(Time::MAX, &mut completions);
+    match &mut host {
+        None => {
+            device.submit(issued, RequestId(0), &request, Payload::NONE);
+            device.run(Time::MAX, &mut completions);
+        }
+        Some(host) => {
+            host.submit(device, issued, RequestId(0), &request);
+            host.run(device, Time::MAX, &mut completions);
+        }
+    }
     let (completed, spans) = completions.get(0);
     *now = completed.at;
-    let report = device.report(completed.at - issued);
+    let report = report(device, host.as_deref(), completed.at - issued);
     let completion = Completion { done: completed.at, status: completed.status };
     answered(*asked, issued, completion, spans, [&before, &report])
+}
+
+/// The report of the device, below that of the host if there is one.
+fn report(device: &dyn Device, host: Option<&Host>, elapsed: Time) -> ComponentReport {
+    let below = device.report(elapsed);
+    match host {
+        None => below,
+        Some(host) => ComponentReport { children: vec![below], ..host.report() },
+    }
 }
 
 /// What became of a request that was issued at `issued`, to a device that reported so before it and after it.
@@ -174,14 +196,38 @@ mod tests {
     }
 
     fn ask_of(stack: &str, requests: &[ConsoleRequest]) -> Result<Vec<ConsoleReply>, Problems> {
+        ask_through("", stack, requests)
+    }
+
+    fn ask_through(
+        host: &str,
+        stack: &str,
+        requests: &[ConsoleRequest],
+    ) -> Result<Vec<ConsoleReply>, Problems> {
         let workload =
             "kind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\narrival = { kind = \"closed\" }";
-        let scenario = format!("[workload]\n{workload}\n[stack]\n{stack}");
+        let scenario = format!("[workload]\n{workload}\n{host}[stack]\n{stack}");
         let document = Document { text: &scenario, name: "test.toml", overrides: &[], seed: None };
         ask(&check(&document)?, &NoFiles, requests)
     }
 
     const READ: ConsoleRequest = ConsoleRequest { op: Op::Read, address: 8192, bytes: 4096 };
+
+    /// Three tries of 30 us and two pauses of 10 us; the device serves the tries that it could not cancel.
+    #[test]
+    fn a_host_times_out_and_retries() {
+        let host = "[host]\ntimeout = { after = \"30 us\", retries = 2, backoff = \"10 us\" }\n";
+        let slow = "kind = \"measured\"\nread = \"100 us\"\nwrite = \"20 us\"\ncapacity = \"1 MiB\"\n";
+        let write = ConsoleRequest { op: Op::Write, ..READ };
+        let answers = ask_through(host, slow, &[READ, write]).expect("it is legal");
+        assert_eq!((answers[0].is_done, answers[0].latency_ns), (false, 110e3));
+        let count = |name| answers[0].counted.iter().find(|each| each.name == name).map(|each| each.count);
+        assert_eq!((count("timeouts"), count("retries"), count("failed")), (Some(3), Some(2), Some(1)));
+        let spent: Vec<_> = answers[0].spent.iter().map(|spent| (&spent.component[..], spent.ns)).collect();
+        assert_eq!(spent, [("host", 110e3)]);
+        let alone = ask_of(slow, &[write]).expect("it is legal");
+        assert!(answers[1].latency_ns >= alone[0].latency_ns);
+    }
 
     #[test]
     fn what_a_request_spent_adds_up_and_the_next_begins_when_it_is_done() {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import ParamSpec
@@ -46,7 +47,9 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_: warn(str(message))
+                command(*args, **kwargs)
             flush()
         except KeyboardInterrupt:
             complain("interrupted")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 from nacre import _core
 from nacre.base.view import View
 from nacre.results.record import Component, Record
-from nacre.scenario.source import Scenario, assignments, read
+from nacre.scenario.source import Scenario, assignments, read, warn_of_host
 from nacre.simulate.running import state_of
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     file that is not an image of this memory, which is left as it is.
     """
     source, settings = read(scenario), assignments(overrides)
+    warn_of_host(source, settings, "a program issues one operation at a time and waits for it")
     path, begin = None if image is None else os.fspath(image), state_of(start)
     return Memory(source.call(_core.Memory.open, settings, path, begin, checksums), path)
 

@@ -14,7 +14,15 @@ from nacre import _core
 from nacre.errors import Problem, config_error, invalid
 from nacre.results.record import Record
 from nacre.results.served import Service
-from nacre.scenario.source import Scenario, Source, assignments, read, without_workload
+from nacre.scenario.source import (
+    HOST_OF_RUNS,
+    Scenario,
+    Source,
+    assignments,
+    names_host,
+    read,
+    without_workload,
+)
 from nacre.simulate.running import state_of
 
 Timing: TypeAlias = Literal["emulated", "compensated", "none"]
@@ -145,19 +153,21 @@ def _ignored(device: _Served) -> list[str]:
     given = {key for key, unset in _OF_RUNS.items() if run.get(key, unset) != unset}
     before = given & _BEFORE
     found = [f"run.{key}" for key in _OF_RUNS if key in given - (before if begun else set())]
+    has_host = names_host(device.source, device.settings)
+    host = [f"{HOST_OF_RUNS}: clients have their own timeouts and queues"] if has_host else []
     if not found:
-        return []
+        return host
     verb = "is" if len(found) == 1 else "are"
     said = f"{', '.join(found)} {verb} only used by nacre run"
     if begun:
-        return [said]
+        return [said, *host]
     said += ": a served device starts new or from its image"
     if before:
         said += (
             "; to start from the state after a run, use nacre run --save-state FILE, then"
             " nacre serve --from FILE"
         )
-    return [said]
+    return [said, *host]
 
 
 def _without_folder(image: str | os.PathLike[str]) -> list[Problem]:

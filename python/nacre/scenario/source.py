@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -118,6 +119,25 @@ def without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> lis
         return []  # the model says where
     given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
     return [] if given else [("workload", _NO_WORKLOAD)]
+
+
+def names_host(source: Source, settings: Sequence[tuple[str, str]]) -> bool:
+    """Whether a scenario has a table `[host]`, also by these settings."""
+    try:
+        given = "host" in tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError:
+        return False  # the model reports it
+    return given or any(path.split(".")[0] == "host" for path, _ in settings)
+
+
+def warn_of_host(source: Source, settings: Sequence[tuple[str, str]], why: str) -> None:
+    """Warns that `[host]` has no effect if a scenario has it."""
+    if names_host(source, settings):
+        warnings.warn(f"{HOST_OF_RUNS}: {why}", stacklevel=3)
+
+
+HOST_OF_RUNS = "host is only used by nacre run and nacre step"
+"""Where `[host]` has no effect, this is what its user reads."""
 
 
 class Shipped(NamedTuple):

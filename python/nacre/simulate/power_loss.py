@@ -11,7 +11,14 @@ from nacre import _core
 from nacre.base.progress import answering
 from nacre.errors import config_error, in_range, unknown
 from nacre.results.crash import Crash
-from nacre.scenario.source import Scenario, Source, assignments, read, without_workload
+from nacre.scenario.source import (
+    Scenario,
+    Source,
+    assignments,
+    read,
+    warn_of_host,
+    without_workload,
+)
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
 """Called about ten times a second with points tried and points in all; returning True ends it."""
@@ -51,6 +58,7 @@ def crash(
     if problems:
         raise config_error(problems)
     settings = assignments(overrides)
+    warn_of_host(source, settings, "power-loss tests issue their own requests")
     settings = [*without_workload(source, settings), *settings]
     chosen = _points_and_seed(points, seed)
     document = source.call(_core.crash, settings, *chosen, list(faults), answering(progress))
