@@ -17,7 +17,7 @@
 //! | `flash-runs` | measures whole runs of SSDs alone |
 //! | `queue-depths` | measures event-driven devices by queue depth alone |
 //! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
-//! | `accuracy` | compares disks and a flash channel with event simulations |
+//! | `accuracy` | compares disks, a flash channel, a memory controller, and queues of a drive with event simulations |
 //! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
 //! | `train FILE FOLDER` | does what `FILE` lists, for a build that is laid out by it; shipped traces lie in `FOLDER` |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |

@@ -1,7 +1,9 @@
 //! How far schedulers are from event simulations that serve the same requests.
 
+mod cards;
 mod disks;
 mod flash;
+mod queues;
 
 use crate::Result;
 use nacre_kernel::event::Device;
@@ -16,6 +18,8 @@ pub(crate) fn print() {
     println!("closed n: n requests under way; open n: n Poisson arrivals/s");
     disks::print();
     flash::print();
+    cards::print();
+    queues::print();
 }
 
 /// How the host sends requests.
