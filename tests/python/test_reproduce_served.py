@@ -121,7 +121,7 @@ def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
     assert found.drawings() == {}
     assert repr(found) == (
         "<nacre.Reproduction pcm-enterprise: no prediction is made; "
-        "arithmetic 0 of 1, trends 0 of 6, not run 7>"
+        "arithmetic 0 of 7, not run 7>"
     )
     command.carry_out(work.targets(FIGURE), tmp_path / "out", as_json=False)
     out, err = capsys.readouterr()
