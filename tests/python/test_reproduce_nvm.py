@@ -42,6 +42,8 @@ def made_up(point: Point, better: float = 1.0) -> Record:
     match point.group:
         case "device":
             read, write = CELLS[labels["medium"]]
+            erases = {"slc_endurance": 100_000, "mlc_endurance": 10_000}
+            document["scenario"] = {"stack": erases}
             document["time_spent"] = {
                 "read": [spent("read", read)],
                 "write": [spent("write", write)],

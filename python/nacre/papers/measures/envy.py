@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from nacre.base import quantity
 from nacre.base.view import View
 from nacre.results.record import Component, Record
 
@@ -82,6 +83,13 @@ def _flushes_per_s(record: Record) -> float:
     return _flushes(record) / record.simulated_s
 
 
+def _flushed_per_byte(record: Record) -> float:
+    """Bytes of the pages flushed for each byte that the host wrote."""
+    array = _array(record)
+    page = float(quantity.parse(record.scenario.stack.page).value)
+    return _flushes(record) * page / float(array.counters["bytes_written"])
+
+
 def _flush_ns(record: Record) -> float:
     """Time of a saturated array per page flushed, however many operations share it.
 
@@ -105,5 +113,6 @@ MEASURES: Mapping[str, Callable[[Record], float]] = {
     "erase_spread": _erase_spread,
     "idle_percent": _idle,
     "flushes_per_s": _flushes_per_s,
+    "flushed_per_byte": _flushed_per_byte,
     "flush_ns": _flush_ns,
 }

@@ -218,6 +218,12 @@ def _least_endurance(_: object) -> float:
     return min(known)
 
 
+def _slc_over_mlc_erases(record: Record) -> float:
+    """How many times the rated erases of MLC those of SLC are."""
+    stack = record.scenario.stack
+    return float(stack.slc_endurance) / float(stack.mlc_endurance)
+
+
 MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "cell_read_us": _spent_us("read", "read"),
     "cell_write_us": _spent_us("write", "write"),
@@ -249,5 +255,6 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "dram_over_pcram": _density("dram", "pcram_slc"),
     "mlc_over_dram": _density("nand_mlc", "dram"),
     "slc_over_dram": _density("nand_slc", "dram"),
+    "slc_over_mlc_erases": _slc_over_mlc_erases,
     "pcram_over_flash_cycles": _least_endurance,
 }
