@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,17 @@ from nacre.cli import reproduce as command
 from nacre.errors import Error
 from nacre.papers import work
 from nacre.papers.result import Reproduction
-from nacre.papers.running import served
+from nacre.papers.running import oltp, served
 from nacre.papers.running.runs import Runs
 from nacre.papers.running.served import NotRunError, Served
-from nacre.papers.running.tasks import Serving
+from nacre.papers.running.tasks import Serving, task_of
 from nacre.papers.spec.paper import read
 from nacre.papers.spec.plan import Job
+from nacre.scenario.source import read as source_of
 from nacre.studies.engines.local import Local
 from nacre.studies.engines.task import Base, Outcome, Task
 from nacre.studies.keep.store import Memory
+from nacre.studies.points.point import Points
 from refusing import fails_with
 
 FIGURE = "pcm-enterprise/sysbench"
@@ -120,8 +123,7 @@ def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
     assert found.passed
     assert found.drawings() == {}
     assert repr(found) == (
-        "<nacre.Reproduction pcm-enterprise: no prediction is made; "
-        "arithmetic 0 of 7, not run 7>"
+        "<nacre.Reproduction pcm-enterprise: no prediction is made; arithmetic 0 of 7, not run 7>"
     )
     command.carry_out(work.targets(FIGURE), tmp_path / "out", as_json=False)
     out, err = capsys.readouterr()
@@ -190,6 +192,51 @@ def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -
         served.document(LOAD, "FATAL", EXPORT)
 
 
+TOLD = """\
+SQL statistics:
+    transactions:                        160    (43.20 per sec.)
+    queries:                             2560   (691.20 per sec.)
+"""
+
+
+def test_what_sysbench_says_of_a_database_is_put_into_the_time_of_the_device() -> None:
+    found = Served(oltp.document(LOAD, TOLD, EXPORT))
+    assert found.requests == 160
+    assert found.throughput.units_per_s == pytest.approx(43.20 * 100)
+    assert found.wall_s == pytest.approx(160 / 43.20)
+    assert found.server == {"answered": 220, "late": 3, "modeled": {}, "wall": {}}
+    with pytest.raises(Error, match="sysbench said: FATAL"):
+        oltp.document(LOAD, "FATAL", EXPORT)
+
+
+def test_without_a_database_only_its_rows_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "lacking", list)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    with Making(reading(alike)) as engine:
+        found = work.conduct(work.targets("pcm-enterprise/oltp"), engine=engine, watch=None)
+    assert {row["pass"] for row in found.listed} == {None}
+    assert "apt install mariadb-server mariadb-client" in found.not_run["pcm-enterprise/oltp"]
+    assert not engine.waves or not any(engine.waves)
+    assert set(verdicts(reproduced(reading(alike))).values()) == {True}
+
+
+def test_a_run_of_a_database_is_another_one_than_of_files(job: Job) -> None:
+    source = source_of(job.scenario)
+    points = Points(source, {})
+    tasks = [task_of(replace(job, transactions=n), source, points) for n in (0, 20, 30)]
+    assert len({task.key for task in tasks}) == 3
+    assert [task.load["transactions"] for task in tasks if isinstance(task, Serving)] == [0, 20, 30]
+
+
+def test_transactions_need_a_served_device(tmp_path: Path) -> None:
+    (tmp_path / "claims.toml").write_text('title = "none"\n')
+    (tmp_path / "plan.toml").write_text(
+        '[[runs]]\nname = "database"\nscenario = "small"\ntransactions = 2\n'
+    )
+    with pytest.raises(Error, match='give "dilate"'):
+        read(tmp_path)
+
+
 @pytest.mark.parametrize(
     "setting", ["read_share=50 %", "kind=zipf", "arrival.think=1 us", "arrival.kind=poisson"]
 )
@@ -228,7 +275,7 @@ def test_what_failed_says_why() -> None:
 
 PARENT = """
 import sys
-from nacre.papers.running import served
+from nacre.papers.running import oltp, served
 served.caged([*served.CAGE, *sys.argv[1:]])
 """
 NESTED = """

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from nacre.errors import Error
-from nacre.papers.running import served
 from nacre.papers.running.outcome import Result
 from nacre.papers.running.served import NotRunError
 from nacre.papers.running.tasks import Serving, result_of, task_of
@@ -83,7 +82,7 @@ class Runs:
             try:
                 task = task_of(job, *self._source(job.scenario))
                 if isinstance(task, Serving):
-                    served.check_here()
+                    task.check_here()
                 self._tasks[job] = task
             except (Error, NotRunError) as error:
                 self._failed[job] = error

@@ -71,6 +71,7 @@ class Served(View):
     name: str
     threads: int
     requests: int
+    """Reads of files, or transactions of a database."""
     dilation: float
     wall_s: float
     throughput: View
@@ -112,19 +113,25 @@ def _forbidden() -> list[str]:
     return []
 
 
-def check_here() -> None:
-    """Raises `NotRunError` where nothing can be served and mounted."""
-    if needs := lacking():
+def check_here(more: Sequence[str] = ()) -> None:
+    """Raises `NotRunError` where nothing can be served and mounted, or `more` is missing."""
+    if needs := [*lacking(), *more]:
         raise NotRunError(f"needs {', '.join(needs)}")
 
 
-def run(load: Mapping[str, Any], folder: str | None = None) -> str:
-    """Serves a device and has sysbench read it; what was seen is the JSON text of a `Served`.
+def run(
+    load: Mapping[str, Any],
+    folder: str | None = None,
+    module: str = __name__,
+    limit_s: float = LIMIT_S,
+) -> str:
+    """Serves a device and runs sysbench on it; what was seen is the JSON text of a `Served`.
 
-    Its files lie in a directory within `folder`. Raises `Error` where it goes wrong.
+    `module` does that, which is this one for reads of files. Its files lie in a directory within
+    `folder`. Raises `Error` where it goes wrong.
     """
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
-        return caged([*CAGE, sys.executable, "-m", __name__, place, json.dumps(load)])
+        return caged([*CAGE, sys.executable, "-m", module, place, json.dumps(load)], limit_s)
 
 
 def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
@@ -175,6 +182,7 @@ def load_of(job: Job) -> dict[str, Any]:
         "request": int(quantity.parse(workload.request).value),
         "requests": workload.requests,
         "threads": workload.arrival.queue_depth,
+        "transactions": job.transactions,
     }
 
 
@@ -192,8 +200,15 @@ def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
     sysbench += [f"--events={load['requests']}", f"--threads={load['threads']}"]
     with device_file(folder, load, load["dilation"]) as disk, mounted(disk, folder) as place:
         said = ran(*sysbench, "run", cwd=place)
-        server = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
-    return document(load, said, server["exports"][0])
+        export = counted(folder)
+    return document(load, said, export)
+
+
+def counted(folder: Path) -> dict[str, Any]:
+    """What the server in `folder` counted and timed so far."""
+    server: dict[str, Any] = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
+    export: dict[str, Any] = server["exports"][0]
+    return export
 
 
 def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[str, Any]:
@@ -206,15 +221,20 @@ def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[st
     if len(numbers) < len(found) or not numbers["total time"]:
         raise Error(f"sysbench said: {said}", "process-failed")
     wall, count = numbers["total time"], numbers["total number of events"]
-    kept = ("answered", "late", "modeled", "wall")
     return {
-        "name": load["name"],
-        "threads": load["threads"],
+        **answering(load, export),
         "requests": int(count),
-        "dilation": load["dilation"],
         "wall_s": wall,
         "throughput": {"iops": count / wall * load["dilation"]},
         "latency": {"read": {"mean_ns": numbers["avg"] * 1e6 / load["dilation"]}},
+    }
+
+
+def answering(load: Mapping[str, Any], export: Mapping[str, Any]) -> dict[str, Any]:
+    """What a `Served` has of its run, and of what its server counted."""
+    kept = ("answered", "late", "modeled", "wall")
+    return {
+        **{key: load[key] for key in ("name", "threads", "dilation")},
         "server": {key: export[key] for key in kept},
     }
 

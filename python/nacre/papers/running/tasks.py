@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nacre.papers.running import served
+from nacre.papers.running import oltp, served
 from nacre.papers.running.outcome import Result
 from nacre.papers.running.served import Served
 from nacre.papers.spec.plan import Job
@@ -43,13 +43,19 @@ class Mixing(Task):
 
 @dataclass(frozen=True, slots=True)
 class Serving(Task):
-    """A device that is served so many times slower, and read by sysbench."""
+    """A device that is served so many times slower, and read by sysbench or by a database."""
 
     load: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
         """What sysbench and the server saw."""
+        if self.load["transactions"]:
+            return served.run(self.load, base.folder, oltp.__name__, oltp.LIMIT_S), None
         return served.run(self.load, base.folder), None
+
+    def check_here(self) -> None:
+        """Raises `NotRunError` if something that it needs is missing here."""
+        served.check_here(oltp.lacking() if self.load["transactions"] else ())
 
 
 _FORMS: Mapping[type[Task], Callable[[dict[str, Any], Columns], Result]] = {
@@ -67,13 +73,18 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
     settings = tuple(assignments(job.overrides()))
     of_model = points.point(0, 0, {}, settings).key
     # In addition to what the model uses: where a value came from is in the record too.
-    identity = json.dumps([source.text, settings, job.mixes, job.dilate, of_model])
+    identity = json.dumps([source.text, settings, job.mixes, job.dilate, *_oltp(job), of_model])
     key = hashlib.sha256(identity.encode()).hexdigest()[: len(of_model)]
     if job.mixes:
         return Mixing(key, source, settings, steps=job.mixes)
     if job.dilate:
         return Serving(key, source, settings, load=served.load_of(job))
     return Run(key, source, settings)
+
+
+def _oltp(job: Job) -> list[int]:
+    """What tells a run of a database from one that reads files."""
+    return [job.transactions] if job.transactions else []
 
 
 def result_of(task: Task, outcome: Outcome) -> Result | None:

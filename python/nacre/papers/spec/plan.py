@@ -23,13 +23,15 @@ class Job:
     """A run: a scenario and what is set in it. Equal jobs are run once.
 
     With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored. With
-    `dilate` nothing is either: the device is served so many times slower, and sysbench reads it.
+    `dilate` nothing is either: the device is served so many times slower, and sysbench reads it,
+    or with `transactions` runs so many of them per thread on a database on it.
     """
 
     scenario: str
     settings: tuple[tuple[str, str], ...]
     mixes: int = 0
     dilate: float = 0.0
+    transactions: int = 0
 
     def overrides(self) -> dict[str, object]:
         """The settings as `nacre.run` takes them."""
@@ -65,8 +67,9 @@ class Group:
 
     `seconds` is a guess at what one of them takes: the longest begin first, and progress is told
     by it. `mixes` is the number of steps, where every mix of its tiers is scored and nothing
-    simulated; `dilate` how many times slower devices are served, where sysbench reads them; `over`
-    the axis that repeats a run, such as its seed: numbers are means over it.
+    simulated; `dilate` how many times slower devices are served, where sysbench reads them, or runs
+    `transactions` per thread on a database; `over` the axis that repeats a run, such as its seed:
+    numbers are means over it.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Group:
     axes: tuple[Axis, ...]
     mixes: int = 0
     dilate: float = 0.0
+    transactions: int = 0
     over: str = ""
     numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By axis and label, where a place lies; it may be another number than its label."""
@@ -108,7 +112,9 @@ class Group:
             for path, item in merged(self.settings, applied.values()).items()
         }
         labels = tuple((name, str(choice.label)) for name, choice in applied.items())
-        job = Job(self.scenario, tuple(sorted(texts.items())), self.mixes, self.dilate)
+        job = Job(
+            self.scenario, tuple(sorted(texts.items())), self.mixes, self.dilate, self.transactions
+        )
         return Point(self.name, labels, job)
 
 
@@ -186,6 +192,7 @@ def _group(entry: Entry, folder: Path) -> Group:
         axes=tuple(axis for axis, _ in axes),
         mixes=entry.value("mixes", int, 0),
         dilate=entry.value("dilate", float, 0.0),
+        transactions=entry.value("transactions", int, 0),
         over=entry.value("over", str, ""),
         numbers={axis.name: numbers for axis, numbers in axes},
     )
@@ -194,6 +201,8 @@ def _group(entry: Entry, folder: Path) -> Group:
         raise entry.error(f'"over" names no axis of these runs: "{group.over}"')
     if group.mixes and group.dilate:
         raise entry.error('"mixes" are computed and "dilate" is for what is served: give one')
+    if group.transactions and not group.dilate:
+        raise entry.error('"transactions" are for what is served: give "dilate", too')
     return group
 
 
