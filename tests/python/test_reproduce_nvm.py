@@ -158,4 +158,4 @@ def test_every_figure_can_be_drawn(target: Target) -> None:
     bars = str(drawn["nvm-servers/fig3"])
     assert all(part in bars for part in ("memory, idle", "dbt2: DRAM + flash", "diamond"))
     assert "fixed, t = 12" in str(drawn["nvm-servers/wear-out"])
-    assert "until half of its pages are gone" in str(drawn["nvm-servers/life"])
+    assert "until half of its pages are retired" in str(drawn["nvm-servers/life"])
