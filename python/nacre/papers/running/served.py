@@ -50,6 +50,8 @@ CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork
 """What a command begins with that is to leave nothing behind: namespaces of its own."""
 _READY_S = 30.0
 _CONNECTIONS = "128"
+_IMAGE_TIMES = 4
+"""Largest image as a multiple of the files: a cache has a copy of its own of what it holds."""
 _FILE_SYSTEM_MIB = 16
 """In addition to its files an ext4 needs room for itself, the image for the state of the device."""
 
@@ -188,7 +190,7 @@ def load_of(job: Job) -> dict[str, Any]:
 
 def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
     """Lays the files out in real time, reads them in dilated time; in the namespaces only."""
-    size = 2 * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
+    size = _IMAGE_TIMES * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
     ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
     sysbench = ["sysbench", "fileio", "--file-num=16", f"--file-total-size={load['bytes']}"]
     sysbench += ["--file-extra-flags=direct", "--file-fsync-freq=0", "--rand-seed=1"]
